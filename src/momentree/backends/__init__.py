@@ -1,1 +1,6 @@
-"""To be filled."""
+"""How sums over rows are run: one kernel per sum, and row blocks, threads as ways to run it."""
+
+from momentree.backends.rows import RowBlocks
+from momentree.backends.threads import get_num_threads, num_threads
+
+__all__ = ["RowBlocks", "get_num_threads", "num_threads"]

@@ -1,1 +1,6 @@
-"""To be filled."""
+"""Moments: data or parameters in, M1, M2 and whitened slices of M3 out."""
+
+from momentree.moments._population import PopulationMoments
+from momentree.moments.single_topic import SingleTopicMoments
+
+__all__ = ["PopulationMoments", "SingleTopicMoments"]

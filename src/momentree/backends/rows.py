@@ -1,0 +1,123 @@
+"""Sums over the rows of a sparse matrix, as sums over row blocks.
+
+Every statistic of momentree that touches data is a sum of one kernel over blocks of rows. The
+cut into blocks and the order in which their results are added depend on the data alone, so the
+answer is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree.backends.threads import run
+
+__all__ = ["RowBlocks"]
+
+Floats = NDArray[np.float64]
+BlockKernel = Callable[[Any, slice], Floats]
+
+BLOCK_NNZ = 1 << 18
+"""Stored values in a block: 3 MB as float64 with indices, so that a block stays in cache."""
+N_CHAINS = 16
+"""Blocks are summed in this many chains, whatever the number of threads: it bounds both the
+memory for partial sums and the number of threads, and keeps the order of additions fixed."""
+
+
+class RowBlocks:
+    """Rows of a sparse matrix that are read block by block in double precision.
+
+    Parameters
+    ----------
+    X : sparse matrix or array of shape (n_rows, n_columns)
+        Any numeric type. CSR is used as it is, without a copy; each block is converted to
+        float64 only while a kernel works on it.
+    block_nnz : int, default=262144
+        Stored values in a block. Results agree for any value up to rounding.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n_rows, n_columns).
+
+    Notes
+    -----
+    Memory beyond X: one block a thread, and the partial sums of at most 16 chains of blocks.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.backends import RowBlocks
+    >>> rows = RowBlocks(sp.csr_array(np.array([[1, 2], [0, 3]])))
+    >>> rows.sum(lambda B, at: B.T @ (B @ np.ones(2)))
+    array([ 3., 15.])
+    """
+
+    def __init__(self, X: Any, block_nnz: int | None = None) -> None:
+        self._X = X if sp.issparse(X) and X.format == "csr" else sp.csr_array(X)
+        self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
+        n, d = self.shape
+        self._block_nnz = block_nnz
+        # A partial sum has d rows, so blocks grow with d to keep adding them cheap.
+        size = max(BLOCK_NNZ, 4 * d) if block_nnz is None else block_nnz
+        indptr = self._X.indptr
+        cuts = np.searchsorted(indptr, np.arange(size, int(indptr[-1]), size), side="left")
+        self._cuts = np.unique(np.concatenate(([0], cuts, [n]))).astype(np.intp)
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored values."""
+        return int(self._X.indptr[-1])
+
+    def take(self, rows: NDArray[np.intp]) -> RowBlocks:
+        """Return the given rows, copied so that they lie next to each other."""
+        return RowBlocks(self._X[rows], self._block_nnz)
+
+    def sum(self, kernel: BlockKernel) -> Floats:
+        """Add ``kernel(B, at)`` over all blocks ``B`` of rows, ``at`` being their slice of rows."""
+        chains = self._chains()
+
+        def add_chain(i: int) -> Floats:
+            first, *rest = chains[i]
+            total = kernel(self._block(first), first)
+            for at in rest:
+                total += kernel(self._block(at), at)
+            return total
+
+        parts = run(add_chain, len(chains))
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total
+
+    def map(self, kernel: BlockKernel) -> Floats:
+        """Concatenate ``kernel(B, at)`` over all blocks: one result for every row."""
+        chains = self._chains()
+
+        def map_chain(i: int) -> Floats:
+            return np.concatenate([kernel(self._block(at), at) for at in chains[i]])
+
+        return np.concatenate(run(map_chain, len(chains)))
+
+    def _block(self, at: slice) -> Any:
+        X = self._X
+        start, stop = X.indptr[at.start], X.indptr[at.stop]
+        return sp.csr_array(
+            (
+                X.data[start:stop].astype(np.float64, copy=False),
+                X.indices[start:stop],
+                X.indptr[at.start : at.stop + 1] - start,
+            ),
+            shape=(at.stop - at.start, self.shape[1]),
+            copy=False,
+        )
+
+    def _chains(self) -> list[list[slice]]:
+        blocks = [slice(int(a), int(b)) for a, b in zip(self._cuts, self._cuts[1:], strict=False)]
+        blocks = blocks or [slice(0, 0)]
+        ends = np.linspace(0, len(blocks), min(N_CHAINS, len(blocks)) + 1).astype(int)
+        return [blocks[a:b] for a, b in zip(ends, ends[1:], strict=False)]

@@ -1,0 +1,65 @@
+"""The threads on which row blocks are worked, and the number of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import joblib
+
+__all__ = ["get_num_threads", "num_threads", "run"]
+
+T = TypeVar("T")
+
+_limit: int | None = None
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+
+
+def get_num_threads() -> int:
+    """Return the number of threads that sums over rows use.
+
+    Returns
+    -------
+    int
+        The limit set by :func:`num_threads`, else the number of usable cores (which honours CPU
+        affinity, containers and the environment variable ``LOKY_MAX_CPU_COUNT``), at most 16.
+
+    Examples
+    --------
+    >>> from momentree.backends import get_num_threads, num_threads
+    >>> with num_threads(1):
+    ...     get_num_threads()
+    1
+    """
+    return _limit if _limit is not None else min(16, int(joblib.cpu_count()))
+
+
+@contextmanager
+def num_threads(n: int) -> Iterator[None]:
+    """Limit the number of threads within a ``with`` block; results do not depend on it.
+
+    Parameters
+    ----------
+    n : int >= 1
+        Number of threads.
+    """
+    global _limit  # noqa: PLW0603 - one process-wide setting, as in BLAS
+    before, _limit = _limit, max(1, int(n))
+    try:
+        yield
+    finally:
+        _limit = before
+
+
+def run(task: Callable[[int], T], n_tasks: int) -> Sequence[T]:
+    """Return ``[task(0), ..., task(n_tasks - 1)]``, computed on threads; SciPy frees the GIL."""
+    n = min(get_num_threads(), n_tasks)
+    if n <= 1:
+        return [task(i) for i in range(n_tasks)]
+    key = (os.getpid(), n)  # a forked child must not wait for its parent's threads
+    if key not in _pools:
+        _pools[key] = ThreadPoolExecutor(n, thread_name_prefix="momentree")
+    return list(_pools[key].map(task, range(n_tasks)))

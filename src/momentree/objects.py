@@ -1,0 +1,124 @@
+"""The objects that rooms hand to one another: read this file first.
+
+Inside the mathematical rooms arrays hold components in columns, (d, k), as in the papers;
+public estimators put the component first, (k, d).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+__all__ = ["Decomposition", "Moments", "TopicParameters", "Whitening"]
+
+Floats = NDArray[np.float64]
+
+
+class Moments(Protocol):
+    """Low-order moments M1, M2, M3 of data or of a model, never as a d x d x d array.
+
+    In every model they have the form M1 = sum_i w_i mu_i, M2 = sum_i w_i mu_i mu_i^T and
+    M3 = sum_i w_i mu_i (x) mu_i (x) mu_i (S eq. 2, H eq. 1 and 2).
+    """
+
+    @property
+    def m1(self) -> Floats:
+        """M1, shape (d,)."""
+        ...
+
+    @property
+    def m2(self) -> LinearOperator:
+        """M2 as a symmetric operator of shape (d, d)."""
+        ...
+
+    def whitened_slices(self, W: Floats) -> Floats:
+        """Slices H[r] = W M3[r] W^T of M3 for W of shape (k, d); shape (d, k, k)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """Truncated eigen-decomposition M2 ~ E E^T and the whitening map W, so that W M2 W^T = I.
+
+    Attributes
+    ----------
+    W : ndarray of shape (rank, d)
+        W = S^(-1/2) U^T.
+    E : ndarray of shape (d, rank)
+        E = U S^(1/2), the pseudo-inverse of W.
+    eigenvalues : ndarray of shape (n_components,)
+        The largest eigenvalues of M2, descending; the first `rank` of them are used.
+    reason : str
+        Why `rank` is less than the number of components asked for; "" when it is not.
+    """
+
+    W: Floats
+    E: Floats
+    eigenvalues: Floats
+    reason: str = ""
+
+    @property
+    def rank(self) -> int:
+        """Number of components that M2 supports."""
+        return int(self.W.shape[0])
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """Components recovered from moments, M ~ [mu_1 ... mu_k] and their weights.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (d, k)
+        mu_i in columns as the moments give them: not projected, so entries may be negative.
+    weights : ndarray of shape (k,)
+        w_i >= 0, descending; they sum to 1 up to sampling error.
+    diagnostics : mapping
+        Numbers that tell how far to trust the result ("eigenvalues", "objective", ...), and
+        "reason": in words, why fewer components than asked for came back, or "".
+    """
+
+    centers: Floats
+    weights: Floats
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_components(self) -> int:
+        """Number of components found."""
+        return int(self.weights.shape[0])
+
+
+@dataclass(frozen=True)
+class TopicParameters:
+    """Parameters of a single-topic model (a mixture of multinomials).
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_i = P[topic i], sum 1.
+    centers : ndarray of shape (d, k)
+        mu_i = P[word | topic i] in columns, each >= 0 with sum 1.
+    """
+
+    weights: Floats
+    centers: Floats
+
+    def __post_init__(self) -> None:
+        d, k = self.centers.shape
+        if self.weights.shape != (k,):
+            msg = f"weights have shape {self.weights.shape}, centers {(d, k)} need {(k,)}"
+            raise ValueError(msg)
+        for name, sums in (("weights", self.weights.sum()), ("centers", self.centers.sum(axis=0))):
+            if not np.allclose(sums, 1.0, atol=1e-6):
+                msg = f"{name} sum to {sums}, not to 1"
+                raise ValueError(msg)
+
+    @property
+    def n_components(self) -> int:
+        """Number of topics."""
+        return int(self.weights.shape[0])

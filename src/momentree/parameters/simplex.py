@@ -1,0 +1,62 @@
+"""From decomposed moments to valid parameters: distributions over topics and words."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.objects import Decomposition, TopicParameters
+
+__all__ = ["project_to_simplex", "topic_parameters"]
+
+Floats = NDArray[np.float64]
+
+
+def project_to_simplex(V: Floats) -> Floats:
+    """Return the closest point of the probability simplex for each column.
+
+    min ||p - v||_2 over p >= 0, sum p = 1: p = max(v - t, 0) for the one t that makes p sum to 1.
+
+    Parameters
+    ----------
+    V : ndarray of shape (d, k)
+        Any finite columns.
+
+    Returns
+    -------
+    ndarray of shape (d, k)
+        Columns >= 0 with sum 1.
+
+    Notes
+    -----
+    Duchi et al. 2008, Figure 1. Time O(k d log d).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.parameters import project_to_simplex
+    >>> project_to_simplex(np.array([[0.8], [0.6], [-0.2]])).ravel().round(6)
+    array([0.6, 0.4, 0. ])
+    """
+    d = V.shape[0]
+    descending = -np.sort(-V, axis=0)
+    excess = (np.cumsum(descending, axis=0) - 1.0) / np.arange(1, d + 1)[:, None]
+    last = d - 1 - np.argmax((descending > excess)[::-1], axis=0)
+    P = np.maximum(V - excess[last, np.arange(V.shape[1])], 0.0)
+    return np.asarray(P / P.sum(axis=0))
+
+
+def topic_parameters(found: Decomposition) -> TopicParameters:
+    """Project a decomposition to the parameters of a single-topic model.
+
+    Parameters
+    ----------
+    found : Decomposition
+        At least one component.
+
+    Returns
+    -------
+    TopicParameters
+        Centers projected to the simplex (H Algorithm 2, step 3), weights scaled to sum 1.
+    """
+    return TopicParameters(found.weights / found.weights.sum(), project_to_simplex(found.centers))
