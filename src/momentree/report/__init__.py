@@ -1,1 +1,7 @@
-"""To be filled."""
+"""Fitted tree to summary dictionary to one offline HTML page, and figures for papers."""
+
+from momentree.report.figures import plot_icicle, plot_tree
+from momentree.report.html import render_html, write_html
+from momentree.report.summary import summarize
+
+__all__ = ["plot_icicle", "plot_tree", "render_html", "summarize", "write_html"]

@@ -1,0 +1,144 @@
+"""A summary as one HTML file that opens with no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+__all__ = ["render_html", "write_html"]
+
+_STYLES = ("base.css", "views.css", "node.css", "print.css")
+_SCRIPTS = ("core.js", "tree.js", "map.js", "node.js", "search.js", "views.js", "start.js")
+# Set before the page is painted: what only works with scripts is hidden without them.
+_FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
+# Height of the icicle, pixels: of all rows together, and the limits of one row.
+_ICICLE_HEIGHT = 230
+_ROW_LIMITS = (7, 44)
+
+
+def render_html(summary: Mapping[str, Any]) -> str:
+    """Render a summary as one self-contained HTML page.
+
+    Parameters
+    ----------
+    summary : mapping
+        What `summarize` returns.
+
+    Returns
+    -------
+    str
+        A whole HTML document: styles, scripts and data are inside, nothing is loaded, and a
+        content security policy forbids that anything is. The same summary gives the same
+        string.
+
+    Examples
+    --------
+    >>> from momentree.report import render_html, summarize
+    >>> from momentree.tree.node import TreeNode
+    >>> class Fitted:
+    ...     tree_ = TreeNode(np.array([0.5, 0.5]), 1.0, leaf_id=0, _samples=np.arange(3))
+    ...     labels_ = np.zeros(3, dtype=int)
+    ...     vocabulary_ = np.array(["sea", "wind"])
+    ...     def get_params(self, deep=True):
+    ...         return {}
+    >>> render_html(summarize(Fitted(), title="Logbook"))[:15]
+    '<!DOCTYPE html>'
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("momentree.report", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["integer"] = lambda value: f"{value:,}"
+    environment.filters["percent"] = _percent
+    environment.filters["amount"] = _amount
+    script = "(() => {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();"
+    rows = max(node["cell"]["bottom"] for node in summary["nodes"])
+    low, high = _ROW_LIMITS
+    return environment.get_template("report.html.j2").render(
+        summary=summary,
+        nodes=summary["nodes"],
+        row_height=max(low, min(high, _ICICLE_HEIGHT // rows)),
+        rows=rows,
+        style=Markup("".join(map(_read, _STYLES))),  # noqa: S704  own files
+        first_script=Markup(_FIRST_SCRIPT),
+        script=Markup(script),  # noqa: S704  own files
+        script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
+        data=Markup(_script_json(summary)),  # noqa: S704  escaped by _script_json
+    )
+
+
+def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Write the page of `render_html` to a file, whole or not at all.
+
+    Parameters
+    ----------
+    summary : mapping
+        What `summarize` returns.
+    path : str or path-like
+        File to write; one that exists is replaced.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    OSError
+        When the folder is missing or cannot be written, or the disk is full. Nothing is
+        left behind then, and a file that was there is as it was.
+    """
+    target = Path(path)
+    page = render_html(summary).encode("utf-8")
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(page)
+        # mkstemp keeps the file to its owner; a report has the rights of any new file.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def _read(name: str) -> str:
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+
+
+def _hash_source(script: str) -> str:
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _script_json(value: Mapping[str, Any]) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # Inside a script element only "<" can end or restart it; "&" and ">" are escaped for
+    # readers that treat it as markup, and U+2028/9 end a line in old script readers.
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _percent(share: float) -> str:
+    percent = 100.0 * share
+    return f"{percent:.1f} %" if percent >= 0.1 or percent == 0 else "< 0.1 %"
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.2f}"

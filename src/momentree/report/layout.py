@@ -1,0 +1,85 @@
+"""Where the nodes of a tree go on a page, and in which hue: geometry apart from drawing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from momentree.tree.node import TreeNode
+
+__all__ = ["Cell", "icicle_cells"]
+
+# Hues start here (degrees on the colour circle) and run this far, so that the first and the
+# last branch do not meet.
+_FIRST_HUE = 25.0
+_HUE_RANGE = 305.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The place of one node in an icicle of unit width.
+
+    Attributes
+    ----------
+    x0, x1 : float
+        Left and right edge in [0, 1]; the width is the node's share of the siblings' weight.
+    top, bottom : int
+        Rows the cell fills: its depth, and the row below its last (a leaf reaches down to
+        the bottom of the icicle).
+    hue : float
+        Degrees on the colour circle, in [0, 360): siblings share the range of their parent,
+        so that a branch is a family of colours.
+    """
+
+    x0: float
+    x1: float
+    top: int
+    bottom: int
+    hue: float
+
+
+def icicle_cells(root: TreeNode) -> list[Cell]:
+    """Lay out a tree as an icicle: children below their parent, as wide as their weight.
+
+    Parameters
+    ----------
+    root : TreeNode
+        Root of the tree; its ``node_id`` and those below are in pre-order.
+
+    Returns
+    -------
+    list of Cell
+        One per node in pre-order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> root = TreeNode(np.ones(1), 1.0)
+    >>> root.children = [TreeNode(np.ones(1), w, depth=1, parent=root) for w in (0.75, 0.25)]
+    >>> [(cell.x0, cell.x1) for cell in icicle_cells(root)]
+    [(0.0, 1.0), (0.0, 0.75), (0.75, 1.0)]
+    """
+    n_rows = 1 + max(node.depth for node in root.nodes())
+    cells: list[Cell] = []
+    stack = [(root, 0.0, 1.0, _FIRST_HUE, _FIRST_HUE + _HUE_RANGE)]
+    while stack:
+        node, x0, x1, hue0, hue1 = stack.pop()
+        bottom = n_rows if node.is_leaf else node.depth + 1
+        cells.append(Cell(x0, x1, node.depth, bottom, round((hue0 + hue1) / 2.0 % 360.0, 1)))
+        children = node.children
+        if not children:
+            continue
+        total = sum(child.weight for child in children)
+        widths = [child.weight / total if total > 0 else 1 / len(children) for child in children]
+        # Half by weight and half by number of leaves: large branches get more of the circle,
+        # and many small ones still differ.
+        leaves = [sum(1 for _ in child.leaves()) for child in children]
+        spans = [(w + k / sum(leaves)) / 2.0 for w, k in zip(widths, leaves, strict=True)]
+        placed = []
+        left, hue = x0, hue0
+        for child, width, span in zip(children, widths, spans, strict=True):
+            right = left + width * (x1 - x0)
+            end = hue + span * (hue1 - hue0)
+            placed.append((child, left, right, hue, end))
+            left, hue = right, end
+        stack.extend(reversed(placed))
+    return cells

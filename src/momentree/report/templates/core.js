@@ -1,0 +1,84 @@
+// The data, small helpers, and what is chosen. Text from the data only ever becomes text
+// nodes and attributes, never markup.
+const data = JSON.parse(document.getElementById("data").textContent);
+const nodes = data.nodes;
+const documents = data.documents.items;
+const logBase = data.words.p.map(Math.log);
+const state = { node: 0, lambda: data.default_lambda, found: null };
+const listeners = [];
+const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+const $ = (selector, within = document) => within.querySelector(selector);
+const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "style") {
+      for (const [name, setting] of Object.entries(value)) element.style.setProperty(name, setting);
+    } else if (key.startsWith("on")) {
+      element.addEventListener(key.slice(2), value);
+    } else if (value !== null && value !== undefined && value !== false) {
+      element.setAttribute(key, value === true ? "" : value);
+    }
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+const user = (tag, text, attributes = {}) => el(tag, { dir: "auto", ...attributes }, text);
+const integer = (value) => value.toLocaleString("en");
+const plural = (count, noun) => `${integer(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+function percent(share, digits = 1) {
+  const value = 100 * share;
+  const least = 10 ** -digits;
+  return value > 0 && value < least ? `< ${least} %` : `${value.toFixed(digits)} %`;
+}
+
+function amount(value) {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString("en", { maximumFractionDigits: digits });
+}
+
+const color = (node) => ({ "--h": node.cell.hue });
+
+// The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The
+// node ships every word that any λ can bring to the top.
+function relevantWords(node, lambda, limit) {
+  const { index, p } = node.words;
+  const scored = index.map((word, i) => ({
+    word,
+    p: p[i],
+    base: data.words.p[word],
+    score: Math.round((Math.log(p[i]) - (1 - lambda) * logBase[word]) * 1e9),
+  }));
+  scored.sort((a, b) => b.score - a.score || b.p - a.p || a.base - b.base);
+  return scored.slice(0, limit);
+}
+
+function path(node) {
+  const above = [];
+  for (let id = node.parent; id !== null; id = nodes[id].parent) above.unshift(nodes[id]);
+  return above;
+}
+
+// Choose a node everywhere at once. `reveal` scrolls to the topic where it is out of sight.
+function choose(id, { reveal = false, found = null, remember = true } = {}) {
+  const changed = state.node !== id;
+  state.node = id;
+  state.found = found;
+  for (const listener of listeners) listener(nodes[id], changed);
+  if (remember) history.replaceState(null, "", `#node-${id}`);
+  const node = nodes[id];
+  $("#status").textContent = `${node.name}: ${plural(node.n_samples, "document")}`;
+  if (reveal) revealTopic();
+}
+
+function revealTopic() {
+  const topic = $("#topic");
+  const box = topic.getBoundingClientRect();
+  if (box.top < 0 || box.top > window.innerHeight * 0.6) {
+    topic.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
+  }
+}

@@ -1,0 +1,122 @@
+// The static nested list becomes an ARIA tree: one tab stop, arrow keys, type-ahead.
+const tree = $("#tree");
+const items = new Map($$("li", tree).map((item) => [Number(item.dataset.node), item]));
+const isOpen = (item) => item.getAttribute("aria-expanded") === "true";
+// More leaves than this do not fit a screen: only the top of the tree starts unfolded.
+const UNFOLDED_LEAVES = 24;
+const UNFOLDED_DEPTH = 3;
+
+function setOpen(item, open) {
+  if (item.hasAttribute("aria-expanded")) item.setAttribute("aria-expanded", String(open));
+}
+
+function visibleItems() {
+  return $$("li", tree).filter((item) => !item.parentElement.closest('[aria-expanded="false"]'));
+}
+
+function setupTree() {
+  tree.setAttribute("role", "tree");
+  tree.setAttribute("aria-labelledby", "tree-title");
+  for (const list of $$("ul", tree)) list.setAttribute("role", "group");
+  for (const [id, item] of items) {
+    const node = nodes[id];
+    const siblings = node.parent === null ? [id] : nodes[node.parent].children;
+    item.setAttribute("role", "treeitem");
+    item.setAttribute("aria-level", node.depth + 1);
+    item.setAttribute("aria-setsize", siblings.length);
+    item.setAttribute("aria-posinset", siblings.indexOf(id) + 1);
+    item.setAttribute("aria-label", `${node.name}, ${plural(node.n_samples, "document")}`);
+    item.tabIndex = -1;
+    if (node.children.length) {
+      const open = data.n_leaves <= UNFOLDED_LEAVES || node.depth < UNFOLDED_DEPTH;
+      item.setAttribute("aria-expanded", String(open));
+    }
+  }
+  tree.addEventListener("click", onTreeClick);
+  tree.addEventListener("keydown", onTreeKey);
+  $("#unfold").addEventListener("click", () => items.forEach((item) => setOpen(item, true)));
+  $("#fold").addEventListener("click", () => {
+    items.forEach((item, id) => setOpen(item, id === 0));
+    showInTree(nodes[state.node]);
+  });
+  listeners.push(showInTree);
+}
+
+// The chosen node, or while it is folded away the node above it, holds the tab stop.
+function showInTree(node, changed = false) {
+  if (changed) for (const above of path(node)) setOpen(items.get(above.id), true);
+  const shown = [...path(node), node].find(
+    (above) => above.id === node.id || !isOpen(items.get(above.id)),
+  );
+  for (const [id, item] of items) {
+    item.setAttribute("aria-selected", String(id === node.id));
+    item.tabIndex = id === shown.id ? 0 : -1;
+  }
+  const panel = $(".tree-panel");
+  if (changed && panel.scrollHeight > panel.clientHeight) {
+    const row = $(".row", items.get(node.id)).getBoundingClientRect();
+    const box = panel.getBoundingClientRect();
+    if (row.top < box.top) panel.scrollTop -= box.top - row.top + 8;
+    if (row.bottom > box.bottom) panel.scrollTop += row.bottom - box.bottom + 8;
+  }
+}
+
+function onTreeClick(event) {
+  const item = event.target.closest("li");
+  if (!item || !event.target.closest(".row")) return;
+  if (event.target.closest(".twisty") && item.hasAttribute("aria-expanded")) {
+    setOpen(item, !isOpen(item));
+    showInTree(nodes[state.node]);
+    return;
+  }
+  choose(Number(item.dataset.node), { reveal: true });
+  item.focus({ preventScroll: true });
+}
+
+let typed = "";
+let typedAt = 0;
+
+function onTreeKey(event) {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  const item = event.target.closest("li");
+  const visible = visibleItems();
+  const at = visible.indexOf(item);
+  const parent = item.parentElement.closest("li");
+  let next = null;
+  switch (event.key) {
+    case "ArrowDown": next = visible[at + 1]; break;
+    case "ArrowUp": next = visible[at - 1]; break;
+    case "Home": next = visible[0]; break;
+    case "End": next = visible[visible.length - 1]; break;
+    case "ArrowRight":
+      if (isOpen(item)) next = visible[at + 1];
+      else setOpen(item, true);
+      break;
+    case "ArrowLeft":
+      if (isOpen(item)) setOpen(item, false);
+      else next = parent;
+      break;
+    case "Enter":
+      choose(Number(item.dataset.node), { reveal: true });
+      break;
+    case " ":
+      setOpen(item, !isOpen(item));
+      break;
+    case "*":
+      for (const sibling of item.parentElement.children) setOpen(sibling, true);
+      break;
+    default: {
+      if (event.key.length !== 1) return;
+      typed = event.timeStamp - typedAt < 700 ? typed + event.key : event.key;
+      typedAt = event.timeStamp;
+      const prefix = typed.toLowerCase();
+      const order = [...visible.slice(at + 1), ...visible.slice(0, at + 1)];
+      next = order.find((other) => nodes[other.dataset.node].name.toLowerCase().startsWith(prefix));
+    }
+  }
+  event.preventDefault();
+  if (next) {
+    choose(Number(next.dataset.node));
+    next.focus();
+  }
+}

@@ -1,0 +1,81 @@
+// The three views behind tabs, and the table that sorts by any column.
+const tabs = $$('[role="tab"]');
+const viewOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
+
+function showView(name, focus = false) {
+  for (const tab of tabs) {
+    const shown = viewOf(tab).id === name;
+    tab.setAttribute("aria-selected", String(shown));
+    tab.tabIndex = shown ? 0 : -1;
+    viewOf(tab).hidden = !shown;
+    if (shown && focus) tab.focus();
+  }
+}
+
+function setupViews() {
+  for (const tab of tabs) {
+    const view = viewOf(tab);
+    view.setAttribute("role", "tabpanel");
+    view.setAttribute("aria-labelledby", tab.id);
+    tab.addEventListener("click", () => showView(view.id));
+    tab.addEventListener("keydown", (event) => {
+      const at = tabs.indexOf(tab);
+      const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+      if (next === undefined) return;
+      event.preventDefault();
+      showView(viewOf(tabs[(next + tabs.length) % tabs.length]).id, true);
+    });
+  }
+  for (const link of $$('.leaves a, #table a')) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      showView("explore");
+      choose(Number(link.closest("[data-node]").dataset.node), { reveal: true });
+      topic.focus({ preventScroll: true });
+    });
+  }
+  showView("explore");
+}
+
+function sortValue(node, key) {
+  if (key === "npmi" || key === "umass") return node.coherence ? node.coherence[key] : null;
+  if (key === "gain") return node.children.length ? node.gain : null;
+  if (key === "label") return node.labels.length ? data.labels[node.labels[0][0]] : null;
+  return node[key];
+}
+
+// Nodes without a value come last in either direction; ties keep the order of the tree.
+function compare(a, b, key, sign) {
+  const [x, y] = [sortValue(a, key), sortValue(b, key)];
+  if (x === null || y === null) return (x === null) - (y === null) || a.id - b.id;
+  const order = typeof x === "string" ? x.localeCompare(y) : x - y;
+  return sign * order || a.id - b.id;
+}
+
+function setupTable() {
+  const table = $("#table table");
+  const body = $("tbody", table);
+  const rows = new Map($$("tr", body).map((row) => [Number(row.dataset.node), row]));
+  const heads = $$("thead th", table);
+  const sort = (head, direction) => {
+    for (const other of heads) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", direction);
+    table.classList.toggle("tree-order", head.dataset.key === "id" && direction === "ascending");
+    const sign = direction === "ascending" ? 1 : -1;
+    const order = [...nodes].sort((a, b) => compare(a, b, head.dataset.key, sign));
+    body.replaceChildren(...order.map((node) => rows.get(node.id)));
+  };
+  for (const head of heads) {
+    const text = head.dataset.key === "id";
+    const button = el("button", { type: "button", onclick: () => {
+      const current = head.getAttribute("aria-sort");
+      const first = text || head.dataset.key === "label" ? "ascending" : "descending";
+      sort(head, current === null ? first : current === "ascending" ? "descending" : "ascending");
+    } }, head.textContent);
+    head.replaceChildren(button);
+  }
+  sort(heads[0], "ascending");
+  $("#leaves-only").addEventListener("change", (event) => {
+    for (const [id, row] of rows) row.hidden = event.target.checked && nodes[id].children.length > 0;
+  });
+}

@@ -1,0 +1,93 @@
+"""A tree as a short static piece of HTML for notebooks."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.metrics import relevance
+from momentree.tree.node import TreeNode
+
+__all__ = ["repr_html"]
+
+# Nodes deeper than this start folded.
+_OPEN_DEPTH = 3
+
+_STYLE = (
+    ".momentree{font-size:.95em;line-height:1.5;max-width:60em}"
+    ".momentree details,.momentree .leaf{margin-left:1.1em}"
+    ".momentree>details,.momentree>.leaf{margin-left:0}"
+    ".momentree summary{cursor:pointer}"
+    ".momentree .leaf{padding-left:1em}"
+    ".momentree small{opacity:.72}"
+    ".momentree .bar{display:inline-block;width:6em;height:.5em;margin-right:.6em;"
+    "border-radius:3px;background:rgba(128,128,128,.22);vertical-align:middle}"
+    ".momentree .bar i{display:block;height:100%;min-width:2px;border-radius:3px;"
+    "background:#4f9a94}"
+)
+
+
+class FittedTree(Protocol):
+    """What the renderer needs of a fitted tree estimator."""
+
+    tree_: TreeNode
+    vocabulary_: NDArray[np.str_]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters."""
+        ...
+
+
+def repr_html(estimator: FittedTree, n_words: int = 8) -> str:
+    """Render a fitted tree as a nested list that folds, without scripts.
+
+    Parameters
+    ----------
+    estimator : TopicTree
+        A fitted tree.
+    n_words : int, default=8
+        Most relevant words (lambda 0.7) beside each node, >= 1.
+
+    Returns
+    -------
+    str
+        One ``div`` with its style; words are escaped.
+
+    Examples
+    --------
+    >>> class Fitted:
+    ...     tree_ = TreeNode(np.array([0.5, 0.5]), 1.0, leaf_id=0, _samples=np.arange(3))
+    ...     vocabulary_ = np.array(["sea", "<b>"])
+    >>> "sea, &lt;b&gt;" in repr_html(Fitted())
+    True
+    """
+    root = estimator.tree_
+    n_leaves = sum(1 for _ in root.leaves())
+    head = (
+        f"<p><b>{escape(type(estimator).__name__)}</b> "
+        f"<small>{root.n_samples:,} documents, {n_leaves} "
+        f"{'leaf' if n_leaves == 1 else 'leaves'}</small></p>"
+    )
+    body = _render(root, root.center, estimator.vocabulary_, n_words)
+    return f'<div class="momentree"><style>{_STYLE}</style>{head}{body}</div>'
+
+
+def _render(
+    node: TreeNode, base: NDArray[np.float64], vocabulary: NDArray[np.str_], n_words: int
+) -> str:
+    value = np.asarray(relevance(node.center[np.newaxis], base))[0]
+    order = np.argsort(-value, kind="stable")[:n_words]
+    words = escape(", ".join(str(vocabulary[j]) for j in order if node.center[j] > 0))
+    line = (
+        f'<span class="bar"><i style="width:{100 * node.weight:.1f}%"></i></span>'
+        f'<span dir="auto">{words}</span> '
+        f"<small>{node.n_samples:,} ({100 * node.weight:.1f}&nbsp;%)</small>"
+    )
+    if node.is_leaf:
+        return f'<div class="leaf">{line}</div>'
+    inside = "".join(_render(child, base, vocabulary, n_words) for child in node.children)
+    is_open = " open" if node.depth < _OPEN_DEPTH else ""
+    return f"<details{is_open}><summary>{line}</summary>{inside}</details>"
