@@ -1,0 +1,63 @@
+# Everything a fresh machine needs: Python 3.11 or later with venv, and make.
+# The environment lives in .venv; the second call of any target installs nothing.
+
+VENV ?= .venv
+RUN := $(VENV)/bin/
+PIP := $(RUN)python -m pip --disable-pip-version-check --no-input --quiet
+ARGS ?=
+
+# The first interpreter on the path that is new enough and can make an environment.
+# Override with `make PYTHON=/path/to/python3.12 demo`.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
+	>/dev/null 2>&1 && { echo "$$p"; break; }; done)
+
+.PHONY: help demo test lint format types check clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.html
+	@$(RUN)momentree demo $(ARGS)
+
+test: $(VENV)/.test ## run all tests (pick some with ARGS="-k tree")
+	@$(RUN)python -m pytest $(ARGS)
+
+lint: $(VENV)/.lint ## check the style and the format
+	@$(RUN)python -m ruff check
+	@$(RUN)python -m ruff format --check
+
+format: $(VENV)/.lint ## mend the style and the format
+	@$(RUN)python -m ruff check --fix
+	@$(RUN)python -m ruff format
+
+types: $(VENV)/.lint ## check the types
+	@$(RUN)python -m mypy
+
+check: lint types test ## all of the above, as CI does
+
+clean: ## remove the environment and what tools leave behind
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist
+
+# The package is installed as a link to src/, so that an edit needs no new installation.
+# Each stamp is written last: an installation cut short is taken up again.
+$(VENV)/.installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "momentree needs Python 3.11 or later with its venv module." \
+	"Install it (Debian and Ubuntu: apt install python3 python3-venv), or name one:" \
+	"make PYTHON=/path/to/python3.12 demo" >&2; exit 1; }
+	@echo "Setting up $(VENV) (once, about a minute) ..."
+	@test -x $(RUN)python || "$(PYTHON)" -m venv $(VENV)
+	@$(PIP) install --upgrade "pip>=25.1"
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	@echo "Adding the test tools ..."
+	@$(PIP) install --group test
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.test
+	@echo "Adding the style and type checkers ..."
+	@$(PIP) install --group lint
+	@touch $@
