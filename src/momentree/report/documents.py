@@ -23,7 +23,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe
 
 
 def clean_text(value: object) -> str:
-    """Return a value as text that HTML and UTF-8 can hold.
+    r"""Return a value as text that HTML and UTF-8 can hold.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def clean_text(value: object) -> str:
 
     Examples
     --------
-    >>> clean_text("a\\x00b") == "a\\ufffdb"
+    >>> clean_text("a\x00b") == "a\ufffdb"
     True
     """
     return _FORBIDDEN.sub("\ufffd", str(value))
@@ -100,7 +100,9 @@ def words_of_row(
     evidence = counts * _log_lift(node.center, base)[columns]
     order = np.lexsort((columns, -counts, -evidence))[:24]
     return ", ".join(
-        f"{vocabulary[columns[j]]} ×{counts[j]:g}" if counts[j] != 1 else str(vocabulary[columns[j]])
+        f"{vocabulary[columns[j]]} ×{counts[j]:g}"
+        if counts[j] != 1
+        else str(vocabulary[columns[j]])
         for j in order
     )
 

@@ -42,6 +42,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from momentree.report import render_html, summarize
     >>> from momentree.tree.node import TreeNode
     >>> class Fitted:
@@ -72,7 +73,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
         row_height=max(low, min(high, _ICICLE_HEIGHT // rows)),
         rows=rows,
         style=Markup("".join(map(_read, _STYLES))),  # noqa: S704  own files
-        first_script=Markup(_FIRST_SCRIPT),
+        first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
         script=Markup(script),  # noqa: S704  own files
         script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
         data=Markup(_script_json(summary)),  # noqa: S704  escaped by _script_json

@@ -105,7 +105,8 @@ def summarize(
         ``default_lambda``;
         ``words``: ``word`` and ``p`` (p(w) in the corpus) of every word used;
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
-        ``name``, ``n_samples``, ``share`` (of the sample weight), ``gain`` (nats),
+        ``name`` ("All documents" for a root that is split), ``n_samples``, ``share`` (of
+        the sample weight), ``gain`` (nats),
         ``reason``, ``words`` (``index`` into the words and ``p`` = p(w|node), complete for
         every lambda in [0, 1], by descending ``p``), ``top`` (indices at the default
         lambda, best first), ``coherence`` (``umass``, ``npmi``, or None), ``documents``
@@ -191,7 +192,7 @@ def _summarize_nodes(
                 "children": [int(child.node_id) for child in node.children],
                 "depth": int(node.depth),
                 "leaf": None if node.leaf_id is None else int(node.leaf_id),
-                "name": clean_text(node.name) or "(no words)",
+                "name": _name(node),
                 "n_samples": int(node.n_samples),
                 "share": float(node.weight),
                 "gain": float(node.gain),
@@ -213,6 +214,12 @@ def _summarize_nodes(
         "p": _short(base[used]),
     }
     return words, nodes
+
+
+def _name(node: TreeNode) -> str:
+    if node.parent is None and node.children:
+        return "All documents"
+    return clean_text(node.name) or "(no words)"
 
 
 def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array) -> None:

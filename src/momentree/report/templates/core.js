@@ -41,6 +41,7 @@ function amount(value) {
   return value.toLocaleString("en", { maximumFractionDigits: digits });
 }
 
+const isRoot = (node) => node.parent === null && node.children.length > 0;
 const color = (node) => ({ "--h": node.cell.hue });
 
 // The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The

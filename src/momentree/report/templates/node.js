@@ -3,11 +3,11 @@ const topic = $("#topic");
 
 function drawTopic(node) {
   topic.style.setProperty("--h", node.cell.hue);
-  const left = el("div", {}, drawWords(node));
-  const right = el("div", {}, drawFound(node), drawSplits(node), drawLabels(node), drawDocuments(node));
+  const left = el("div", {}, drawWords(node), drawLabels(node));
+  const right = el("div", {}, drawFound(node), drawSplits(node), drawDocuments(node));
   topic.replaceChildren(
     drawTrail(node),
-    el("div", { class: "topic-title" }, el("span", { class: "chip", "aria-hidden": "true" }), user("h2", node.name, { id: "topic-name" })),
+    el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), user("h2", node.name, { id: "topic-name" })),
     drawNumbers(node),
     ...(node.reason ? [el("p", { class: "reason" }, `Not split further: ${node.reason}`)] : []),
     el("div", { class: "parts" }, left, right),
@@ -25,9 +25,9 @@ function backToTree(event) {
 
 function drawTrail(node) {
   const above = path(node);
-  if (!above.length) return el("p", { class: "trail" }, data.n_leaves === 1 ? "The only topic" : "All documents");
+  if (!above.length) return el("p", { class: "trail" }, data.n_leaves === 1 ? "The only topic" : "The whole");
   return el("nav", { "aria-label": "Groups above this one" }, el("ol", { class: "trail" }, ...above.map((other) =>
-    el("li", {}, user("button", other.parent === null ? "All documents" : other.name, { type: "button", onclick: () => choose(other.id) })),
+    el("li", {}, user("button", other.name, { type: "button", onclick: () => choose(other.id) })),
   )));
 }
 
@@ -54,14 +54,18 @@ function drawWords(node) {
       updateWords(nodes[state.node], true);
     },
   });
-  return el("section", { "aria-labelledby": "words-title" },
+  // Against itself the whole has no words that set it apart: nothing to compare.
+  const whole = isRoot(node);
+  return el("section", { class: whole ? "root whole" : null, "aria-labelledby": "words-title" },
     el("h3", { id: "words-title" }, "Most relevant words"),
     el("div", { class: "slider" },
       el("label", { for: "lambda" }, "Relevance", el("output", { for: "lambda", id: "lambda-value" })),
       slider,
       el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "set it apart"), el("span", {}, "most frequent")),
     ),
-    el("p", { class: "legend", "aria-hidden": "true" }, el("span", {}, "in this topic"), el("span", {}, "in all documents")),
+    whole
+      ? el("p", { class: "note" }, "Choose a topic to see the slider at work: no word sets the whole apart from itself.")
+      : el("p", { class: "legend", "aria-hidden": "true" }, el("span", {}, "in this topic"), el("span", {}, "in all documents")),
     el("ol", { class: "words-list", id: "words" }),
   );
 }
@@ -172,6 +176,6 @@ function showMoreButtons() {
       button.textContent = short ? "Show more" : "Show less";
       button.setAttribute("aria-expanded", String(!short));
     } }, "Show more");
-    text.after(button);
+    $("header", text.parentElement).append(button);
   }
 }

@@ -3,6 +3,7 @@ function nodeOfAddress() {
   return match && Number(match[1]) < nodes.length ? Number(match[1]) : null;
 }
 
+topic.setAttribute("aria-labelledby", "topic-name");
 setupViews();
 setupTree();
 setupMap();
@@ -16,4 +17,4 @@ window.addEventListener("hashchange", () => {
     choose(id, { remember: false });
   }
 });
-choose(nodeOfAddress() ?? 0, { remember: false });
+choose(nodeOfAddress() ?? 0, { remember: false, reveal: nodeOfAddress() !== null });

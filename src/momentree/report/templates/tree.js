@@ -27,6 +27,8 @@ function setupTree() {
     item.setAttribute("aria-posinset", siblings.indexOf(id) + 1);
     item.setAttribute("aria-label", `${node.name}, ${plural(node.n_samples, "document")}`);
     item.tabIndex = -1;
+    // The address names a node by its id; the browser must not scroll to it past the header.
+    item.removeAttribute("id");
     if (node.children.length) {
       const open = data.n_leaves <= UNFOLDED_LEAVES || node.depth < UNFOLDED_DEPTH;
       item.setAttribute("aria-expanded", String(open));
