@@ -91,14 +91,15 @@ def build_case(n_samples=120, groups=((0, 1), (2, 3)), seed=0, length=80, repeat
     )
     labels = np.sort(rng.permutation(n_samples) % 4)
     X = sp.csr_array(np.array([rng.multinomial(length, topics[k]) for k in labels]))
-    root = number(nest(X, groups, labels), vocabulary)
+    leaf_of = labels * 0 if groups == 0 else labels
+    root = number(nest(X, groups, leaf_of), vocabulary)
     texts = []
     for i in range(n_samples):
         row = X[[i]]
         text = " ".join(np.repeat(vocabulary[row.indices], row.data))
         texts.append(" ".join([text] * repeat))
     return Case(
-        FittedTree(root, labels, vocabulary),
+        FittedTree(root, leaf_of, vocabulary),
         X,
         [f"doc-{i:05d}" for i in range(n_samples)],
         texts,

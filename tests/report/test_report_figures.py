@@ -28,8 +28,6 @@ def agg():
 @pytest.mark.parametrize("groups", [0, ((0, 1), (2, 3)), (((0, 1), 2), 3)])
 def test_figures_show_the_most_relevant_word_of_every_leaf(plot, groups, make_case):
     case = make_case(groups=groups)
-    if groups == 0:
-        case.estimator.tree_._samples = np.arange(120)
     ax = plot(case.estimator)
     ax.figure.canvas.draw()
     text = "\n".join(artist.get_text() for artist in ax.texts)

@@ -183,8 +183,6 @@ def test_the_page_of_the_demo_size_stays_under_3_mb(make_case, character):
 
 def test_a_single_leaf_and_an_empty_text(make_case):
     case = make_case(8, groups=0)
-    case.estimator.labels_[:] = 0
-    case.estimator.tree_._samples = np.arange(8)
     summary = summary_of(case, texts=["", None, *case.texts[2:]])
     assert summary["n_leaves"] == 1
     assert summary["nodes"][0]["name"] == case.estimator.tree_.name

@@ -147,7 +147,7 @@ def typical_documents(
     shrink = float(np.median(mass[spoken])) if spoken.any() else 1.0
     found: list[NDArray[np.intp]] = []
     for node in root.nodes():
-        leaves = [leaf.leaf_id for leaf in node.leaves()]
+        leaves = [leaf.leaf_id for leaf in node.leaves() if leaf.leaf_id is not None]
         rows = np.flatnonzero(np.isin(labels, leaves) & spoken)
         if node.parent is None and not node.is_leaf:
             found.append(rows[:0])

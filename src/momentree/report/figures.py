@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import colorsys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ _SOFT = "#6b7178"
 # Inches of figure height per leaf, and per level of an icicle.
 _LEAF_HEIGHT = 0.62
 _LEVEL_HEIGHT = 0.8
+# Mean width of a letter, em, with some room; largest share of the width that words take.
+_LETTER = 0.6
+_TEXT_SHARE = 0.75
 
 
 def plot_tree(
@@ -63,15 +66,19 @@ def plot_tree(
     """
     root = estimator.tree_
     leaves = list(root.leaves())
-    words = _leaf_words(estimator, n_words, lam)
+    words = [", ".join(line) for line in _leaf_words(estimator, n_words, lam)]
+    sizes = [f"{leaf.n_samples:,} documents, {100 * leaf.weight:.1f} %" for leaf in leaves]
     if ax is None:
-        ax = _new_axes(9.0, max(1.6, _LEAF_HEIGHT * len(leaves) + 0.3))
+        text_width = _LETTER * fontsize / 72.0 * max(map(len, [*words, *sizes]))
+        ax = _new_axes(max(9.0, text_width + 2.5), max(1.6, _LEAF_HEIGHT * len(leaves) + 0.3))
+    # How many letters the width of the axes holds.
+    letters = _inches(ax) * 72.0 / (_LETTER * fontsize)
     height = {id(leaf): float(-i) for i, leaf in enumerate(leaves)}
     for node in reversed(list(root.nodes())):
         if not node.is_leaf:
             height[id(node)] = float(np.mean([height[id(child)] for child in node.children]))
     deepest = max(node.depth for node in leaves)
-    colors = [_color(cell.hue, leaf=True) for cell in icicle_cells(root)]
+    colors: list[Any] = [_color(cell.hue, leaf=True) for cell in icicle_cells(root)]
     colors[0] = _SOFT if len(leaves) > 1 else colors[0]
     for node in root.nodes():
         x, y = float(node.depth), height[id(node)]
@@ -93,11 +100,12 @@ def plot_tree(
         area = 30.0 + 400.0 * node.weight
         ax.scatter([x], [y], s=area, color=colors[node.node_id], zorder=2, linewidths=0)
         if node.leaf_id is not None and node.is_leaf:
+            line = _cut(words[node.leaf_id], _TEXT_SHARE * letters)
             text_x = deepest + 0.35
             if x < deepest:
                 ax.plot([x, text_x - 0.08], [y, y], color="#d5d2cb", linewidth=0.8, zorder=0)
             ax.annotate(
-                ", ".join(words[node.leaf_id]),
+                line,
                 (text_x, y),
                 xytext=(0, 1),
                 textcoords="offset points",
@@ -106,7 +114,7 @@ def plot_tree(
                 color=_INK,
             )
             ax.annotate(
-                f"{node.n_samples:,} documents, {100 * node.weight:.1f} %",
+                sizes[node.leaf_id],
                 (text_x, y),
                 xytext=(0, -1),
                 textcoords="offset points",
@@ -114,8 +122,9 @@ def plot_tree(
                 fontsize=0.85 * fontsize,
                 color=_SOFT,
             )
-    longest = max((len(", ".join(text)) for text in words), default=0)
-    ax.set_xlim(-0.3, deepest + 0.4 + _text_units(ax, longest, fontsize, deepest))
+    share = min(_TEXT_SHARE, max(0.2, max(map(len, [*words, *sizes])) / letters))
+    # Words start 0.35 after the last column; what is left of the width is theirs.
+    ax.set_xlim(-0.3, -0.3 + (deepest + 0.65) / (1.0 - share))
     ax.set_ylim(-len(leaves) + 0.4, 0.6)
     ax.set_axis_off()
     return ax
@@ -169,7 +178,7 @@ def plot_icicle(
     points = 72.0 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
     for node, cell in zip(root.nodes(), cells, strict=True):
         width, height = cell.x1 - cell.x0, float(cell.bottom - cell.top)
-        color = _color(cell.hue, leaf=node.is_leaf)
+        color: Any = _color(cell.hue, leaf=node.is_leaf)
         if node.parent is None and not node.is_leaf:
             color = "#e5e2db"
         ax.add_patch(
@@ -179,8 +188,8 @@ def plot_icicle(
         lines = [*lines, f"{100 * node.weight:.0f} %"] if lines else [f"{node.n_samples:,}"]
         room = box.width * width * points - 0.8 * fontsize
         fits = int(box.height * height / rows * points / (1.35 * fontsize))
-        # Letters are about 0.6 em wide; a line that does not fit is left out, not cut.
-        shown = [line for line in lines if 0.6 * fontsize * len(line) <= room]
+        # A line that does not fit is left out, not cut.
+        shown = [line for line in lines if _LETTER * fontsize * len(line) <= room]
         shown = shown[: max(fits - 1, 0)] + shown[-1:] if len(shown) > fits else shown
         if shown and fits >= 1:
             ax.text(
@@ -222,12 +231,15 @@ def _new_axes(width: float, height: float) -> Axes:
     return ax
 
 
-def _text_units(ax: Axes, n_letters: int, fontsize: float, deepest: int) -> float:
-    # Letters are about 0.55 em wide. The text takes a share of the width that leaves the
-    # rest for the tree, at least a quarter of it.
-    inches = ax.get_window_extent().width / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
-    share = min(0.75, max(0.2, 0.55 * fontsize / 72.0 * n_letters / max(inches, 0.1)))
-    return (deepest + 0.7) * share / (1.0 - share)
+def _inches(ax: Axes) -> float:
+    return float(ax.get_window_extent().width / ax.get_figure(root=True).dpi)  # type: ignore[union-attr]
+
+
+def _cut(line: str, letters: float) -> str:
+    words = line.split(", ")
+    while len(words) > 1 and len(", ".join(words)) > letters:
+        words.pop()
+    return ", ".join(words)
 
 
 def _color(hue: float, *, leaf: bool) -> tuple[float, float, float]:

@@ -365,8 +365,8 @@ def _json_bytes(item: dict[str, Any]) -> int:
     return len(json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def _as_counts(X: object, n_samples: int, n_features: int) -> sp.csr_array:
-    counts = sp.csr_array(X if sp.issparse(X) else np.asarray(X))
+def _as_counts(X: Any, n_samples: int, n_features: int) -> sp.csr_array:
+    counts: sp.csr_array = sp.csr_array(X) if sp.issparse(X) else sp.csr_array(np.asarray(X))
     if counts.shape != (n_samples, n_features):
         msg = (
             f"X has shape {counts.shape} but the tree was fitted on {n_samples} documents and "
