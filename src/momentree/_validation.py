@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
-__all__ = ["check_counts", "check_parameters", "check_sample_weight"]
+__all__ = ["check_counts", "check_features", "check_parameters", "check_sample_weight"]
 
 Floats = NDArray[np.float64]
+
+_CHECKS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": "numeric",
+    "ensure_all_finite": False,  # checked with the sign, in one go and with the place
+    "accept_large_sparse": True,
+}
 
 
 def check_counts(X: Any) -> Any:
@@ -25,31 +35,82 @@ def check_counts(X: Any) -> Any:
         If X is not two-dimensional and numeric, is empty, or holds NaN, infinities or negative
         values; the message names the first bad row and column.
     """
+    with _own_errors():
+        X = check_array(X, **_CHECKS)
+    return _finite_counts(X)
+
+
+def check_features(
+    estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+) -> tuple[Any, NDArray[Any]]:
+    """Check the counts given to an estimator and find the names of their columns.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        ``n_features_in_`` and ``feature_names_in_`` are set on it when `reset`, else compared.
+    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+        Counts.
+    feature_names : sequence of str or None
+        Names that go before those of a data frame.
+    reset : bool
+        Whether this is ``fit``.
+
+    Returns
+    -------
+    X : csr_array of shape (n_samples, n_features)
+        Checked counts.
+    names : ndarray of shape (n_features,)
+        Names of the columns.
+
+    Raises
+    ------
+    InvalidDataError
+        As :func:`check_counts`; if columns are not those of ``fit``; if there are not as many
+        names as columns.
+    EmptyCorpusError
+        In ``fit``, if X holds no count above zero.
+    """
+    with _own_errors():
+        X = validate_data(estimator, X, reset=reset, **_CHECKS)
+    X = _finite_counts(X)
+    d = X.shape[1]
+    if reset and not X.data.any():
+        msg = f"all {X.shape[0]} documents are empty: X holds no count above zero"
+        raise EmptyCorpusError(msg)
+    if feature_names is None:
+        default = np.arange(d).astype(str)
+        return X, np.asarray(getattr(estimator, "feature_names_in_", default), dtype=object)
+    names = np.asarray(feature_names, dtype=object)
+    if names.shape != (d,):
+        msg = f"feature_names has shape {names.shape}, X has {d} columns: give one name a column"
+        raise InvalidDataError(msg)
+    return X, names
+
+
+@contextmanager
+def _own_errors() -> Iterator[None]:
     try:
-        X = check_array(
-            X,
-            accept_sparse="csr",
-            dtype="numeric",
-            ensure_all_finite=False,
-            ensure_min_samples=1,
-            ensure_min_features=1,
-            accept_large_sparse=True,
-        )
+        yield
     except ValueError as error:
         raise InvalidDataError(str(error)) from error
+
+
+def _finite_counts(X: Any) -> Any:
     X = sp.csr_array(X)
-    bad = X.data < 0
-    if X.data.dtype.kind == "f":
-        bad |= ~np.isfinite(X.data)
-    if X.data.dtype.kind == "c" or bad.any():
+    if not X.has_canonical_format:
+        X = X.copy()  # the caller's matrix stays as it is
+        X.sum_duplicates()
+    lowest = X.data.min(initial=0)
+    if not (lowest >= 0 and np.isfinite(X.data.max(initial=0))):
+        bad = ~((X.data >= 0) & np.isfinite(X.data))
         at = int(np.argmax(bad))
         row = int(np.searchsorted(X.indptr, at, side="right")) - 1
-        value = X.data[at]
-        if value < 0:
+        if X.data[at] < 0:
             kind, todo = "Negative values in data", "counts are zero or more"
         else:
             kind, todo = "Input X contains NaN or infinity", "remove or fill missing values"
-        msg = f"{kind}: row {row}, column {X.indices[at]} holds {value}; {todo}"
+        msg = f"{kind}: row {row}, column {X.indices[at]} holds {X.data[at]}; {todo}"
         raise InvalidDataError(msg)
     return X
 

@@ -122,3 +122,7 @@ class TopicParameters:
     def n_components(self) -> int:
         """Number of topics."""
         return int(self.weights.shape[0])
+
+    def reordered(self, order: NDArray[np.intp]) -> TopicParameters:
+        """Return the same topics in another order."""
+        return TopicParameters(self.weights[order], self.centers[:, order])

@@ -69,6 +69,11 @@ class RowBlocks:
         self._cuts = np.unique(np.concatenate(([0], cuts, [n]))).astype(np.intp)
 
     @property
+    def matrix(self) -> Any:
+        """The rows as a CSR matrix or array, not copied."""
+        return self._X
+
+    @property
     def nnz(self) -> int:
         """Number of stored values."""
         return int(self._X.indptr[-1])

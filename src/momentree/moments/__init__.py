@@ -1,6 +1,7 @@
 """Moments: data or parameters in, M1, M2 and whitened slices of M3 out."""
 
 from momentree.moments._population import PopulationMoments
-from momentree.moments.single_topic import SingleTopicMoments
+from momentree.moments.damping import Damped, Damping, damp
+from momentree.moments.single_topic import SingleTopicMoments, Weighting
 
-__all__ = ["PopulationMoments", "SingleTopicMoments"]
+__all__ = ["Damped", "Damping", "PopulationMoments", "SingleTopicMoments", "Weighting", "damp"]

@@ -44,6 +44,8 @@ class SingleTopicMoments:
         Word counts.
     row_weights : ndarray of shape (3, n)
         r1, r2, r3; documents with fewer than 2 (3) words have r2 = 0 (r3 = 0).
+    unit : ndarray of shape (n,) or float, default=1.0
+        What one word counts in each document; x - 1 and x - 2 above become x - unit, x - 2 unit.
 
     Attributes
     ----------
@@ -78,11 +80,13 @@ class SingleTopicMoments:
            [0.   , 0.167, 0.167]])
     """
 
-    def __init__(self, rows: RowBlocks, row_weights: Floats) -> None:
+    def __init__(self, rows: RowBlocks, row_weights: Floats, unit: Floats | float = 1.0) -> None:
         self._rows = rows
-        self._r1, self._r2, self._r3 = row_weights
-        # One pass gives the column sums that the diagonal corrections need.
-        sums = rows.sum(lambda B, at: np.asarray(B.T @ row_weights.T[at]))
+        r1, self._r2, self._r3 = row_weights
+        self._r3u = self._r3 * unit
+        # One pass gives M1 and the column sums that the diagonal corrections need.
+        right = np.stack([r1, self._r2 * unit, self._r3u * unit], axis=1)
+        sums = rows.sum(lambda B, at: np.asarray(B.T @ right[at]))
         self._s1, self._s2, self._s3 = sums.T
 
     @classmethod
@@ -126,17 +130,53 @@ class SingleTopicMoments:
         if weighting not in get_args(Weighting):
             msg = f"weighting={weighting!r} is unknown; choose one of {get_args(Weighting)}"
             raise InvalidParameterError(msg)
-        if weighting == "three_words":
-            X = three_words(X, random_state)
-        rows = RowBlocks(X)
-        weights = document_weights(rows, w, uniform=weighting == "uniform")
-        if not weights[2].any():
+        moments = cls.from_rows(
+            RowBlocks(X), sample_weight=w, weighting=weighting, random_state=random_state
+        )
+        if not moments.has_triples:
             msg = (
                 "no document has three words or more, so third moments do not exist; "
                 "use longer documents"
             )
             raise InvalidDataError(msg)
-        return cls(rows, weights)
+        return moments
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: RowBlocks,
+        *,
+        sample_weight: Floats,
+        weighting: Weighting = "length",
+        unit: Floats | float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> SingleTopicMoments:
+        """Estimate the moments from rows that have been checked already.
+
+        Parameters
+        ----------
+        rows : RowBlocks of shape (n, d)
+            Word counts >= 0.
+        sample_weight : ndarray of shape (n,)
+            Weights >= 0.
+        weighting : {"length", "uniform", "three_words"}, default="length"
+            How documents are weighted.
+        unit : ndarray of shape (n,) or float, default=1.0
+            What one word counts in each document, where rows have been scaled.
+        random_state : int, RandomState or None, default=None
+            Draws the words of "three_words".
+
+        Returns
+        -------
+        SingleTopicMoments
+            Its ``has_triples`` is False, and its third moment zero, when no document has three
+            words.
+        """
+        if weighting == "three_words":
+            rows, unit = RowBlocks(three_words(rows.matrix, random_state)), 1.0
+        uniform = weighting == "uniform"
+        weights = document_weights(rows, sample_weight, uniform=uniform, unit=unit)
+        return cls(rows, weights, unit)
 
     @staticmethod
     def from_parameters(weights: ArrayLike, components: ArrayLike) -> PopulationMoments:
@@ -161,6 +201,11 @@ class SingleTopicMoments:
         """
         w, mu = check_parameters(weights, components)
         return PopulationMoments(w, mu.T)
+
+    @property
+    def has_triples(self) -> bool:
+        """Whether any document has the three words that M3 needs."""
+        return bool(self._r3.any())
 
     @property
     def m1(self) -> Floats:
@@ -212,12 +257,13 @@ class SingleTopicMoments:
         a, b = np.triu_indices(k)
         P = (W[a] * W[b]).T
         right = np.hstack([W.T, P])
-        r3 = self._r3[:, None]
+        r3, r3u = self._r3[:, None], self._r3u[:, None]
 
         def kernel(B: Any, at: slice) -> Floats:
             Z = B @ right
             z, XP = Z[:, :k], Z[:, k:]
-            return np.asarray(B.T @ (r3[at] * np.hstack([z[:, a] * z[:, b] - XP, z])))
+            pairs = r3[at] * z[:, a] * z[:, b] - r3u[at] * XP
+            return np.asarray(B.T @ np.hstack([pairs, r3u[at] * z]))
 
         sums = self._rows.sum(kernel)
         pairs, Xz = sums[:, : len(a)], sums[:, len(a) :]
@@ -231,15 +277,19 @@ class SingleTopicMoments:
         return self.whitened_slices(np.eye(self._rows.shape[1]))
 
 
-def document_weights(rows: RowBlocks, sample_weight: Floats, *, uniform: bool) -> Floats:
+def document_weights(
+    rows: RowBlocks, sample_weight: Floats, *, uniform: bool, unit: Floats | float = 1.0
+) -> Floats:
     """Return r1, r2, r3 of shape (3, n): the weight of each document in M1, M2 and M3.
 
     Documents with fewer than 2 (3) words get no weight in M2 (M3). Where no document has enough
     words the weights are all zero.
     """
     c = rows.map(lambda B, _: np.asarray(B.sum(axis=1)))
-    pairs = np.where(c >= 2, c * (c - 1), 0.0)
-    triples = np.where(c >= 3, pairs * (c - 2), 0.0)
+    words = c / unit
+    # Damped and scaled lengths carry rounding: two words are two words all the same.
+    pairs = np.where(words >= 2 - 1e-6, c * (c - unit), 0.0)
+    triples = np.where(words >= 3 - 1e-6, pairs * (c - 2 * unit), 0.0)
     r = np.zeros((3, len(c)))
     for m, size in enumerate((c, pairs, triples)):
         usable = size > 0

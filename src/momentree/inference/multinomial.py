@@ -1,0 +1,71 @@
+"""Posteriors and likelihoods of the single-topic model, whatever its parameters came from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, xlogy
+
+from momentree.backends import RowBlocks
+from momentree.objects import TopicParameters
+
+__all__ = ["log_joint", "log_posterior", "one_topic_log_likelihood"]
+
+Floats = NDArray[np.float64]
+
+
+def log_joint(rows: RowBlocks, parameters: TopicParameters) -> Floats:
+    """Return log P[x, topic j] for every document, less the multinomial coefficient of x.
+
+        log P[x, j] = log omega_j + sum_w x_w log mu_wj + const(x)     (S eq. 1, numerator)
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Word counts, or damped counts.
+    parameters : TopicParameters
+        All centers > 0 where words occur; a zero there makes the value -inf.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        In nats. Time O(nnz k).
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.backends import RowBlocks
+    >>> from momentree.inference import log_joint
+    >>> from momentree.objects import TopicParameters
+    >>> coin = TopicParameters(np.array([0.5, 0.5]), np.array([[0.5, 0.9], [0.5, 0.1]]))
+    >>> np.exp(log_joint(RowBlocks(sp.csr_array([[2, 0]])), coin)).round(4)
+    array([[0.125, 0.405]])
+    """
+    with np.errstate(divide="ignore"):
+        log_weights, log_centers = np.log(parameters.weights), np.log(parameters.centers)
+    return rows.map(lambda B, _: np.asarray(B @ log_centers + log_weights))
+
+
+def log_posterior(joint: Floats) -> tuple[Floats, Floats]:
+    """Return log P[topic j | x] (n, k) and the log-likelihood log P[x] (n,) from log joints."""
+    log_likelihood = np.asarray(logsumexp(joint, axis=1))
+    return joint - log_likelihood[:, None], log_likelihood
+
+
+def one_topic_log_likelihood(sums: Floats) -> Floats:
+    """Return the log-likelihood of documents under the one multinomial that fits them best.
+
+        sum_w s_w log(s_w / sum s),   s the column sums of the documents.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (d, ...)
+        Column sums of one or several groups of documents.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        In nats, less the multinomial coefficients.
+    """
+    total = sums.sum(axis=0)
+    return np.asarray(xlogy(sums, sums).sum(axis=0) - xlogy(total, total))

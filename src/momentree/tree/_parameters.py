@@ -1,0 +1,86 @@
+"""Checks of the parameters of a tree, and the limits of growth that they amount to."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, get_args
+
+from momentree.exceptions import InvalidParameterError
+from momentree.moments import Damping, Weighting
+from momentree.tree.growth import Growth
+from momentree.tree.stopping import Stop
+
+__all__ = ["Limits", "check_parameters"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a tree may grow.
+
+    Attributes
+    ----------
+    leaves, depth : int or inf
+        Most leaves and most depth.
+    stops_itself : bool
+        Whether a penalty decides when splits end.
+    """
+
+    leaves: float
+    depth: float
+    stops_itself: bool
+
+    @classmethod
+    def of(cls, tree: Any) -> Limits:
+        """Return the limits that the parameters of an estimator amount to."""
+        leaves = math.inf if tree.max_leaf_nodes is None else tree.max_leaf_nodes
+        depth = math.inf if tree.max_depth is None else tree.max_depth
+        if tree.growth == "depth":
+            if tree.max_depth is None and tree.max_leaf_nodes is not None:
+                depth = math.ceil(math.log2(tree.max_leaf_nodes))
+            leaves = math.inf
+        return cls(leaves, depth, math.isinf(leaves) and math.isinf(depth))
+
+
+def check_parameters(tree: Any) -> None:
+    """Check every parameter of an estimator.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the first parameter that is out of its range, its value and the range.
+    """
+    for name, low, optional in (
+        ("max_leaf_nodes", 1, True),
+        ("max_depth", 0, True),
+        ("max_iter", 1, False),
+    ):
+        value = getattr(tree, name)
+        if value is None and optional:
+            continue
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
+            expected = f"a whole number of {low} or more" + (" or None" if optional else "")
+            _fail(name, value, expected)
+    for name, zero in (("min_samples_leaf", False), ("smoothing", False), ("tol", True)):
+        value = getattr(tree, name)
+        number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        if not number or value < 0 or (value == 0 and not zero):
+            _fail(name, value, "a number of zero or more" if zero else "a number above zero")
+    for name, choices in (
+        ("growth", get_args(Growth)),
+        ("refine", ("em", None)),
+        ("damping", (*get_args(Damping), None)),
+        ("weighting", get_args(Weighting)),
+        ("stop", get_args(Stop)),
+    ):
+        value = getattr(tree, name)
+        if not any(value is choice or value == choice for choice in choices):
+            _fail(name, value, "one of " + ", ".join(repr(choice) for choice in choices))
+    if tree.weighting == "three_words" and tree.damping is not None:
+        _fail("weighting", tree.weighting, "damping=None with it: it draws words from whole counts")
+
+
+def _fail(name: str, value: object, expected: str) -> None:
+    msg = f"{name}={value!r}; expected {expected}"
+    raise InvalidParameterError(msg)

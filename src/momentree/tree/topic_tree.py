@@ -1,0 +1,459 @@
+"""TopicTree: the estimator. Its ``fit`` reads as the flow of the package, a line a room."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from momentree._validation import check_features, check_sample_weight
+from momentree.backends import RowBlocks
+from momentree.moments import Damping, Weighting, damp
+from momentree.tree import build, export, persistence
+from momentree.tree._parameters import Limits, check_parameters
+from momentree.tree.assign import Assigner, MixtureAssigner
+from momentree.tree.growth import Growth, grow
+from momentree.tree.node import TreeNode
+from momentree.tree.notebook import repr_html
+from momentree.tree.split import Splitter
+from momentree.tree.stopping import Stop, always, bic
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+__all__ = ["TopicTree"]
+
+Floats = NDArray[np.float64]
+
+SPLIT_ITER = 15
+"""EM steps after each split; more change nothing that the EM over all leaves does not."""
+
+log = logging.getLogger("momentree.tree")
+
+
+class TopicTree(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Grow a tree of topics from word counts by the method of moments.
+
+    The documents are split in two by the two pseudo-centers that SIDIWO recovers from the
+    moments M1, M2, M3 of a single-topic model, and each side is split again:
+
+        side(x) = argmax_j log omega_j + sum_w x_w log mu_wj,   j = 1, 2.
+
+    No random restarts: the same data give the same tree on every run, in any order of rows.
+
+    Parameters
+    ----------
+    max_leaf_nodes : int >= 1 or None, default=8
+        Number of leaves (topics) at which growth stops. None lets `stop` decide.
+    max_depth : int >= 0 or None, default=None
+        Most splits on the way from the root to a leaf. None sets no limit; for
+        ``growth="depth"`` it stands for the least depth that can hold `max_leaf_nodes` leaves.
+    min_samples_leaf : int or float > 0, default=5
+        Fewest documents in a leaf, counted by their sample weight.
+    growth : {"best_first", "depth"}, default="best_first"
+        "best_first" splits next the leaf whose split gains most log-likelihood (two multinomials
+        against one). "depth" splits every leaf down to `max_depth`, as the papers do;
+        `max_leaf_nodes` is then no limit. ``growth="depth", refine=None, damping=None`` is
+        Algorithm 2 of [1].
+    refine : {"em", None}, default="em"
+        "em" runs 15 steps of EM after each split and, in the end, EM over all leaves together,
+        which may move documents between branches. None leaves what the moments give.
+    damping : {"log1p", None}, default="log1p"
+        "log1p" damps counts, x to log2(1 + x), and the length of documents, which then tells in
+        proportion to its square root: words come in bursts and are not independent. None takes
+        counts as they are, as the papers do. See :func:`momentree.moments.damp`.
+    weighting : {"length", "uniform", "three_words"}, default="length"
+        How documents are weighted in the moments; see
+        :class:`momentree.moments.SingleTopicMoments`.
+    smoothing : float > 0, default=0.5
+        Pseudo-count of every word in every topic; 0.5 is the prior of Jeffreys.
+    stop : {"bic"}, default="bic"
+        What ends growth when `max_leaf_nodes` is None: a split of n documents is made while it
+        gains more than p/2 log n nats, p the number of words that occur in them. Bursts of
+        words inflate gains, so expect more leaves than a person would draw.
+    max_iter : int >= 1, default=100
+        Most steps of the EM over all leaves.
+    tol : float >= 0, default=1e-5
+        That EM stops when a step raises the log-likelihood by less than this share.
+    random_state : int, RandomState or None, default=None
+        Only ``weighting="three_words"`` draws anything; all else is deterministic.
+    verbose : bool or int, default=False
+        Tell the progress on standard error. The same messages always go to the logger
+        ``momentree.tree`` at level INFO.
+
+    Attributes
+    ----------
+    tree_ : TreeNode
+        The root; see :class:`momentree.tree.TreeNode`.
+    leaves_ : list of TreeNode
+        From left to right.
+    n_leaves_ : int
+        Number of leaves.
+    labels_ : ndarray of int of shape (n_samples,)
+        Leaf of each document. The larger child comes first, so that numbers do not depend on the
+        order of rows.
+    vocabulary_ : ndarray of str of shape (n_features,)
+        Names of the columns: `feature_names` of ``fit``, else the columns of a data frame, else
+        "0", "1", ...
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Only where X is a data frame with names.
+    n_iter_ : int
+        Steps of the EM over all leaves; 0 without refinement.
+    converged_ : bool
+        Whether it met its tolerance; True without refinement.
+
+    Notes
+    -----
+    Algorithm 1 and 2 of [1] with the moments of [2], Theorem 1. Beyond [1]: the two-component
+    rotation is exact instead of scanned; growth is best first; EM refines; counts are damped.
+    Centers that the projection to the simplex leaves at zero get the pseudo-count `smoothing`,
+    where [1] does not say what a zero means. Time O(nnz) a level of the tree, O(nnz n_leaves) a
+    step of the last EM; memory beyond X: at most 8 bytes a stored value for the group at hand
+    and 4 for damped counts.
+
+    References
+    ----------
+    .. [1] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. NIPS 2017.
+    .. [2] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
+       models. Machine Learning 107, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree import TopicTree
+    >>> rng = np.random.default_rng(0)
+    >>> topics = np.kron(np.eye(4), np.ones(5)) * 0.15 + 0.0125
+    >>> truth = np.repeat([0, 1, 2, 3], 25)
+    >>> X = rng.multinomial(60, topics[truth])
+    >>> tree = TopicTree(max_leaf_nodes=4).fit(X)
+    >>> [sorted(set(truth[leaf.samples].tolist())) for leaf in tree.leaves_] # doctest: +SKIP
+    [[0], [1], [2], [3]]
+    """
+
+    def __init__(
+        self,
+        max_leaf_nodes: int | None = 8,
+        *,
+        max_depth: int | None = None,
+        min_samples_leaf: float = 5,
+        growth: Growth = "best_first",
+        refine: Literal["em"] | None = "em",
+        damping: Damping | None = "log1p",
+        weighting: Weighting = "length",
+        smoothing: float = 0.5,
+        stop: Stop = "bic",
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.growth = growth
+        self.refine = refine
+        self.damping = damping
+        self.weighting = weighting
+        self.smoothing = smoothing
+        self.stop = stop
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
+        *,
+        sample_weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | NDArray[np.str_] | None = None,
+    ) -> TopicTree:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Word counts >= 0, one document a row.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0: a weight of 2 is the same as the document twice.
+        feature_names : sequence of str of shape (n_features,), default=None
+            The words, for names and reports.
+
+        Returns
+        -------
+        TopicTree
+            The fitted estimator.
+
+        Raises
+        ------
+        InvalidDataError
+            If X is not a matrix of finite counts >= 0 with a word in it, or weights or names do
+            not fit it.
+        InvalidParameterError
+            If a parameter is out of its range.
+        """
+        check_parameters(self)
+        X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        with _progress(bool(self.verbose)):
+            log.info("damping counts")
+            damped = damp(X, self.damping)
+            rows = RowBlocks(damped.X)
+            limits = Limits.of(self)
+            branches = grow(
+                rows,
+                weight,
+                damped.unit,
+                Splitter(
+                    min_samples_leaf=self.min_samples_leaf,
+                    refine_iter=SPLIT_ITER if self.refine else 0,
+                    weighting=self.weighting,
+                    smoothing=self.smoothing,
+                    random_state=self.random_state,
+                ),
+                max_leaves=limits.leaves,
+                max_depth=limits.depth,
+                growth=self.growth,
+                worth=bic if limits.stops_itself else always,
+            )
+            self._assigner: Assigner
+            self.n_iter_, self.converged_ = 0, True
+            if self.refine:
+                log.info("refining %d leaves", len(branches.leaves()))
+                parameters, self.n_iter_, self.converged_ = build.refine_leaves(
+                    branches,
+                    rows,
+                    weight,
+                    smoothing=self.smoothing,
+                    min_samples_leaf=self.min_samples_leaf,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                )
+                self._assigner = MixtureAssigner(parameters.reordered(build.order(branches, weight)))
+            else:
+                build.order(branches, weight)
+                self._assigner = build.rules(branches)
+            self.labels_ = build.leaf_labels(branches)
+            k = len(branches.leaves())
+            sums = build.group_sums(RowBlocks(X), self.labels_, k, weight)
+            damped_sums = build.group_sums(rows, self.labels_, k, weight) if self.damping else sums
+            self.tree_ = build.build_nodes(branches, sums, damped_sums, weight)
+            build.name_nodes(self.tree_, self.vocabulary_)
+        self._set_leaves()
+        return self
+
+    def _set_leaves(self) -> None:
+        self.leaves_: list[TreeNode] = list(self.tree_.leaves())
+        self.n_leaves_ = len(self.leaves_)
+
+    def _rows(self, X: Any) -> RowBlocks:
+        check_is_fitted(self, "tree_")
+        X, _ = check_features(self, X, None, reset=False)
+        return RowBlocks(damp(X, self.damping).X)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf of each document.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Word counts in the columns of ``fit``. A document without words goes to the largest
+            leaf.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Numbers of leaves, from left to right. On the documents of ``fit`` this is
+            ``labels_``.
+        """
+        return self._assigner.labels(self._rows(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each leaf for each document.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Word counts in the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_leaves)
+            Rows sum to 1. With EM the posterior of the mixture over the leaves (S eq. 1); without
+            it the product of the posteriors of the sides taken at each split, in which case
+            ``predict`` follows the splits and need not name the largest.
+        """
+        return self._assigner.proba(self._rows(X))
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the ``node_id`` of the leaf of each document, shape (n_samples,)."""
+        ids = np.array([leaf.node_id for leaf in self._fitted_leaves()], dtype=np.intp)
+        return np.asarray(ids[self.predict(X)])
+
+    def decision_path(self, X: Any) -> Any:
+        """Return which nodes each document passes.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Word counts in the columns of ``fit``.
+
+        Returns
+        -------
+        csr_array of bool of shape (n_samples, n_nodes)
+            Columns are ``node_id``: the root, the nodes below it and the leaf.
+        """
+        return export.decision_path(self.tree_ if self._fitted_leaves() else None, self.predict(X))
+
+    def _fitted_leaves(self) -> list[TreeNode]:
+        check_is_fitted(self, "tree_")
+        return self.leaves_
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as nested dictionaries of plain values, ready for JSON."""
+        check_is_fitted(self, "tree_")
+        return export.to_dict(self.tree_, self.vocabulary_)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas data frame with one row a node, in pre-order."""
+        check_is_fitted(self, "tree_")
+        return export.to_frame(self.tree_)
+
+    def to_newick(self) -> str:
+        """Return the tree in Newick format; branch lengths are differences of depth."""
+        check_is_fitted(self, "tree_")
+        return export.to_newick(self.tree_)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return a networkx graph from parents to children; nodes are ``node_id``."""
+        check_is_fitted(self, "tree_")
+        return export.to_networkx(self.tree_)
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        X: Any = None,
+        *,
+        ids: Sequence[str] | None = None,
+        texts: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        title: str | None = None,
+    ) -> str:
+        """Return the report of the tree as one HTML page that needs no network.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Also write the page to this file, whole or not at all.
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            The documents of ``fit``, for typical documents and coherence; left out when None.
+        ids, texts, labels : sequence of str of shape (n_samples,), default=None
+            Names, texts and known classes of the documents.
+        title : str, default=None
+            Heading of the page.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        check_is_fitted(self, "tree_")
+        # The report is to the right of this room; it is found by name when it is asked for.
+        report = importlib.import_module("momentree.report")
+        summary = report.summarize(self, X, ids=ids, texts=texts, labels=labels, title=title)
+        if path is not None:
+            report.write_html(summary, Path(path))
+        page: str = report.render_html(summary)
+        return page
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "tree_"):
+            return str(super()._repr_html_())
+        return repr_html(self)
+
+    def save(
+        self, path: str | PathLike[str], *, vectorizer_config: dict[str, Any] | None = None
+    ) -> None:
+        """Write the fitted tree to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; customary suffix ".mt". A zip of JSON and .npy arrays, with the version of
+            the format; no pickle.
+        vectorizer_config : dict, default=None
+            Plain values that tell how text becomes counts, kept beside the tree: what
+            ``TextVectorizer.to_dict()`` returns.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written; nothing is left behind.
+        """
+        check_is_fitted(self, "tree_")
+        persistence.save(self, path, vectorizer_config)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> TopicTree:
+        """Read a fitted tree from a file of :meth:`save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        TopicTree
+            Predicts as it did when it was saved. Its ``vectorizer_config_`` is what was saved
+            with it, or None.
+
+        Raises
+        ------
+        ReadError
+            If the file is missing, damaged, of another kind or of a newer format.
+        """
+        tree = cls()
+        persistence.restore(tree, path)
+        tree._set_leaves()
+        return tree
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+@contextmanager
+def _progress(wanted: bool) -> Iterator[None]:
+    """Show the messages of the logger on standard error for as long as a fit takes."""
+    if not wanted:
+        yield
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("momentree: %(message)s"))
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
