@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import colorsys
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +24,7 @@ _SOFT = "#6b7178"
 # Inches of figure height per leaf, and per level of an icicle.
 _LEAF_HEIGHT = 0.62
 _LEVEL_HEIGHT = 0.8
-# Mean width of a letter, em, with some room; largest share of the width that words take.
-_LETTER = 0.6
+# Largest share of the width that words take.
 _TEXT_SHARE = 0.75
 
 
@@ -67,45 +67,57 @@ def plot_tree(
     root = estimator.tree_
     leaves = list(root.leaves())
     words = [", ".join(line) for line in _leaf_words(estimator, n_words, lam)]
+    width_of = _text_widths(fontsize)
     sizes = [f"{leaf.n_samples:,} documents, {100 * leaf.weight:.1f} %" for leaf in leaves]
     if ax is None:
-        text_width = _LETTER * fontsize / 72.0 * max(map(len, [*words, *sizes]))
-        ax = _new_axes(max(9.0, text_width + 2.5), max(1.6, _LEAF_HEIGHT * len(leaves) + 0.3))
-    # How many letters the width of the axes holds.
-    letters = _inches(ax) * 72.0 / (_LETTER * fontsize)
-    height = {id(leaf): float(-i) for i, leaf in enumerate(leaves)}
+        height = max(1.6, _LEAF_HEIGHT * len(leaves) + 0.3)
+        ax = _new_axes(max(9.0, max(map(width_of, [*words, *sizes])) / 72.0 + 2.5), height)
+    room = _points(ax)[0]
+    words = [_cut(line, width_of, _TEXT_SHARE * room) for line in words]
+    share = max(map(width_of, [*words, *sizes])) / room
+    y_of = {id(leaf): float(-i) for i, leaf in enumerate(leaves)}
     for node in reversed(list(root.nodes())):
         if not node.is_leaf:
-            height[id(node)] = float(np.mean([height[id(child)] for child in node.children]))
+            y_of[id(node)] = float(np.mean([y_of[id(child)] for child in node.children]))
     deepest = max(node.depth for node in leaves)
     colors: list[Any] = [_color(cell.hue, leaf=True) for cell in icicle_cells(root)]
     colors[0] = _SOFT if len(leaves) > 1 else colors[0]
     for node in root.nodes():
-        x, y = float(node.depth), height[id(node)]
+        x, y = float(node.depth), y_of[id(node)]
         if node.parent is not None:
-            up = height[id(node.parent)]
+            up = y_of[id(node.parent)]
             width = 1.0 + 7.0 * node.weight
-            # An elbow: down the parent's column, then across to the node.
+            # An elbow: along the fork of the siblings, then across to the node.
             ax.plot(
-                [x - 1.0, x - 0.75, x - 0.75, x],
-                [up, up, y, y],
+                [x - 0.75, x - 0.75, x],
+                [up, y, y],
                 color=colors[node.node_id],
                 linewidth=width,
                 solid_joinstyle="round",
                 solid_capstyle="butt",
                 zorder=1,
             )
+        if node.children:
+            # The stem to the fork, as wide as the wider branch.
+            width = 1.0 + 7.0 * max(child.weight for child in node.children)
+            ax.plot(
+                [x, x + 0.25],
+                [y, y],
+                color=colors[node.node_id],
+                linewidth=width,
+                solid_capstyle="projecting",
+                zorder=1.5,
+            )
     for node in root.nodes():
-        x, y = float(node.depth), height[id(node)]
+        x, y = float(node.depth), y_of[id(node)]
         area = 30.0 + 400.0 * node.weight
         ax.scatter([x], [y], s=area, color=colors[node.node_id], zorder=2, linewidths=0)
         if node.leaf_id is not None and node.is_leaf:
-            line = _cut(words[node.leaf_id], _TEXT_SHARE * letters)
             text_x = deepest + 0.35
             if x < deepest:
                 ax.plot([x, text_x - 0.08], [y, y], color="#d5d2cb", linewidth=0.8, zorder=0)
             ax.annotate(
-                line,
+                words[node.leaf_id],
                 (text_x, y),
                 xytext=(0, 1),
                 textcoords="offset points",
@@ -122,7 +134,7 @@ def plot_tree(
                 fontsize=0.85 * fontsize,
                 color=_SOFT,
             )
-    share = min(_TEXT_SHARE, max(0.2, max(map(len, [*words, *sizes])) / letters))
+    share = min(_TEXT_SHARE, share)
     # Words start 0.35 after the last column; what is left of the width is theirs.
     ax.set_xlim(-0.3, -0.3 + (deepest + 0.65) / (1.0 - share))
     ax.set_ylim(-len(leaves) + 0.4, 0.6)
@@ -174,8 +186,8 @@ def plot_icicle(
     ax.set_xlim(0.0, 1.0)
     ax.set_ylim(float(rows), 0.0)
     ax.set_axis_off()
-    box = ax.get_window_extent()
-    points = 72.0 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    box_width, box_height = _points(ax)
+    width_of = _text_widths(fontsize)
     for node, cell in zip(root.nodes(), cells, strict=True):
         width, height = cell.x1 - cell.x0, float(cell.bottom - cell.top)
         color: Any = _color(cell.hue, leaf=node.is_leaf)
@@ -186,10 +198,10 @@ def plot_icicle(
         )
         lines = words[node.leaf_id] if node.is_leaf and node.leaf_id is not None else []
         lines = [*lines, f"{100 * node.weight:.0f} %"] if lines else [f"{node.n_samples:,}"]
-        room = box.width * width * points - 0.8 * fontsize
-        fits = int(box.height * height / rows * points / (1.35 * fontsize))
+        room = box_width * width - 0.6 * fontsize
+        fits = int(box_height * height / rows / (1.5 * fontsize))
         # A line that does not fit is left out, not cut.
-        shown = [line for line in lines if _LETTER * fontsize * len(line) <= room]
+        shown = [line for line in lines if width_of(line) <= room]
         shown = shown[: max(fits - 1, 0)] + shown[-1:] if len(shown) > fits else shown
         if shown and fits >= 1:
             ax.text(
@@ -226,22 +238,50 @@ def _leaf_words(estimator: FittedTree, n_words: int, lam: float) -> list[list[st
 def _new_axes(width: float, height: float) -> Axes:
     import matplotlib.pyplot as plt
 
-    figure, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.05, h_pad=0.05)  # type: ignore[union-attr,call-arg]
-    return ax
+    # The axes fill the figure, so that what is measured now holds when it is drawn.
+    return plt.figure(figsize=(width, height)).add_axes((0.01, 0.02, 0.98, 0.96))
 
 
-def _inches(ax: Axes) -> float:
-    return float(ax.get_window_extent().width / ax.get_figure(root=True).dpi)  # type: ignore[union-attr]
+def _points(ax: Axes) -> tuple[float, float]:
+    box = ax.get_window_extent()
+    scale = 72.0 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    return float(box.width * scale), float(box.height * scale)
 
 
-def _cut(line: str, letters: float) -> str:
+def _text_widths(fontsize: float) -> Callable[[str], float]:
+    from matplotlib.textpath import TextPath
+
+    def width(text: str) -> float:
+        # Drawn letters are fitted to pixels, which adds up to a few per cent.
+        return 1.05 * float(TextPath((0.0, 0.0), text, size=fontsize).get_extents().width)
+
+    return width
+
+
+def _cut(line: str, width_of: Callable[[str], float], room: float) -> str:
     words = line.split(", ")
-    while len(words) > 1 and len(", ".join(words)) > letters:
+    while len(words) > 1 and width_of(", ".join(words)) > room:
         words.pop()
     return ", ".join(words)
 
 
 def _color(hue: float, *, leaf: bool) -> tuple[float, float, float]:
-    saturation, value = (0.33, 0.9) if leaf else (0.15, 0.95)
-    return colorsys.hsv_to_rgb(hue / 360.0, saturation, value)
+    """Return the sRGB color of a hue in OKLCH, the color space of the page.
+
+    The matrices are those of B. Ottosson, "A perceptual color space for image processing"
+    (2020), which defines the space.
+    """
+    lightness, chroma = (0.82, 0.09) if leaf else (0.92, 0.045)
+    a, b = chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
+    cone = np.array([[0.3963377774, 0.2158037573], [-0.1055613458, -0.0638541728]])
+    cone = np.vstack([cone, [-0.0894841775, -1.2914855480]]) @ [a, b] + lightness
+    to_linear = [
+        [4.0767416621, -3.3077115913, 0.2309699292],
+        [-1.2684380046, 2.6097574011, -0.3413193965],
+        [-0.0041960863, -0.7034186147, 1.7076147010],
+    ]
+    linear = np.clip(np.array(to_linear) @ cone**3, 0.0, 1.0)
+    red, green, blue = np.where(
+        linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055
+    )
+    return float(red), float(green), float(blue)

@@ -366,7 +366,8 @@ def _json_bytes(item: dict[str, Any]) -> int:
 
 
 def _as_counts(X: Any, n_samples: int, n_features: int) -> sp.csr_array:
-    counts: sp.csr_array = sp.csr_array(X) if sp.issparse(X) else sp.csr_array(np.asarray(X))
+    source: Any = X if sp.issparse(X) else np.asarray(X)
+    counts = sp.csr_array(source)
     if counts.shape != (n_samples, n_features):
         msg = (
             f"X has shape {counts.shape} but the tree was fitted on {n_samples} documents and "
