@@ -1,1 +1,59 @@
-"""To be filled."""
+"""The command ``momentree``: files in, files out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from momentree._version import __version__
+from momentree.cli._guard import INTERRUPTED, prepare_process
+from momentree.cli.assign import EXAMPLES as ASSIGN_EXAMPLES
+from momentree.cli.assign import assign
+from momentree.cli.demo import demo
+from momentree.cli.topics import EXAMPLES as TOPICS_EXAMPLES
+from momentree.cli.topics import topics
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="momentree",
+    help="Trees of topics from text, by the method of moments.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command(epilog=TOPICS_EXAMPLES)(topics)
+app.command(epilog=ASSIGN_EXAMPLES)(assign)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"momentree {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    del version
+
+
+def main() -> None:
+    """Run the command ``momentree`` with the arguments of the process, and end the process."""
+    prepare_process()
+    try:
+        app()
+    except KeyboardInterrupt:
+        # Before or after a command, which answers for itself while it runs.
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,117 @@
+"""How a command ends: exit status, one clear line on stderr, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn, TextIO
+
+import typer
+
+from momentree.exceptions import MomentreeError
+
+__all__ = ["GENERAL_ERROR", "INTERRUPTED", "guarded", "one_line", "prepare_process"]
+
+GENERAL_ERROR = 2
+INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+_BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+def one_line(message: object) -> str:
+    """Return a message with all its white space, line breaks included, as single spaces."""
+    return " ".join(str(message).split())
+
+
+def prepare_process() -> None:
+    """Make the process print anything anywhere, and clean up when it is told to stop."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            # A word that the terminal's encoding lacks becomes "?" instead of an error.
+            reconfigure(errors="replace")
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # A command started under nohup ignores SIGHUP, and must go on doing so.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _stop)
+
+
+def _stop(number: int, _frame: FrameType | None) -> NoReturn:
+    # An exception, so that temporary files are removed on the way out.
+    raise SystemExit(128 + number)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn what goes wrong inside a command into one line on stderr and an exit status.
+
+    Bad input, files that cannot be read or written and a lack of memory give status 2,
+    Ctrl-C gives 130 and a reader that closed the pipe gives 141, quietly.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            yield
+            _flush_stdout()
+    except MomentreeError as error:
+        _fail(error)
+    except BrokenPipeError:
+        _silence(sys.stdout)
+        raise typer.Exit(_BROKEN_PIPE) from None
+    except OSError as error:
+        what = error.strerror or error
+        _fail(f"{what}: {error.filename}" if error.filename else what)
+    except MemoryError:
+        _fail("not enough memory; lower --max-features or raise --min-df, or give fewer documents")
+    except KeyboardInterrupt:
+        _say("momentree: interrupted")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _flush_stdout() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _silence(sys.stdout)
+        message = f"cannot write to standard output: {error.strerror or error}"
+        raise MomentreeError(message) from error
+
+
+def _fail(message: object) -> NoReturn:
+    _say(f"momentree: error: {one_line(message)}")
+    raise typer.Exit(GENERAL_ERROR) from None
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    # Notes of libraries to their programmers (deprecations) are of no use to who runs a command.
+    del filename, lineno, file, line
+    if issubclass(category, UserWarning):
+        _say(f"momentree: warning: {one_line(message)}")
+
+
+def _say(text: str) -> None:
+    # Standard error may be closed or full; then there is nobody left to tell.
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _silence(stream: TextIO) -> None:
+    # What is still in the buffer would fail again when the interpreter ends, with a traceback.
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

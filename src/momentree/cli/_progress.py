@@ -1,0 +1,89 @@
+"""What a command tells on stderr while it works."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["Progress", "seconds"]
+
+# Where the rooms of the package say what they are doing.
+_LOGGER = logging.getLogger("momentree")
+
+
+def seconds(duration: float) -> str:
+    """Write a duration as people do: "0.4 s", "12 s", "3 min 5 s"."""
+    if duration < 9.95:
+        return f"{duration:.1f} s"
+    whole = round(duration)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+
+
+class Progress:
+    """Show the stage at work on a terminal; with ``verbose``, log each stage and its time.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing at all.
+    verbose : bool
+        Write lines that stay, also where stderr is not a terminal.
+    """
+
+    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+        self._verbose = verbose and not quiet
+        self._live = not (quiet or verbose) and _is_lively_terminal()
+
+    @contextmanager
+    def stage(self, text: str) -> Iterator[None]:
+        """Name what the block does for as long as it runs, with what the library says of it."""
+        start = time.perf_counter()
+        if self._live:
+            from rich.console import Console
+
+            console = Console(stderr=True, highlight=False)
+            spinner = "dots" if (console.encoding or "").lower().startswith("utf") else "line"
+            with (
+                console.status(f"{text} ...", spinner=spinner, spinner_style="cyan") as status,
+                _listening(lambda message: status.update(f"{message} ...")),
+            ):
+                yield
+        elif self._verbose:
+            with _listening(lambda message: self._line(f"  {message}")):
+                yield
+            self._line(f"{text}: {seconds(time.perf_counter() - start)}")
+        else:
+            yield
+
+    def _line(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def _is_lively_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+class _Teller(logging.Handler):
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.INFO)
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._tell(record.getMessage())
+
+
+@contextmanager
+def _listening(tell: Callable[[str], None]) -> Iterator[None]:
+    """Pass on what the package logs while the block runs."""
+    handler, before = _Teller(tell), _LOGGER.level
+    _LOGGER.addHandler(handler)
+    _LOGGER.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        _LOGGER.removeHandler(handler)
+        _LOGGER.setLevel(before)

@@ -1,0 +1,200 @@
+"""Drawing a tree in the terminal from the summary that the report is made of."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+__all__ = ["draw_tree", "print_text", "stdout_console"]
+
+_MAX_WIDTH = 120
+_PIPE_WIDTH = 100
+_BAR_WIDTH = 10
+_LABELS_WIDTH = 30
+# Below these widths first the labels go, then the bars.
+_MIN_WIDTH_LABELS = 90
+_MIN_WIDTH_BARS = 60
+_MIN_WORDS_WIDTH = 16
+# Each branch at this depth has a colour of its own.
+_COLOUR_DEPTH = 2
+_BRANCH_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
+
+
+@dataclass(frozen=True)
+class _Style:
+    """The characters that the output's encoding allows."""
+
+    tee: str
+    corner: str
+    pipe: str
+    bar: str
+    parts: str
+    dot: str
+
+
+_UNICODE = _Style("├─ ", "└─ ", "│  ", "█", "▏▎▍▌▋▊▉", "·")
+_ASCII = _Style("|- ", "`- ", "|  ", "#", "", "-")
+
+
+def stdout_console() -> Console:
+    """Return a console on stdout: colours on a terminal only, at most 120 columns."""
+    is_terminal = sys.stdout.isatty()
+    width = None
+    if not is_terminal:
+        columns = os.environ.get("COLUMNS", "")
+        width = int(columns) if columns.isdigit() and int(columns) > 0 else _PIPE_WIDTH
+    console = Console(
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=width,
+        no_color=True if os.environ.get("NO_COLOR") else None,
+        force_terminal=None if is_terminal else False,
+    )
+    console.width = min(console.width, _MAX_WIDTH)
+    return console
+
+
+def print_text(console: Console, text: Text) -> None:
+    """Print lines that are already laid out, without wrapping them again."""
+    with console.capture() as capture:
+        console.print(text, no_wrap=True, overflow="ignore", crop=False)
+    # Not through the console: it answers a closed pipe in its own way.
+    sys.stdout.write(capture.get())
+
+
+def draw_tree(summary: Mapping[str, Any], console: Console) -> Text:
+    """Lay a tree out: one line per node with its words, size, share and most common labels.
+
+    Parameters
+    ----------
+    summary : mapping
+        What `momentree.report.summarize` returns.
+    console : Console
+        Gives the width, and by its encoding the set of characters.
+
+    Returns
+    -------
+    Text
+        Lines no wider than the console, with colours where the console has them.
+    """
+    style = _UNICODE if (console.encoding or "").lower().startswith("utf") else _ASCII
+    nodes: Sequence[Mapping[str, Any]] = summary["nodes"]
+    words: Sequence[str] = summary["words"]["word"]
+    width = console.width
+    labels: Sequence[str] | None = summary["labels"] if width >= _MIN_WIDTH_LABELS else None
+    size_width = max(len(_count(nodes[0]["n_samples"])), len("docs"))
+    right = 2 + size_width + 2 + len("100.0%")
+    bars = width >= _MIN_WIDTH_BARS
+    right += (2 + _BAR_WIDTH) if bars else 0
+    right += (2 + _LABELS_WIDTH) if labels else 0
+    left = max(_MIN_WORDS_WIDTH, width - right)
+
+    text = Text()
+    header = " " * left + "  " + "docs".rjust(size_width) + "  " + "share".rjust(6)
+    header += (" " * (2 + _BAR_WIDTH) + "  labels") if labels else ""
+    text.append(header.rstrip() + "\n", style="dim")
+    for node, guide, colour in _walk(nodes, style):
+        line = Text(guide, style="dim")
+        is_leaf = node["leaf"] is not None
+        room = left - cell_len(guide)
+        if is_leaf:
+            number = f"{node['leaf']} "
+            line.append(number, style=f"bold {colour}")
+            room -= len(number)
+            name = _fit([words[i] for i in node["top"]], room) or _cut(node["name"], room)
+        else:
+            name = _cut(node["name"], room)
+        line.append(name, style="" if is_leaf else "dim" if node["parent"] is not None else "bold")
+        line.append(" " * max(0, left - line.cell_len))
+        line.append("  " + _count(node["n_samples"]).rjust(size_width))
+        line.append("  " + f"{100 * node['share']:.1f}%".rjust(6))
+        if bars:
+            bar = _bar(node["share"], style)
+            line.append("  ")
+            line.append(bar.ljust(_BAR_WIDTH), style=colour if is_leaf else "dim")
+        if labels:
+            line.append("  " + _label_summary(node, labels, style), style="dim")
+        line.rstrip()
+        text.append_text(line)
+        text.append("\n")
+    return text
+
+
+def _walk(
+    nodes: Sequence[Mapping[str, Any]], style: _Style
+) -> list[tuple[Mapping[str, Any], str, str]]:
+    """Return (node, guide before it, colour of its branch) in pre-order, which nodes are in."""
+    by_id = {node["id"]: node for node in nodes}
+    below: dict[int, str] = {}  # what stands before the children of a node
+    colours: dict[int, str] = {}
+    palette = itertools.cycle(_BRANCH_COLOURS)
+    lines = []
+    for node in nodes:
+        own, parent = node["id"], node["parent"]
+        if parent is None:
+            below[own], guide = "", ""
+        else:
+            last = by_id[parent]["children"][-1] == own
+            guide = below[parent] + (style.corner if last else style.tee)
+            below[own] = below[parent] + (" " * len(style.pipe) if last else style.pipe)
+        if parent in colours:
+            colours[own] = colours[parent]
+        elif node["depth"] == _COLOUR_DEPTH or node["leaf"] is not None:
+            colours[own] = next(palette)
+        lines.append((node, guide, colours.get(own, "")))
+    return lines
+
+
+def _count(number: int) -> str:
+    return f"{number:,}"
+
+
+def _cut(text: str, width: int) -> str:
+    """Shorten a text to a width in cells, at a space where there is one."""
+    if cell_len(text) <= width:
+        return text
+    while text and cell_len(text) > max(0, width - 3):
+        text = text[:-1]
+    head = text.rsplit(" ", 1)[0] if " " in text else text
+    return head.rstrip(" ,") + "..."
+
+
+def _fit(words: Sequence[str], width: int) -> str:
+    """Join as many whole words as fit; the first is shortened when even it does not."""
+    line = ""
+    for word in words:
+        longer = f"{line}, {word}" if line else word
+        if cell_len(longer) > width:
+            break
+        line = longer
+    return line or (_cut(words[0], width) if words else "")
+
+
+def _bar(share: float, style: _Style) -> str:
+    eighths = round(share * _BAR_WIDTH * (len(style.parts) + 1))
+    whole, rest = divmod(eighths, len(style.parts) + 1)
+    return style.bar * whole + (style.parts[rest - 1] if rest else "")
+
+
+def _label_summary(node: Mapping[str, Any], labels: Sequence[str], style: _Style) -> str:
+    """Name the most common labels with their shares, as many as fit."""
+    line = ""
+    for index, count in node["labels"]:
+        share = round(100 * count / max(1, node["n_samples"]))
+        part = f"{labels[index]} {share}%"
+        longer = f"{line} {style.dot} {part}" if line else part
+        if cell_len(longer) > _LABELS_WIDTH:
+            break
+        line = longer
+    if line or not node["labels"]:
+        return line
+    return _cut(labels[node["labels"][0][0]], _LABELS_WIDTH)
