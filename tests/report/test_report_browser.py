@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+import momentree as mt
 from momentree.report import summarize, write_html
 
 By = pytest.importorskip("selenium.webdriver.common.by", reason="selenium is not installed").By
@@ -410,3 +411,35 @@ def test_one_leaf_and_rich_scripts_render(driver, make_case, tmp_path):
     assert "(no text)" in find(driver, "#topic").text
     assert driver.execute_script("return document.documentElement.scrollWidth") <= 1400
     assert driver.get_log("browser") == []
+
+
+def test_a_fitted_topic_tree_makes_the_page(driver, case, tmp_path):
+    tree = mt.TopicTree(max_leaf_nodes=4).fit(case.X, feature_names=case.estimator.vocabulary_)
+    path = tmp_path / "tree.html"
+    tree.to_html(path, case.X, ids=case.ids, texts=case.texts, labels=case.labels, title="Grown")
+    driver.get_log("browser")
+    driver.get(path.as_uri())
+    for leaf in tree.leaves_:
+        row_of(driver, leaf.node_id).click()
+        assert topic_name(driver) == leaf.name
+        assert f"{leaf.n_samples:,}" in find(driver, ".numbers").text
+        # The four topics have a name each, with which all their own words begin.
+        assert len({word[:4] for word in shown_words(driver)[:5]}) == 1
+        assert leaf.reason in find(driver, ".reason").text
+    assert driver.get_log("browser") == []
+
+
+def test_the_page_reads_with_scripts_switched_off(driver, address, summary):
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        driver.get("about:blank")
+        driver.get(address)
+        text = find(driver, "body").text
+        assert not find(driver, "#query").is_displayed()
+        for node in summary["nodes"]:
+            assert node["name"] in text
+            assert summary["words"]["word"][node["top"][0]] in text
+        assert find(driver, "table").is_displayed()
+        assert find(driver, ".cards").is_displayed()
+    finally:
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

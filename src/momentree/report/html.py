@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,8 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
 
 
 def _read(name: str) -> str:
-    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+    folder = resources.files("momentree.report") / "templates"
+    return (folder / name).read_text(encoding="utf-8")
 
 
 def _hash_source(script: str) -> str:
