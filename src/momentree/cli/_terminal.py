@@ -19,6 +19,7 @@ _MAX_WIDTH = 120
 _PIPE_WIDTH = 100
 _BAR_WIDTH = 10
 _LABELS_WIDTH = 30
+_MIN_LABEL_PERCENT = 5  # rarer labels are left to the report
 # Below these widths first the labels go, then the bars.
 _MIN_WIDTH_LABELS = 90
 _MIN_WIDTH_BARS = 60
@@ -103,7 +104,8 @@ def draw_tree(summary: Mapping[str, Any], console: Console) -> Text:
     header += (" " * (2 + _BAR_WIDTH) + "  labels") if labels else ""
     text.append(header.rstrip() + "\n", style="dim")
     for node, guide, colour in _walk(nodes, style):
-        line = Text(guide, style="dim")
+        line = Text()
+        line.append(guide, style="dim")
         is_leaf = node["leaf"] is not None
         room = left - cell_len(guide)
         if is_leaf:
@@ -190,6 +192,8 @@ def _label_summary(node: Mapping[str, Any], labels: Sequence[str], style: _Style
     line = ""
     for index, count in node["labels"]:
         share = round(100 * count / max(1, node["n_samples"]))
+        if line and share < _MIN_LABEL_PERCENT:
+            break
         part = f"{labels[index]} {share}%"
         longer = f"{line} {style.dot} {part}" if line else part
         if cell_len(longer) > _LABELS_WIDTH:

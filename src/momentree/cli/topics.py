@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -333,11 +334,11 @@ def _write_assignments(path: Path, tree: TopicTree, corpus: Corpus) -> None:
     rows = _work.assignments(tree, corpus.X)
     if corpus.labels is None:
         header: tuple[str, ...] = ("id", *_work.ASSIGNMENT_HEADER)
-        table = [(i, *row) for i, row in zip(corpus.ids, rows, strict=True)]
+        columns: Iterable[tuple[str, ...]] = zip(corpus.ids, strict=True)
     else:
         header = ("id", "label", *_work.ASSIGNMENT_HEADER)
-        both = zip(corpus.ids, corpus.labels, rows, strict=True)
-        table = [(i, label, *row) for i, label, row in both]
+        columns = zip(corpus.ids, corpus.labels, strict=True)
+    table = ((*known, *row) for known, row in zip(columns, rows, strict=True))
     _work.write_csv(path, header, table)
 
 
