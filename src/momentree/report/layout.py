@@ -18,7 +18,7 @@ _HUE_RANGE = 305.0
 class Cell:
     """The place of one node in an icicle of unit width.
 
-    Attributes
+    Parameters
     ----------
     x0, x1 : float
         Left and right edge in [0, 1]; the width is the node's share of the siblings' weight.
