@@ -24,6 +24,9 @@ _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
 # Height of the icicle, pixels: of all rows together, and the limits of one row.
 _ICICLE_HEIGHT = 230
 _ROW_LIMITS = (7, 44)
+# Without scripts the names in the icicle fit a page of this width, pixels.
+_PLAIN_WIDTH = 760
+_LETTER_WIDTH = 7.5
 
 
 def render_html(summary: Mapping[str, Any]) -> str:
@@ -65,6 +68,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     environment.filters["integer"] = lambda value: f"{value:,}"
     environment.filters["percent"] = _percent
     environment.filters["amount"] = _amount
+    environment.filters["fitted"] = _fitted
     script = "(() => {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();"
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
     low, high = _ROW_LIMITS
@@ -141,6 +145,14 @@ def _script_json(value: Mapping[str, Any]) -> str:
 def _percent(share: float) -> str:
     percent = 100.0 * share
     return f"{percent:.1f} %" if percent >= 0.1 or percent == 0 else "< 0.1 %"
+
+
+def _fitted(name: str, share: float) -> str:
+    """Return as many words of a name as its block holds; with scripts it is measured anew."""
+    words = name.split(", ")
+    while words and _LETTER_WIDTH * len(", ".join(words)) > share * _PLAIN_WIDTH - 16:
+        words.pop()
+    return ", ".join(words)
 
 
 def _amount(value: float) -> str:
