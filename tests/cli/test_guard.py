@@ -1,0 +1,61 @@
+"""How a command ends: statuses and the one line on stderr."""
+
+from __future__ import annotations
+
+import errno
+import os
+import warnings
+
+import pytest
+import typer
+
+from momentree.cli._guard import guarded, one_line
+from momentree.exceptions import ConvergenceWarning, ReadError
+
+
+def test_one_line():
+    assert (
+        one_line("M2 has rank 3.\n  Lower n_components.\n") == "M2 has rank 3. Lower n_components."
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "line"),
+    [
+        (ReadError("no file x.\nGive one"), 2, "momentree: error: no file x. Give one\n"),
+        (
+            FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "x.csv"),
+            2,
+            "momentree: error: No such file or directory: x.csv\n",
+        ),
+        (OSError("odd"), 2, "momentree: error: odd\n"),
+        (KeyboardInterrupt(), 130, "momentree: interrupted\n"),
+        (BrokenPipeError(), 141, ""),
+    ],
+)
+def test_statuses(error, status, line, capfd, monkeypatch):
+    monkeypatch.setattr("momentree.cli._guard._silence", lambda stream: None)
+    with pytest.raises(typer.Exit) as caught, guarded():
+        raise error
+    assert caught.value.exit_code == status
+    assert capfd.readouterr().err == line
+
+
+def test_lack_of_memory_says_what_to_do(capsys):
+    with pytest.raises(typer.Exit), guarded():
+        raise MemoryError
+    assert "--max-features" in capsys.readouterr().err
+
+
+def test_a_fault_of_the_program_is_not_hidden():
+    with pytest.raises(ZeroDivisionError), guarded():
+        raise ZeroDivisionError
+
+
+def test_warnings_are_one_line(capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with guarded():
+            warnings.warn("EM ended\nearly", ConvergenceWarning, stacklevel=1)
+            warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
+    assert capsys.readouterr().err == "momentree: warning: EM ended early\n"

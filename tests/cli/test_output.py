@@ -1,0 +1,202 @@
+"""Output files: whole or not at all, all or none, and nothing left behind."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from momentree.cli._output import Outputs
+from momentree.exceptions import MomentreeError
+
+HTML = (".html",)
+
+
+def fill(text: str):
+    return lambda path: path.write_text(text)
+
+
+def outputs_to(**targets: Path | None) -> Outputs:
+    outputs = Outputs()
+    for option, path in targets.items():
+        outputs.add(f"--{option}", path, (path.suffix,) if path else HTML)
+    return outputs
+
+
+def test_files_appear_together_at_the_end(tmp_path):
+    outputs = outputs_to(a=tmp_path / "a.html", b=tmp_path / "b.json")
+    with outputs.writing() as write:
+        write("--a", fill("one"))
+        write("--b", fill("two"))
+        assert not (tmp_path / "a.html").exists()
+    assert (tmp_path / "a.html").read_text() == "one"
+    assert (tmp_path / "b.json").read_text() == "two"
+    assert sorted(os.listdir(tmp_path)) == ["a.html", "b.json"]
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), KeyboardInterrupt, ValueError])
+def test_an_error_leaves_all_as_it_was(tmp_path, error):
+    old = tmp_path / "a.html"
+    old.write_text("old")
+    outputs = outputs_to(a=old, b=tmp_path / "b.json")
+
+    def fail(path: Path):
+        path.write_text("half")
+        raise error
+
+    def run():
+        with outputs.writing() as write:
+            write("--a", fill("new"))
+            write("--b", fail)
+
+    with pytest.raises((MomentreeError, KeyboardInterrupt, ValueError)):
+        run()
+    assert old.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.html"]
+
+
+def test_error_names_option_file_and_cause(tmp_path):
+    outputs = outputs_to(a=tmp_path / "a.html")
+
+    def fail(path: Path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    with (
+        pytest.raises(MomentreeError, match=r"--a .*a\.html: No space left on device") as caught,
+        outputs.writing() as write,
+    ):
+        write("--a", fail)
+    assert ".momentree-" not in str(caught.value)
+
+
+def test_failing_move_names_the_file(tmp_path, monkeypatch):
+    outputs = outputs_to(a=tmp_path / "a.html")
+
+    def replace(self, target):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(MomentreeError, match="Read-only file system"), outputs.writing() as write:
+        write("--a", fill("x"))
+    assert os.listdir(tmp_path) == []
+
+
+def test_option_not_given_writes_nothing(tmp_path):
+    outputs = outputs_to(a=None)
+    with outputs.writing() as write:
+        write("--a", lambda path: pytest.fail("called for an option that was not given"))
+    assert "--a" not in outputs
+    assert outputs.paths == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (".", "it is a folder"),
+        ("a.txt", r"must end in \.html"),
+        ("none/a.html", "there is no folder"),
+        ("file/a.html", "there is no folder"),
+    ],
+)
+def test_bad_target_is_refused_at_once(tmp_path, name, words):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MomentreeError, match=words):
+        Outputs().add("--output", tmp_path / name, HTML)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a file system like /proc")
+def test_folder_that_takes_no_files():
+    with pytest.raises(MomentreeError, match="no file can be made in /proc"):
+        Outputs().add("--output", Path("/proc/a.html"), HTML)
+
+
+def test_read_only_file_is_not_replaced(tmp_path, monkeypatch):
+    target = tmp_path / "a.html"
+    target.write_text("kept")
+    # Root may write anywhere, so that a permission alone would not be felt by all users.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != target)
+    with pytest.raises(MomentreeError, match="read-only"):
+        Outputs().add("--output", target, HTML)
+
+
+def test_an_input_is_not_replaced(tmp_path):
+    source = tmp_path / "a.csv"
+    source.write_text("text\nhello\n")
+    with pytest.raises(MomentreeError, match="also the input"):
+        Outputs([source]).add("--csv", tmp_path / "." / "a.csv", (".csv",))
+
+
+def test_two_outputs_are_not_one_file(tmp_path):
+    outputs = outputs_to(a=tmp_path / "a.html")
+    with pytest.raises(MomentreeError, match="also the file of --a"):
+        outputs.add("--b", tmp_path / "a.html", HTML)
+
+
+def test_a_link_stays_a_link(tmp_path):
+    real = tmp_path / "real.html"
+    real.write_text("old")
+    link = tmp_path / "link.html"
+    link.symlink_to(real)
+    with outputs_to(a=link).writing() as write:
+        write("--a", fill("new"))
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+
+
+def test_permissions(tmp_path):
+    """A new file gets what the umask allows, an old one keeps what it has."""
+    old = tmp_path / "old.html"
+    old.write_text("")
+    old.chmod(0o640)
+    mask = os.umask(0o022)
+    try:
+        with outputs_to(a=old, b=tmp_path / "new.html").writing() as write:
+            write("--a", fill("x"))
+            write("--b", fill("x"))
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "new.html").stat().st_mode) == 0o644
+
+
+def test_pipe_is_written_to_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    with outputs_to(a=pipe).writing() as write:
+        write("--a", fill("through the pipe"))
+    reader.join(timeout=10)
+    assert read == [b"through the pipe"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_full_device():
+    outputs = Outputs()
+    outputs.add("--a", Path("/dev/full"), HTML)
+    with pytest.raises(MomentreeError, match="No space left"), outputs.writing() as write:
+        write("--a", fill("x"))
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_interrupt_waits_while_files_are_moved(tmp_path, monkeypatch):
+    outputs = outputs_to(a=tmp_path / "a.html", b=tmp_path / "b.html")
+    replace = Path.replace
+
+    def interrupted_replace(self, target):
+        os.kill(os.getpid(), signal.SIGINT)
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted_replace)
+    with outputs.writing() as write:
+        write("--a", fill("1"))
+        write("--b", fill("2"))
+    assert sorted(os.listdir(tmp_path)) == ["a.html", "b.html"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
