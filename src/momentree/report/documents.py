@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 
 from momentree.tree.node import TreeNode
 
-__all__ = ["clean_text", "evenly_spread", "snippet", "typical_documents", "words_of_row"]
+__all__ = [
+    "MAX_NAME",
+    "clean_text",
+    "evenly_spread",
+    "snippet",
+    "typical_documents",
+    "words_of_row",
+]
+
+# Longest name of a document or label that is shown, characters.
+MAX_NAME = 200
 
 # Share of the corpus in the mixture that stands in for a node's word probabilities, so that
 # a word the node has never seen counts against a document by log(1%) and not by infinity.

@@ -10,8 +10,9 @@ import numpy as np
 
 from momentree.exceptions import InvalidParameterError
 from momentree.metrics import relevance
+from momentree.report._fitted import FittedTree
 from momentree.report.layout import icicle_cells
-from momentree.report.summary import DEFAULT_LAMBDA, FittedTree
+from momentree.report.summary import DEFAULT_LAMBDA
 from momentree.tree.node import TreeNode
 
 if TYPE_CHECKING:

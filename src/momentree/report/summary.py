@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import json
-import platform
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import scipy
 import scipy.sparse as sp
-import sklearn
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from momentree._version import __version__
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import npmi_coherence, umass_coherence
+from momentree.report._fitted import FittedTree
 from momentree.report.documents import (
+    MAX_NAME,
     clean_text,
     evenly_spread,
     snippet,
     typical_documents,
     words_of_row,
 )
+from momentree.report.labels import agreement, count_labels, index_labels
 from momentree.report.layout import icicle_cells
+from momentree.report.provenance import provenance
 from momentree.report.words import relevance_order, words_for_every_lambda
 from momentree.tree.node import TreeNode
 
@@ -39,23 +37,8 @@ _MAX_INDEX_BYTES = 1_300_000
 _INDEX_SNIPPET = 320
 _TYPICAL_SNIPPET = 900
 _MAX_TYPICAL_CHARACTERS = 400_000
-_MAX_NAME = 200
-# Values of the label breakdown that one node lists; the rest is counted together.
-_MAX_LABELS = 40
 # Words whose co-occurrence is measured, as usual for coherence.
 _COHERENCE_WORDS = 10
-
-
-class FittedTree(Protocol):
-    """What the report needs of a fitted tree estimator."""
-
-    tree_: TreeNode
-    labels_: NDArray[np.intp]
-    vocabulary_: NDArray[np.str_]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
-        ...
 
 
 def summarize(
@@ -148,9 +131,9 @@ def summarize(
     counts = None if X is None else _as_counts(X, n, len(estimator.vocabulary_))
 
     words, nodes = _summarize_nodes(root, estimator.vocabulary_, n_words)
-    label_names, label_of = _index_labels(labels)
+    label_names, label_of = index_labels(labels)
     for entry, node in zip(nodes, root.nodes(), strict=True):
-        entry.update(_count_labels(label_of[node.samples] if label_of is not None else None))
+        entry.update(count_labels(label_of[node.samples] if label_of is not None else None))
         entry["coherence"] = None
     if counts is not None:
         _add_coherence(nodes, root, counts)
@@ -169,9 +152,9 @@ def summarize(
         "words": words,
         "nodes": nodes,
         "labels": label_names,
-        "agreement": _agreement(leaf_of, label_of),
+        "agreement": agreement(leaf_of, label_of),
         "documents": documents,
-        "made": _provenance(estimator, made_with),
+        "made": provenance(estimator, made_with),
     }
 
 
@@ -256,7 +239,7 @@ def _summarize_documents(
         else:
             text = ""
         label = None if label_of is None or label_of[row] < 0 else int(label_of[row])
-        name = snippet(str(ids[row]), _MAX_NAME) if ids is not None else str(row)
+        name = snippet(str(ids[row]), MAX_NAME) if ids is not None else str(row)
         return {
             "row": row,
             "id": name,
@@ -287,72 +270,6 @@ def _summarize_documents(
         "items": [items[row] for row in shown],
     }
     return documents, [[place[int(row)] for row in rows] for rows in typical]
-
-
-def _index_labels(
-    labels: Sequence[str] | None,
-) -> tuple[list[str] | None, NDArray[np.intp] | None]:
-    if labels is None or all(label is None for label in labels):
-        return None, None
-    texts = [None if label is None else snippet(str(label), _MAX_NAME) for label in labels]
-    count = Counter(text for text in texts if text is not None)
-    names = sorted(count, key=lambda text: (-count[text], text))
-    code = {text: j for j, text in enumerate(names)}
-    codes = np.array([-1 if text is None else code[text] for text in texts], dtype=np.intp)
-    return names, codes
-
-
-def _count_labels(codes: NDArray[np.intp] | None) -> dict[str, Any]:
-    if codes is None:
-        return {"labels": [], "other_labels": 0}
-    values, count = np.unique(codes[codes >= 0], return_counts=True)
-    order = np.lexsort((values, -count))
-    pairs = [[int(values[j]), int(count[j])] for j in order]
-    return {
-        "labels": pairs[:_MAX_LABELS],
-        "other_labels": sum(pair[1] for pair in pairs[_MAX_LABELS:]),
-    }
-
-
-def _agreement(
-    leaf_of: NDArray[np.intp], label_of: NDArray[np.intp] | None
-) -> dict[str, float] | None:
-    if label_of is None:
-        return None
-    known = label_of >= 0
-    return {
-        "nmi": round(float(normalized_mutual_info_score(label_of[known], leaf_of[known])), 4),
-        "ari": round(float(adjusted_rand_score(label_of[known], leaf_of[known])), 4),
-    }
-
-
-def _provenance(
-    estimator: FittedTree, made_with: Mapping[str, object] | None
-) -> dict[str, dict[str, Any]]:
-    return {
-        "parameters": {
-            "estimator": type(estimator).__name__,
-            **{key: _plain(value) for key, value in sorted(estimator.get_params().items())},
-        },
-        "versions": {
-            "momentree": __version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "scikit-learn": sklearn.__version__,
-            "python": platform.python_version(),
-        },
-        "notes": {clean_text(key): _plain(value) for key, value in (made_with or {}).items()},
-    }
-
-
-def _plain(value: object) -> Any:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else str(value)
-    return clean_text(value)
 
 
 def _short(values: NDArray[np.float64]) -> list[float]:

@@ -1,0 +1,24 @@
+"""What the report reads of an estimator: any fitted tree that has it can be reported."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.tree.node import TreeNode
+
+__all__ = ["FittedTree"]
+
+
+class FittedTree(Protocol):
+    """What the report needs of a fitted tree estimator."""
+
+    tree_: TreeNode
+    labels_: NDArray[np.intp]
+    vocabulary_: NDArray[np.str_]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters."""
+        ...
