@@ -1,0 +1,82 @@
+"""Relevance and coherence against literal transcriptions of their formulas."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.metrics import npmi_coherence, relevance, umass_coherence
+
+
+def literal_umass(words, X):
+    total = 0.0
+    for j in range(1, len(words)):
+        for i in range(j):
+            both = sum(1 for x in X if x[words[i]] > 0 and x[words[j]] > 0)
+            alone = sum(1 for x in X if x[words[i]] > 0)
+            if alone:
+                total += math.log((both + 1) / alone)
+    return total
+
+
+def literal_npmi(words, X):
+    values = []
+    for j in range(1, len(words)):
+        for i in range(j):
+            p = np.mean([x[words[i]] > 0 and x[words[j]] > 0 for x in X])
+            pi, pj = np.mean(X[:, words[i]] > 0), np.mean(X[:, words[j]] > 0)
+            values.append(
+                -1.0 if p == 0 else 1.0 if p == 1 else math.log(p / (pi * pj)) / -math.log(p)
+            )
+    return float(np.mean(values))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10_000))
+def test_coherence_is_the_formula(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.5, size=(rng.integers(1, 12), 7))
+    words = np.stack([rng.permutation(7)[:4] for _ in range(3)])
+    for A in (X, sp.csr_array(X), sp.csc_matrix(X)):
+        np.testing.assert_allclose(
+            umass_coherence(words, A), [literal_umass(w, X) for w in words], atol=1e-12
+        )
+        np.testing.assert_allclose(
+            npmi_coherence(words, A), [literal_npmi(w, X) for w in words], atol=1e-12
+        )
+
+
+def test_relevance_is_the_formula():
+    rng = np.random.default_rng(0)
+    p, q = rng.dirichlet(np.ones(6), size=3), rng.dirichlet(np.ones(6))
+    for lam in (0.0, 0.3, 0.7, 1.0):
+        np.testing.assert_allclose(
+            relevance(p, q, lam), lam * np.log(p) + (1 - lam) * np.log(p / q), rtol=1e-12
+        )
+    assert relevance([[0.0, 1.0]], [0.0, 1.0]).tolist() == [[-np.inf, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        (([[1.0]], [1.0], 1.5), InvalidParameterError, "lam=1.5"),
+        (([[1.0]], [0.5, 0.5], 0.5), InvalidDataError, "shapes"),
+        (([[-1.0, 2.0]], [0.5, 0.5], 0.5), InvalidDataError, "negative"),
+        (([[0.5, 0.5]], [1.0, 0.0], 0.5), InvalidDataError, "never occurs"),
+    ],
+)
+def test_relevance_refuses(arguments, error, says):
+    with pytest.raises(error, match=says):
+        relevance(*arguments)
+
+
+@pytest.mark.parametrize("coherence", [umass_coherence, npmi_coherence])
+def test_coherence_refuses(coherence):
+    with pytest.raises(InvalidDataError, match="3 columns"):
+        coherence([[0, 5]], np.ones((2, 3)))
+    with pytest.raises(InvalidDataError, match="expected"):
+        coherence([0, 1], np.ones((2, 3)))
