@@ -39,6 +39,7 @@ _TYPICAL_SNIPPET = 900
 _MAX_TYPICAL_CHARACTERS = 400_000
 # Words whose co-occurrence is measured, as usual for coherence.
 _COHERENCE_WORDS = 10
+_COHERENCE_NODES = 64
 
 
 def summarize(
@@ -206,15 +207,24 @@ def _name(node: TreeNode) -> str:
 
 
 def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array) -> None:
+    columns = sp.csc_array(X)
+    # Nodes with the same number of words go together, in groups that keep the table of
+    # co-occurrences small.
+    by_length: dict[int, list[tuple[dict[str, Any], NDArray[np.intp]]]] = {}
     for entry, node in zip(nodes, root.nodes(), strict=True):
-        probable = np.argsort(-node.center, kind="stable")[:_COHERENCE_WORDS]
-        probable = probable[node.center[probable] > 0]
-        if len(probable) < 2:
+        top = np.argsort(-node.center, kind="stable")[:_COHERENCE_WORDS]
+        top = top[node.center[top] > 0]
+        by_length.setdefault(len(top), []).append((entry, top))
+    for length, entries in by_length.items():
+        if length < 2:
             continue
-        top = probable[np.newaxis, :]
-        umass, npmi = float(umass_coherence(top, X)[0]), float(npmi_coherence(top, X)[0])
-        if np.isfinite(umass) and np.isfinite(npmi):
-            entry["coherence"] = {"umass": round(umass, 6), "npmi": round(npmi, 6)}
+        for start in range(0, len(entries), _COHERENCE_NODES):
+            group = entries[start : start + _COHERENCE_NODES]
+            table = np.array([top for _, top in group])
+            umass, npmi = umass_coherence(table, columns), npmi_coherence(table, columns)
+            for (entry, _), u, v in zip(group, umass, npmi, strict=True):
+                if np.isfinite(u) and np.isfinite(v):
+                    entry["coherence"] = {"umass": round(float(u), 6), "npmi": round(float(v), 6)}
 
 
 def _summarize_documents(
