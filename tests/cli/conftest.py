@@ -1,0 +1,124 @@
+"""A small labelled corpus as a table, and ways to run the command on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from momentree.cli import app
+
+THEMES = {
+    "sea": "boat harbour sail wind wave anchor mast island tide crew",
+    "kitchen": "oven bread flour butter sugar recipe spoon onion garlic sauce",
+    "garden": "rose soil seed spade lawn hedge tulip worm compost pruning",
+    "music": "violin chord melody rhythm concert singer piano drum orchestra tune",
+}
+N_DOCUMENTS = 160
+
+
+def make_documents(n: int = N_DOCUMENTS, seed: int = 0) -> list[dict[str, str]]:
+    """Draw documents of one theme each, with a few words of the others."""
+    rng = np.random.default_rng(seed)
+    names = list(THEMES)
+    everything = " ".join(THEMES.values()).split()
+    documents = []
+    for i in range(n):
+        label = names[i % len(names)]
+        words = rng.choice(THEMES[label].split(), 18).tolist() + rng.choice(everything, 3).tolist()
+        documents.append({"key": f"d{i:03}", "body": " ".join(words), "theme": label})
+    return documents
+
+
+def write_csv(path: Path, documents: list[dict[str, str]], separator: str = ",", **options) -> Path:
+    """Write documents as a table; no field needs quotes."""
+    lines = [separator.join(documents[0])] + [separator.join(d.values()) for d in documents]
+    path.write_text("\n".join(lines) + "\n", **options)
+    return path
+
+
+@pytest.fixture(scope="session")
+def documents():
+    """Documents with key, body and theme."""
+    return make_documents()
+
+
+@pytest.fixture
+def table(tmp_path, documents):
+    """The documents as a CSV file."""
+    return write_csv(tmp_path / "documents.csv", documents)
+
+
+@pytest.fixture(scope="session")
+def lasting_table(tmp_path_factory, documents):
+    """The documents as a CSV file, for tests that only read it."""
+    return write_csv(tmp_path_factory.mktemp("corpus") / "documents.csv", documents)
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory, lasting_table):
+    """A model of the documents, four leaves."""
+    path = tmp_path_factory.mktemp("model") / "themes.mt"
+    result = CliRunner().invoke(
+        app, ["topics", str(lasting_table), "--leaves", "4", "--model", str(path), "--quiet"]
+    )
+    assert result.exit_code == 0, result.output
+    return path
+
+
+@pytest.fixture
+def run():
+    """Run the command in this process; return the result."""
+
+    def invoke(*arguments):
+        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+    return invoke
+
+
+@pytest.fixture
+def refuses(run):
+    """Run the command; check that it ends with status 2 and one line, and return that line."""
+
+    def invoke(*arguments):
+        result = run(*arguments)
+        assert result.exit_code == 2, result.output
+        assert result.stdout == ""
+        assert result.stderr.startswith("momentree: error: ")
+        assert result.stderr.count("\n") == 1
+        return result.stderr
+
+    return invoke
+
+
+def clean_environment(**changes: str) -> dict[str, str]:
+    """Return the environment without what forces or forbids colours, and with changes."""
+    drop = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "PYTHONIOENCODING"}
+    return {k: v for k, v in os.environ.items() if k not in drop} | changes
+
+
+@pytest.fixture
+def process():
+    """Run the command as a process of its own; return what it ended with."""
+
+    def invoke(*arguments, **changes):
+        return subprocess.run(
+            [sys.executable, "-c", "from momentree.cli import main; main()", *map(str, arguments)],
+            capture_output=True,
+            env=clean_environment(**changes),
+            timeout=120,
+            check=False,
+        )
+
+    return invoke
+
+
+def read_json(path: Path):
+    """Read a JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,84 @@
+"""``momentree assign``: new documents go where the model puts them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+
+import pytest
+
+from .conftest import THEMES, make_documents, write_csv
+
+
+@pytest.fixture(scope="module")
+def new_table(tmp_path_factory):
+    return write_csv(tmp_path_factory.mktemp("new") / "new.csv", make_documents(40, seed=1))
+
+
+def test_prints_a_table(run, model, new_table):
+    result = run("assign", model, new_table, "--id-column", "key")
+    assert result.exit_code == 0, result.output
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert list(rows[0]) == ["id", "leaf", "name", "probability"]
+    assert [row["id"] for row in rows] == [f"d{i:03}" for i in range(40)]
+    leaves = {theme: set() for theme in THEMES}
+    for row, document in zip(rows, make_documents(40, seed=1), strict=True):
+        leaves[document["theme"]].add(row["leaf"])
+        assert float(row["probability"]) > 0.9
+    assert all(len(found) == 1 for found in leaves.values())
+
+
+def test_training_documents_go_where_they_were(run, lasting_table, tmp_path):
+    model, first = tmp_path / "m.mt", tmp_path / "first.csv"
+    run("topics", lasting_table, "-k", 4, "--id-column", "key", "--model", model, "--csv", first)
+    second = tmp_path / "second.csv"
+    result = run("assign", model, lasting_table, "--id-column", "key", "--csv", second)
+    assert result.exit_code == 0, result.output
+    assert first.read_text() == second.read_text()
+    assert "160 documents to 4 leaves" in result.stdout
+
+
+def test_quiet(run, model, new_table, tmp_path):
+    result = run("assign", model, new_table, "--csv", tmp_path / "a.csv", "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_options_of_reading(run, model, tmp_path):
+    documents = [{**d, "other": "x " * 90} for d in make_documents(8, seed=2)]
+    table = write_csv(tmp_path / "t.csv", documents, separator="|", encoding="utf-16")
+    result = run(
+        "assign", model, table, "--separator", "|", "--encoding", "utf-16", "--text-column", "body"
+    )
+    assert result.exit_code == 0, result.output
+    assert len(result.stdout.splitlines()) == 9
+
+
+def test_documents_without_known_words_are_noted(run, model, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("text,n\nxyzzy plugh,1\nboat sail boat harbour,2\n")
+    result = run("assign", model, path)
+    assert result.exit_code == 0, result.output
+    assert "1 of 2 documents have no word that the model knows" in result.stderr
+    assert len(result.stdout.splitlines()) == 3
+    assert run("assign", model, path, "--quiet").stderr == ""
+
+
+def test_not_a_model(refuses, lasting_table, tmp_path):
+    path = tmp_path / "m.mt"
+    assert "m.mt" in refuses("assign", path, lasting_table)
+    path.write_text("something else")
+    assert "not a momentree model" in refuses("assign", path, lasting_table)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", "{}")
+    refuses("assign", path, lasting_table)
+
+
+def test_bad_new_input(refuses, model, tmp_path):
+    assert "none.csv" in refuses("assign", model, tmp_path / "none.csv")
+
+
+def test_model_is_not_overwritten(refuses, model, lasting_table):
+    before = model.read_bytes()
+    refuses("assign", model, lasting_table, "--csv", model)
+    assert model.read_bytes() == before

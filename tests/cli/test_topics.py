@@ -1,0 +1,245 @@
+"""``momentree topics``: every option does what its help says."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from .conftest import N_DOCUMENTS, THEMES, read_json, write_csv
+
+
+def read_csv(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def leaves_of(run, *arguments, tmp_path):
+    """Run with a JSON file; return the tree's leaves and the whole content."""
+    path = tmp_path / "tree-of-options.json"
+    result = run("topics", *arguments, "--json", path)
+    assert result.exit_code == 0, result.output
+    content = read_json(path)
+    return content["n_leaves"], content
+
+
+def test_draws_the_tree(run, lasting_table):
+    result = run("topics", lasting_table, "--leaves", 4)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    assert f"{N_DOCUMENTS} documents" in result.stdout
+    assert "4 leaves" in result.stdout
+    found = [line for line in result.stdout.splitlines() if re.search(r"[─-] [0-3] \w", line)]
+    assert len(found) == 4
+    # The words of each leaf are of one theme.
+    for line in found:
+        words = re.findall(r"\w{4,}", line)
+        assert max(len(set(words) & set(t.split())) for t in THEMES.values()) >= 3
+
+
+def test_labels_are_compared(run, lasting_table):
+    result = run("topics", lasting_table, "--leaves", 4, "--label-column", "theme")
+    assert "NMI 1.000, ARI 1.000" in result.stdout
+    assert "garden 100%" in result.stdout
+
+
+def test_all_outputs(run, table, tmp_path, documents):
+    names = {"--output": "r.html", "--csv": "a.csv", "--json": "t.json", "--model": "m.mt"}
+    options = [part for option, name in names.items() for part in (option, tmp_path / name)]
+    result = run(
+        "topics", table, "-k", 4, "--label-column", "theme", "--id-column", "key", *options
+    )
+    assert result.exit_code == 0, result.output
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([table.name, *names.values()])
+    for name in names.values():
+        assert name in result.stdout.replace("\n", "")
+
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+    rows = read_csv(tmp_path / "a.csv")
+    assert list(rows[0]) == ["id", "label", "leaf", "name", "probability"]
+    assert [row["id"] for row in rows] == [d["key"] for d in documents]
+    assert [row["label"] for row in rows] == [d["theme"] for d in documents]
+    assert {row["leaf"] for row in rows} == {"0", "1", "2", "3"}
+    assert all(0.25 < float(row["probability"]) <= 1 for row in rows)
+
+    content = read_json(tmp_path / "t.json")
+    assert content["n_leaves"] == 4
+    assert content["n_documents"] == N_DOCUMENTS
+    assert content["agreement"]["nmi"] == 1
+    assert content["made"]["parameters"]["max_leaf_nodes"] == 4
+    assert "scikit-learn" in content["made"]["versions"]
+
+
+def test_csv_without_labels(run, lasting_table, tmp_path):
+    run("topics", lasting_table, "--csv", tmp_path / "a.csv")
+    assert list(read_csv(tmp_path / "a.csv")[0]) == ["id", "leaf", "name", "probability"]
+
+
+def test_same_input_same_files(run, lasting_table, tmp_path):
+    contents = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        run("topics", lasting_table, "--csv", folder / "a.csv", "--model", folder / "m.mt")
+        contents.append([(folder / file).read_bytes() for file in ("a.csv", "m.mt")])
+    assert contents[0] == contents[1]
+
+
+def test_existing_file_is_replaced(run, lasting_table, tmp_path):
+    target = tmp_path / "a.csv"
+    target.write_text("old")
+    assert run("topics", lasting_table, "--csv", target).exit_code == 0
+    assert read_csv(target)[0]["leaf"]
+
+
+@pytest.mark.parametrize(("value", "expected"), [("1", 1), ("2", 2), ("3", 3)])
+def test_leaves(run, lasting_table, tmp_path, value, expected):
+    assert leaves_of(run, lasting_table, "--leaves", value, tmp_path=tmp_path)[0] == expected
+
+
+def test_leaves_auto(run, lasting_table, tmp_path):
+    n_leaves, content = leaves_of(run, lasting_table, "--leaves", "auto", tmp_path=tmp_path)
+    assert n_leaves == len(THEMES)
+    assert content["made"]["parameters"]["max_leaf_nodes"] is None
+
+
+def test_one_leaf_says_why(run, lasting_table):
+    result = run("topics", lasting_table, "--leaves", 1)
+    assert "Not split: " in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "parameter", "value"),
+    [
+        (["--depth", "1"], "max_depth", 1),
+        (["--growth", "depth", "--depth", "2"], "growth", "depth"),
+        (["--no-refine"], "refine", None),
+        (["--refine"], "refine", "em"),
+        (["--damping", "none"], "damping", None),
+        (["--damping", "log1p"], "damping", "log1p"),
+        (["--weighting", "uniform"], "weighting", "uniform"),
+        (["--weighting", "three_words"], "weighting", "three_words"),
+        (["--min-samples-leaf", "50"], "min_samples_leaf", 50),
+    ],
+)
+def test_options_of_the_tree(run, lasting_table, tmp_path, options, parameter, value):
+    n_leaves, content = leaves_of(run, lasting_table, *options, tmp_path=tmp_path)
+    assert content["made"]["parameters"][parameter] == value
+    expected = {"--depth": 2, "--growth": 4, "--min-samples-leaf": 3}.get(options[0])
+    assert n_leaves <= (expected or 8)
+
+
+def n_words(run, *arguments, tmp_path):
+    return leaves_of(run, *arguments, tmp_path=tmp_path)[1]["n_words"]
+
+
+def test_options_of_counting(run, documents, tmp_path):
+    changed = [dict(d) for d in documents]
+    for d in changed:
+        d["body"] = "The the Rare " * (d["key"] == "d000") + d["body"] + " Common COMMON and"
+    table = write_csv(tmp_path / "t.csv", changed)
+    all_words = {word for words in THEMES.values() for word in words.split()}
+
+    def count(*options):
+        return n_words(run, table, *options, tmp_path=tmp_path)
+
+    plain = count("--min-df", "2")
+    assert plain == len(all_words)  # "rare" is in one document, "common" in all
+    assert count("--min-df", "1") == plain + 1
+    assert count("--min-df", "2", "--max-df", "1.0") == plain + 1
+    assert count("--min-df", "2", "--max-df", "1.0", "--keep-case") == plain + 2
+    assert count("--min-df", "2", "--max-df", "1.0", "--language", "none") == plain + 2
+    assert count("--max-features", "7") == 7
+    assert count("--min-df", "2", "--token-pattern", r"\b[a-m]\w+") == sum(
+        word[0] <= "m" for word in all_words
+    )
+    stop = tmp_path / "stop.txt"
+    stop.write_text("boat\nharbour\n")
+    assert count("--min-df", "2", "--stop-words", stop) == plain - 2
+
+
+def test_language(run, documents, tmp_path):
+    changed = [
+        {**d, "body": d["body"] + " della nella" * (i % 3 == 0)} for i, d in enumerate(documents)
+    ]
+    table = write_csv(tmp_path / "t.csv", changed)
+    english, italian = (
+        n_words(run, table, "--language", code, tmp_path=tmp_path) for code in ("en", "it")
+    )
+    assert english == italian + 2
+
+
+def test_text_column(run, documents, tmp_path):
+    two = [{**d, "note": " ".join(["longer"] * 60)} for d in documents]
+    table = write_csv(tmp_path / "t.csv", two)
+    result = run("topics", table, "--text-column", "body", "-k", 4)
+    assert "4 leaves" in result.stdout
+
+
+def test_separator_and_encoding(run, documents, tmp_path):
+    accented = [{**d, "body": d["body"] + " caffè"} for d in documents]
+    table = write_csv(tmp_path / "t.csv", accented, separator=";", encoding="latin-1")
+    options = ["--separator", ";", "--encoding", "latin-1", "--max-df", "1.0"]
+    _, content = leaves_of(run, table, *options, tmp_path=tmp_path)
+    assert "caffè" in json.dumps(content, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("kind", ["folder", "jsonl", "jsonl.gz", "parquet", "tsv"])
+def test_kinds_of_text(run, documents, tmp_path, kind):
+    path = tmp_path / f"documents.{kind}"
+    lines = "".join(json.dumps(d) + "\n" for d in documents)
+    if kind == "folder":
+        for d in documents:
+            (path / d["theme"]).mkdir(parents=True, exist_ok=True)
+            (path / d["theme"] / f"{d['key']}.txt").write_text(d["body"])
+    elif kind == "jsonl":
+        path.write_text(lines)
+    elif kind == "jsonl.gz":
+        path.write_bytes(gzip.compress(lines.encode()))
+    elif kind == "parquet":
+        pd = pytest.importorskip("pandas")
+        pd.DataFrame(documents).to_parquet(path)
+    else:
+        write_csv(path, documents, separator="\t")
+    labels = [] if kind == "folder" else ["--label-column", "theme"]
+    result = run("topics", path, "-k", 4, *labels)
+    assert result.exit_code == 0, result.output
+    assert "NMI 1.000" in result.stdout
+
+
+@pytest.fixture
+def counts(tmp_path, documents):
+    """The documents as a sparse matrix with its words beside it."""
+    words = sorted({word for words in THEMES.values() for word in words.split()})
+    column = {word: j for j, word in enumerate(words)}
+    X = np.zeros((len(documents), len(words)), dtype=int)
+    for i, d in enumerate(documents):
+        for word in d["body"].split():
+            X[i, column[word]] += 1
+    sp.save_npz(tmp_path / "X.npz", sp.csr_matrix(X))
+    (tmp_path / "words.txt").write_text("\n".join(words) + "\n")
+    return tmp_path / "X.npz"
+
+
+def test_counts_with_vocabulary(run, counts, tmp_path):
+    result = run("topics", counts, "--vocabulary", tmp_path / "words.txt", "-k", 4)
+    assert result.exit_code == 0, result.output
+    assert f"{N_DOCUMENTS} documents, 40 words, 4 leaves" in result.stdout
+
+
+def test_quiet(run, lasting_table, tmp_path):
+    result = run("topics", lasting_table, "--quiet", "--csv", tmp_path / "a.csv")
+    assert (result.exit_code, result.output) == (0, "")
+    assert (tmp_path / "a.csv").exists()
+
+
+def test_verbose(run, lasting_table):
+    result = run("topics", lasting_table, "--verbose")
+    for words in ("reading documents.csv: ", "growing the tree: 2 leaves", "growing the tree: "):
+        assert words in result.stderr
