@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._validation import check_features, check_sample_weight
@@ -42,7 +42,7 @@ SPLIT_ITER = 15
 log = logging.getLogger("momentree.tree")
 
 
-class TopicTree(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class TopicTree(BaseEstimator):  # type: ignore[misc]
     """Grow a tree of topics from word counts by the method of moments.
 
     The documents are split in two by the two pseudo-centers that SIDIWO recovers from the
@@ -111,7 +111,8 @@ class TopicTree(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     feature_names_in_ : ndarray of str of shape (n_features,)
         Only where X is a data frame with names.
     n_iter_ : int
-        Steps of the EM over all leaves; 0 without refinement.
+        Rounds in which all documents were assigned to leaves: the steps of the EM over all
+        leaves, or 1 without refinement.
     converged_ : bool
         Whether it met its tolerance; True without refinement.
 
@@ -233,7 +234,7 @@ class TopicTree(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 worth=bic if limits.stops_itself else always,
             )
             self._assigner: Assigner
-            self.n_iter_, self.converged_ = 0, True
+            self.n_iter_, self.converged_ = 1, True
             if self.refine:
                 log.info("refining %d leaves", len(branches.leaves()))
                 parameters, self.n_iter_, self.converged_ = build.refine_leaves(
@@ -262,8 +263,26 @@ class TopicTree(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.leaves_: list[TreeNode] = list(self.tree_.leaves())
         self.n_leaves_ = len(self.leaves_)
 
+    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> NDArray[np.intp]:
+        """Grow the tree and return the leaf of each document.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Word counts >= 0.
+        y : None
+            Not used.
+        **fit_params
+            Passed on to ``fit``.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            ``labels_``.
+        """
+        return self.fit(X, y, **fit_params).labels_
+
     def _rows(self, X: Any) -> RowBlocks:
-        check_is_fitted(self, "tree_")
         X, _ = check_features(self, X, None, reset=False)
         return RowBlocks(damp(X, self.damping).X)
 
@@ -282,6 +301,7 @@ class TopicTree(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Numbers of leaves, from left to right. On the documents of ``fit`` this is
             ``labels_``.
         """
+        check_is_fitted(self, "tree_")
         return self._assigner.labels(self._rows(X))
 
     def predict_proba(self, X: Any) -> Floats:
@@ -299,12 +319,14 @@ class TopicTree(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             it the product of the posteriors of the sides taken at each split, in which case
             ``predict`` follows the splits and need not name the largest.
         """
+        check_is_fitted(self, "tree_")
         return self._assigner.proba(self._rows(X))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the ``node_id`` of the leaf of each document, shape (n_samples,)."""
-        ids = np.array([leaf.node_id for leaf in self._fitted_leaves()], dtype=np.intp)
-        return np.asarray(ids[self.predict(X)])
+        leaves = self.predict(X)
+        ids = np.array([leaf.node_id for leaf in self.leaves_], dtype=np.intp)
+        return np.asarray(ids[leaves])
 
     def decision_path(self, X: Any) -> Any:
         """Return which nodes each document passes.
@@ -319,11 +341,8 @@ class TopicTree(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         csr_array of bool of shape (n_samples, n_nodes)
             Columns are ``node_id``: the root, the nodes below it and the leaf.
         """
-        return export.decision_path(self.tree_ if self._fitted_leaves() else None, self.predict(X))
-
-    def _fitted_leaves(self) -> list[TreeNode]:
-        check_is_fitted(self, "tree_")
-        return self.leaves_
+        leaves = self.predict(X)
+        return export.decision_path(self.tree_, leaves)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
