@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
-from momentree.tree.split import LinearRule, NoSplit, Split, Splitter
+from momentree.tree.split import LinearRule, Split, Splitter
+from momentree.tree.stopping import Worth
 
 __all__ = ["Branch", "Growth", "grow"]
 
@@ -61,7 +61,7 @@ def grow(
     max_leaves: float,
     max_depth: float,
     growth: Growth,
-    worth: Callable[[Split, RowBlocks, Floats], str],
+    worth: Worth,
 ) -> Branch:
     """Grow a tree of documents from the root.
 
@@ -80,7 +80,7 @@ def grow(
     growth : {"best_first", "depth"}
         "best_first" splits next the leaf whose split gains most log-likelihood; "depth" splits
         every leaf down to `max_depth`, in order, whatever it gains.
-    worth : callable
+    worth : Worth
         Given a split and its documents, says why it is not worth making; "" when it is.
 
     Returns
@@ -106,10 +106,10 @@ def grow(
             return False
         whole = len(leaf.samples) == rows.shape[0]
         part = rows if whole else rows.take(leaf.samples)
-        weight = sample_weight[leaf.samples]
-        split = splitter(part, weight, unit[leaf.samples])
+        about = sample_weight[leaf.samples], unit[leaf.samples]
+        split = splitter(part, *about)
         if isinstance(split, Split):
-            leaf.reason = worth(split, part, weight)
+            leaf.reason = worth(split, part, *about)
             if not leaf.reason:
                 splits[leaf] = split
         else:

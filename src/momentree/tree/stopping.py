@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -10,21 +11,55 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks
 from momentree.tree.split import Split
 
-__all__ = ["Stop", "always", "bic"]
+__all__ = ["Stop", "Worth", "always", "bic"]
 
 Floats = NDArray[np.float64]
 Stop = Literal["bic"]
+Worth = Callable[[Split, RowBlocks, Floats, Floats], str]
+"""Given a split, its documents, their weights and units, says why it is not worth making."""
 
 
-def always(split: Split, rows: RowBlocks, sample_weight: Floats) -> str:  # noqa: ARG001
+def always(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> str:  # noqa: ARG001
     """Make every split."""
     return ""
 
 
-def bic(split: Split, rows: RowBlocks, sample_weight: Floats) -> str:
-    """Make a split that lowers the Bayesian information criterion."""
+def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> str:
+    """Make a split that lowers the Bayesian information criterion.
+
+        gain > u p / 2 log n,   u = sum_i v_i u_i c_i / sum_i v_i c_i,
+
+    for n documents (the sum of their weights v) with p different words, in which one word counts
+    u_i and all words together c_i.
+
+    Parameters
+    ----------
+    split : Split
+        The candidate.
+    rows : RowBlocks of shape (n, d)
+        Its documents, as damped.
+    sample_weight : ndarray of shape (n,)
+        v.
+    unit : ndarray of shape (n,)
+        u_i; 1 without damping.
+
+    Returns
+    -------
+    str
+        Why the split is not worth making; "" when it is.
+
+    Notes
+    -----
+    A split adds one parameter a word. Scaling the counts of a document by u scales its evidence
+    and the chance fluctuations of that evidence alike, so that the penalty scales with u: the
+    quasi-likelihood form of the criterion.
+    """
+    lengths = rows.map(lambda B, _: np.asarray(B.sum(axis=1)))
     seen = rows.sum(lambda B, _: np.asarray(B.sum(axis=0)))
-    penalty = 0.5 * float((seen > 0).sum()) * np.log(max(float(sample_weight.sum()), 2.0))
+    mass = sample_weight * lengths
+    u = float(mass @ unit) / max(float(mass.sum()), np.finfo(float).tiny)
+    n = max(float(sample_weight.sum()), 2.0)
+    penalty = 0.5 * u * float((seen > 0).sum()) * np.log(n)
     if split.gain > penalty:
         return ""
     return f"a split would gain {split.gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"

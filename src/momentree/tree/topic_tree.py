@@ -79,9 +79,11 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
     smoothing : float > 0, default=0.5
         Pseudo-count of every word in every topic; 0.5 is the prior of Jeffreys.
     stop : {"bic"}, default="bic"
-        What ends growth when `max_leaf_nodes` is None: a split of n documents is made while it
-        gains more than p/2 log n nats, p the number of words that occur in them. Bursts of
-        words inflate gains, so expect more leaves than a person would draw.
+        What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
+        documents is made while it gains more than u p/2 log n nats, the Bayesian information
+        criterion, p being the number of words that occur in them and u what one word counts
+        after damping. It errs on the side of few leaves; without damping, where bursts of words
+        inflate gains, on the side of many.
     max_iter : int >= 1, default=100
         Most steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
