@@ -47,9 +47,10 @@ def imported_parts(tree: ast.AST, path: Path) -> Iterator[tuple[str, int]]:
             above = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*above, *([node.module] if node.module else [])])
             # `from momentree import x` may name a room, so the names count as well.
-            names = (
-                [module] if module != "momentree" else [f"{module}.{a.name}" for a in node.names]
-            )
+            whole = module == "momentree"
+            names = [f"{module}.{alias.name}" for alias in node.names] if whole else [module]
+        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+            names = [str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)]
         else:
             continue
         for name in names:
@@ -107,6 +108,7 @@ def test_exceptions_are_late_imports():
         ("objects.py", "from momentree.moments import SingleTopicMoments"),
         ("backends/rows.py", "from momentree.whitening import whiten"),
         ("whitening.py", "from .report import summarize"),
+        ("tree/x.py", "def f():\n    importlib.import_module('momentree.report')"),
     ],
 )
 def test_a_wrong_import_is_found(file, source):

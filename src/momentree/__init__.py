@@ -1,8 +1,16 @@
 """momentree: latent variable models and trees of topics by the method of moments."""
 
-from momentree import datasets, decomposition, exceptions, metrics, moments
+# Names are loaded when they are first used: `momentree --help` and `import momentree` need not
+# wait for scikit-learn and what it loads.
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from momentree._version import __version__
-from momentree.tree import TopicTree, TreeNode
+
+if TYPE_CHECKING:
+    from momentree import datasets, decomposition, exceptions, metrics, moments, report
+    from momentree.tree import TopicTree, TreeNode
 
 __all__ = [
     "TopicTree",
@@ -15,3 +23,18 @@ __all__ = [
     "moments",
     "report",
 ]
+
+_HOMES = {"TopicTree": "momentree.tree", "TreeNode": "momentree.tree"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"momentree.{name}")
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
