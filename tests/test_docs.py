@@ -1,0 +1,71 @@
+"""What the README and the docs say is there, and works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from momentree.cli import app
+
+from .conftest import REPOSITORY
+
+PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
+
+
+def options_of_the_command() -> set[str]:
+    """Return every option of every command, such as "--leaves"."""
+    commands = typer.main.get_command(app).commands.values()
+    names = {"--help", "--version"}
+    for command in commands:
+        for parameter in command.params:
+            names |= {*parameter.opts, *parameter.secondary_opts}
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    broken = [
+        link for link in links if "://" not in link and not (page.parent / link).resolve().exists()
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_options_exist(page):
+    text = page.read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if "momentree " in line or "`--" in line]
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", "\n".join(lines)))
+    others = {"--strict"}  # of tools that the pages name
+    assert named - others <= options_of_the_command()
+
+
+def test_every_option_is_explained():
+    pages = "".join(
+        (REPOSITORY / "docs" / f"{name}.md").read_text() for name in ("command", "inputs")
+    )
+    short_or_common = {"-h", "-k", "-o", "-q", "-v", "--help", "--version", "--refine"}
+    missing = options_of_the_command() - short_or_common
+    assert sorted(option for option in missing if option not in pages) == []
+
+
+def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+    assert (Path(tmp_path) / "report.html").stat().st_size > 100_000
+    assert len(capsys.readouterr().out.splitlines()) == 8
+
+
+def test_make_targets_of_the_pages_exist():
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE)) <= targets
