@@ -20,7 +20,7 @@ RANK_TOLERANCE = 1e-12
 
 
 def whiten(
-    moments: Moments, n_components: int, *, tol: float = 1e-3, max_iter: int = 12
+    moments: Moments, n_components: int, *, tol: float = 1e-6, max_iter: int = 50
 ) -> Whitening:
     """Return the whitening of M2 for a number of components.
 
@@ -33,10 +33,10 @@ def whiten(
         Any object with ``m1`` and ``m2``.
     n_components : int >= 1
         Number of components k.
-    tol : float >= 0, default=1e-3
+    tol : float >= 0, default=1e-6
         The Lanczos iteration, used for d > 64, stops when the residual of each eigenpair is
         below this share of its eigenvalue.
-    max_iter : int >= 1, default=12
+    max_iter : int >= 1, default=50
         Most products with M2, but never fewer than 2 k + 8. Where the spectrum is flat the
         iteration ends here, with the best pairs so far.
 
@@ -54,7 +54,7 @@ def whiten(
     Notes
     -----
     Step 1 and 2 of H Algorithm 1. The Lanczos iteration starts from a fixed vector, so that the
-    answer is the same on every run. About 8 products with M2 where there is a gap in the
+    answer is the same on every run. About 10 products with M2 where there is a gap in the
     spectrum; memory O(d max_iter). The sign of each eigenvector is fixed by its entry of largest
     size.
 

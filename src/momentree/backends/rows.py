@@ -8,24 +8,70 @@ answer is the same for any number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse import _sparsetools
 
 from momentree.backends.threads import run
 
-__all__ = ["RowBlocks"]
+__all__ = ["Block", "RowBlocks"]
 
 Floats = NDArray[np.float64]
-BlockKernel = Callable[[Any, slice], Floats]
 
 BLOCK_NNZ = 1 << 18
 """Stored values in a block: 3 MB as float64 with indices, so that a block stays in cache."""
 N_CHAINS = 16
 """Blocks are summed in this many chains, whatever the number of threads: it bounds both the
 memory for partial sums and the number of threads, and keeps the order of additions fixed."""
+
+
+class Block:
+    """A block of rows B in double precision, for products with B and with its transpose.
+
+    Attributes
+    ----------
+    at : slice
+        Which rows of the whole these are.
+    """
+
+    __slots__ = ("_arrays", "_d", "at")
+
+    def __init__(self, at: slice, data: Floats, indices: Any, indptr: Any, d: int) -> None:
+        self.at, self._d = at, d
+        self._arrays = (indptr, indices, data)
+
+    def dot(self, V: Floats) -> Floats:
+        """Return B V for V of shape (d,) or (d, m)."""
+        n = self.at.stop - self.at.start
+        out = np.zeros((n, *V.shape[1:]))
+        return _add_product("csr", n, self._d, self._arrays, V, out)
+
+    def tdot(self, Z: Floats) -> Floats:
+        """Return B^T Z for Z of shape (n,) or (n, m)."""
+        out = np.zeros((self._d, *Z.shape[1:]))
+        # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
+        return _add_product("csc", self._d, self.at.stop - self.at.start, self._arrays, Z, out)
+
+
+def _add_product(
+    layout: str, n: int, d: int, arrays: tuple[Any, Any, Any], V: Floats, out: Floats
+) -> Floats:
+    # SciPy's compiled kernels, called as its own sparse arrays call them. Making such an array
+    # for every block costs a third of the product, and copies what is a view of a longer array.
+    V = np.ascontiguousarray(V, dtype=np.float64)
+    if V.ndim == 1:
+        getattr(_sparsetools, f"{layout}_matvec")(n, d, *arrays, V, out)
+    else:
+        product = getattr(_sparsetools, f"{layout}_matvecs")
+        product(n, d, V.shape[1], *arrays, V.ravel(), out.ravel())
+    return out
+
+
+BlockKernel = Callable[[Block], Floats]
 
 
 class RowBlocks:
@@ -53,7 +99,7 @@ class RowBlocks:
     >>> import numpy as np, scipy.sparse as sp
     >>> from momentree.backends import RowBlocks
     >>> rows = RowBlocks(sp.csr_array(np.array([[1, 2], [0, 3]])))
-    >>> rows.sum(lambda B, at: B.T @ (B @ np.ones(2)))
+    >>> rows.sum(lambda B: B.tdot(B.dot(np.ones(2))))
     array([ 3., 15.])
     """
 
@@ -73,24 +119,27 @@ class RowBlocks:
         """The rows as a CSR matrix or array, not copied."""
         return self._X
 
-    @property
-    def nnz(self) -> int:
-        """Number of stored values."""
-        return int(self._X.indptr[-1])
+    @cached_property
+    def row_sums(self) -> Floats:
+        """Sum of each row, shape (n_rows,)."""
+        ones = np.ones(self.shape[1])
+        return self.map(lambda B: B.dot(ones))
 
     def take(self, rows: NDArray[np.intp]) -> RowBlocks:
         """Return the given rows, copied so that they lie next to each other."""
-        return RowBlocks(self._X[rows], self._block_nnz)
+        part = RowBlocks(self._X[rows], self._block_nnz)
+        part.row_sums = self.row_sums[rows]
+        return part
 
     def sum(self, kernel: BlockKernel) -> Floats:
-        """Add ``kernel(B, at)`` over all blocks ``B`` of rows, ``at`` being their slice of rows."""
+        """Add ``kernel(B)`` over all blocks B."""
         chains = self._chains()
 
         def add_chain(i: int) -> Floats:
             first, *rest = chains[i]
-            total = kernel(self._block(first), first)
+            total = kernel(self._block(first))
             for at in rest:
-                total += kernel(self._block(at), at)
+                total += kernel(self._block(at))
             return total
 
         parts = run(add_chain, len(chains))
@@ -100,26 +149,20 @@ class RowBlocks:
         return total
 
     def map(self, kernel: BlockKernel) -> Floats:
-        """Concatenate ``kernel(B, at)`` over all blocks: one result for every row."""
+        """Concatenate ``kernel(B)`` over all blocks B: one result for every row."""
         chains = self._chains()
 
         def map_chain(i: int) -> Floats:
-            return np.concatenate([kernel(self._block(at), at) for at in chains[i]])
+            return np.concatenate([kernel(self._block(at)) for at in chains[i]])
 
         return np.concatenate(run(map_chain, len(chains)))
 
-    def _block(self, at: slice) -> Any:
+    def _block(self, at: slice) -> Block:
         X = self._X
         start, stop = X.indptr[at.start], X.indptr[at.stop]
-        return sp.csr_array(
-            (
-                X.data[start:stop].astype(np.float64, copy=False),
-                X.indices[start:stop],
-                X.indptr[at.start : at.stop + 1] - start,
-            ),
-            shape=(at.stop - at.start, self.shape[1]),
-            copy=False,
-        )
+        data = X.data[start:stop].astype(np.float64, copy=False)
+        indptr = X.indptr[at.start : at.stop + 1] - start
+        return Block(at, data, X.indices[start:stop], indptr, self.shape[1])
 
     def _chains(self) -> list[list[slice]]:
         blocks = [slice(int(a), int(b)) for a, b in zip(self._cuts, self._cuts[1:], strict=False)]

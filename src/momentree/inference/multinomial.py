@@ -43,7 +43,7 @@ def log_joint(rows: RowBlocks, parameters: TopicParameters) -> Floats:
     """
     with np.errstate(divide="ignore"):
         log_weights, log_centers = np.log(parameters.weights), np.log(parameters.centers)
-    return rows.map(lambda B, _: np.asarray(B @ log_centers + log_weights))
+    return rows.map(lambda B: B.dot(log_centers) + log_weights)
 
 
 def log_posterior(joint: Floats) -> tuple[Floats, Floats]:

@@ -91,7 +91,7 @@ def damp(X: Any, damping: Damping | None) -> Damped:
     else:
         data = np.log1p(X.data, dtype=np.float32, casting="unsafe")
         data *= np.float32(1.0 / np.log(2.0))
-        c = RowBlocks(_like(X, data)).map(lambda B, _: np.asarray(B.sum(axis=1)))
+        c = RowBlocks(_like(X, data)).row_sums
         np.divide(REFERENCE_LENGTH, c, out=unit, where=c > 0)
         np.sqrt(unit, out=unit)
         data *= np.repeat(unit.astype(np.float32), np.diff(X.indptr))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from momentree._validation import check_counts, check_parameters, check_sample_weight
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowBlocks
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments._population import PopulationMoments
 from momentree.moments._three_words import three_words
@@ -86,7 +86,7 @@ class SingleTopicMoments:
         self._r3u = self._r3 * unit
         # One pass gives M1 and the column sums that the diagonal corrections need.
         right = np.stack([r1, self._r2 * unit, self._r3u * unit], axis=1)
-        sums = rows.sum(lambda B, at: np.asarray(B.T @ right[at]))
+        sums = rows.sum(lambda B: B.tdot(right[B.at]))
         self._s1, self._s2, self._s3 = sums.T
 
     @classmethod
@@ -221,7 +221,7 @@ class SingleTopicMoments:
             V = np.asarray(V, dtype=np.float64)
             r2 = self._r2 if V.ndim == 1 else self._r2[:, None]
             s2 = self._s2 if V.ndim == 1 else self._s2[:, None]
-            product = self._rows.sum(lambda B, at: np.asarray(B.T @ (r2[at] * (B @ V))))
+            product = self._rows.sum(lambda B: B.tdot(r2[B.at] * B.dot(V)))
             return np.asarray(product - s2 * V)
 
         # SciPy hands a column (d, 1) to matvec as well; both shapes come back as they came.
@@ -259,11 +259,11 @@ class SingleTopicMoments:
         right = np.hstack([W.T, P])
         r3, r3u = self._r3[:, None], self._r3u[:, None]
 
-        def kernel(B: Any, at: slice) -> Floats:
-            Z = B @ right
+        def kernel(B: Block) -> Floats:
+            Z = B.dot(right)
             z, XP = Z[:, :k], Z[:, k:]
-            pairs = r3[at] * z[:, a] * z[:, b] - r3u[at] * XP
-            return np.asarray(B.T @ np.hstack([pairs, r3u[at] * z]))
+            pairs = r3[B.at] * z[:, a] * z[:, b] - r3u[B.at] * XP
+            return B.tdot(np.hstack([pairs, r3u[B.at] * z]))
 
         sums = self._rows.sum(kernel)
         pairs, Xz = sums[:, : len(a)], sums[:, len(a) :]
@@ -285,7 +285,7 @@ def document_weights(
     Documents with fewer than 2 (3) words get no weight in M2 (M3). Where no document has enough
     words the weights are all zero.
     """
-    c = rows.map(lambda B, _: np.asarray(B.sum(axis=1)))
+    c = rows.row_sums
     words = c / unit
     # Damped and scaled lengths carry rounding: two words are two words all the same.
     pairs = np.where(words >= 2 - 1e-6, c * (c - unit), 0.0)

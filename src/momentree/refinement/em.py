@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowBlocks
 from momentree.objects import TopicParameters
 
 __all__ = ["Refined", "em", "smoothed_parameters"]
@@ -119,16 +118,16 @@ def _expected_statistics(
     log_centers = np.log(parameters.centers)
     d, k = log_centers.shape
 
-    def kernel(B: Any, at: slice) -> Floats:
-        joint = B @ log_centers + log_weights
+    def kernel(B: Block) -> Floats:
+        joint = B.dot(log_centers) + log_weights
         top = joint.max(axis=1, keepdims=True)
         R = np.exp(joint - top)
         mass = R.sum(axis=1, keepdims=True)
-        R *= sample_weight[at, None] / mass
+        R *= sample_weight[B.at, None] / mass
         out = np.empty((d + 2, k))
-        out[:d] = B.T @ R
+        out[:d] = B.tdot(R)
         out[d] = R.sum(axis=0)
-        out[d + 1] = sample_weight[at] @ (top + np.log(mass))
+        out[d + 1] = sample_weight[B.at] @ (top + np.log(mass))
         return out
 
     total = rows.sum(kernel)

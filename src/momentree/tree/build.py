@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowBlocks
 from momentree.inference import one_topic_log_likelihood
 from momentree.metrics import relevance
 from momentree.objects import TopicParameters
@@ -37,9 +37,8 @@ def group_sums(rows: RowBlocks, labels: NDArray[np.intp], n: int, weight: Floats
     """Return the weighted column sums of n groups of rows, shape (d, n)."""
     groups = np.arange(n)
 
-    def kernel(B: object, at: slice) -> Floats:
-        member = (labels[at, None] == groups) * weight[at, None]
-        return np.asarray(B.T @ member)  # type: ignore[attr-defined]
+    def kernel(B: Block) -> Floats:
+        return B.tdot((labels[B.at, None] == groups) * weight[B.at, None])
 
     return rows.sum(kernel)
 

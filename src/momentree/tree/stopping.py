@@ -54,9 +54,8 @@ def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> s
     and the chance fluctuations of that evidence alike, so that the penalty scales with u: the
     quasi-likelihood form of the criterion.
     """
-    lengths = rows.map(lambda B, _: np.asarray(B.sum(axis=1)))
-    seen = rows.sum(lambda B, _: np.asarray(B.sum(axis=0)))
-    mass = sample_weight * lengths
+    seen = rows.sum(lambda B: B.tdot(np.ones(B.at.stop - B.at.start)))
+    mass = sample_weight * rows.row_sums
     u = float(mass @ unit) / max(float(mass.sum()), np.finfo(float).tiny)
     n = max(float(sample_weight.sum()), 2.0)
     penalty = 0.5 * u * float((seen > 0).sum()) * np.log(n)
