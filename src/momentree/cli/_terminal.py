@@ -18,12 +18,13 @@ __all__ = ["draw_tree", "print_text", "stdout_console"]
 _MAX_WIDTH = 120
 _PIPE_WIDTH = 100
 _BAR_WIDTH = 10
-_LABELS_WIDTH = 30
 _MIN_LABEL_PERCENT = 5  # rarer labels are left to the report
 # Below these widths first the labels go, then the bars.
 _MIN_WIDTH_LABELS = 90
 _MIN_WIDTH_BARS = 60
 _MIN_WORDS_WIDTH = 16
+_WIDE = 110
+_LABELS_WIDTH, _LABELS_WIDTH_WIDE = 30, 44
 # Each branch at this depth has a colour of its own.
 _COLOUR_DEPTH = 2
 _BRANCH_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
@@ -67,7 +68,7 @@ def stdout_console() -> Console:
 def print_text(console: Console, text: Text) -> None:
     """Print lines that are already laid out, without wrapping them again."""
     with console.capture() as capture:
-        console.print(text, no_wrap=True, overflow="ignore", crop=False)
+        console.print(text, no_wrap=True, overflow="ignore", crop=False, end="")
     # Not through the console: it answers a closed pipe in its own way.
     sys.stdout.write(capture.get())
 
@@ -91,12 +92,13 @@ def draw_tree(summary: Mapping[str, Any], console: Console) -> Text:
     nodes: Sequence[Mapping[str, Any]] = summary["nodes"]
     words: Sequence[str] = summary["words"]["word"]
     width = console.width
+    labels_width = _LABELS_WIDTH if width < _WIDE else _LABELS_WIDTH_WIDE
     labels: Sequence[str] | None = summary["labels"] if width >= _MIN_WIDTH_LABELS else None
     size_width = max(len(_count(nodes[0]["n_samples"])), len("docs"))
     right = 2 + size_width + 2 + len("100.0%")
     bars = width >= _MIN_WIDTH_BARS
     right += (2 + _BAR_WIDTH) if bars else 0
-    right += (2 + _LABELS_WIDTH) if labels else 0
+    right += (2 + labels_width) if labels else 0
     left = max(_MIN_WORDS_WIDTH, width - right)
 
     text = Text()
@@ -124,7 +126,7 @@ def draw_tree(summary: Mapping[str, Any], console: Console) -> Text:
             line.append("  ")
             line.append(bar.ljust(_BAR_WIDTH), style=colour if is_leaf else "dim")
         if labels:
-            line.append("  " + _label_summary(node, labels, style), style="dim")
+            line.append("  " + _label_summary(node, labels, labels_width, style), style="dim")
         line.rstrip()
         text.append_text(line)
         text.append("\n")
@@ -187,7 +189,9 @@ def _bar(share: float, style: _Style) -> str:
     return style.bar * whole + (style.parts[rest - 1] if rest else "")
 
 
-def _label_summary(node: Mapping[str, Any], labels: Sequence[str], style: _Style) -> str:
+def _label_summary(
+    node: Mapping[str, Any], labels: Sequence[str], width: int, style: _Style
+) -> str:
     """Name the most common labels with their shares, as many as fit."""
     line = ""
     for index, count in node["labels"]:
@@ -196,9 +200,9 @@ def _label_summary(node: Mapping[str, Any], labels: Sequence[str], style: _Style
             break
         part = f"{labels[index]} {share}%"
         longer = f"{line} {style.dot} {part}" if line else part
-        if cell_len(longer) > _LABELS_WIDTH:
+        if cell_len(longer) > width:
             break
         line = longer
     if line or not node["labels"]:
         return line
-    return _cut(labels[node["labels"][0][0]], _LABELS_WIDTH)
+    return _cut(labels[node["labels"][0][0]], width)

@@ -66,18 +66,24 @@ def summarize_tree(
             corpus.X if whole else None,
             ids=corpus.ids if whole else None,
             texts=corpus.texts if whole else None,
-            labels=corpus.labels,
+            labels=_known_labels(corpus),
             title=corpus.name,
             made_with=_made_with(corpus, took),
         )
 
 
+def _known_labels(corpus: Corpus) -> list[str | None] | None:
+    # An empty label says that the label is not known; a report knows that as None.
+    return None if corpus.labels is None else [label or None for label in corpus.labels]
+
+
 def _made_with(corpus: Corpus, took: float) -> dict[str, object]:
     notes: dict[str, object] = {"input": corpus.name}
     if corpus.vectorizer is not None:
-        config = corpus.vectorizer.to_dict()
-        settings = {k: v for k, v in config.items() if isinstance(v, str | int | float | None)}
-        notes |= {key.replace("_", " "): value for key, value in settings.items()}
+        settings = corpus.vectorizer.to_dict()
+        for name in ("language", "min_df", "max_df", "max_features", "lowercase"):
+            if settings.get(name) is not None:
+                notes[name.replace("_", " ")] = settings[name]
     notes["time to grow the tree"] = seconds(took)
     return notes
 
