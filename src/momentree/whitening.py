@@ -108,32 +108,39 @@ def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Float
     `max_iter` products always come back.
     """
     d = moments.m1.shape[0]
+    # The start depends on the columns by their values alone, so that it moves with them when
+    # they are permuted; the root keeps the frequent words from hiding the others.
+    q = np.sqrt(np.abs(moments.m1))
     rng = np.random.RandomState(0)  # noqa: NPY002 - the same stream on every version of NumPy
-    # M1 lies in the span of the components; the fixed noise keeps the start from being
-    # orthogonal to an eigenvector, as M1 is where two components are exactly balanced.
-    q = moments.m1 * rng.uniform(0.5, 1.5, size=d)
     Q = np.zeros((d, max_iter), order="F")
     T = np.zeros((max_iter, max_iter))
     M2 = moments.m2
+    fresh = True
     for j in range(max_iter):
         Q[:, j] = q / np.linalg.norm(q)
         q = M2 @ Q[:, j]
-        size = np.linalg.norm(q)
         T[j, j] = Q[:, j] @ q
-        for _ in range(2):  # twice is enough (Parlett)
-            q = q - Q[:, : j + 1] @ (Q[:, : j + 1].T @ q)
+        q = _without(q, Q[:, : j + 1])
         beta = float(np.linalg.norm(q))
         values, S = eigh(T[: j + 1, : j + 1])
         values, S = values[::-1][:k], S[:, ::-1][:, :k]
-        residuals = beta * np.abs(S[-1])
-        if j + 1 >= k and (residuals <= tol * np.abs(values)).all():
-            break
-        if beta <= 1e-14 * size:
-            # An invariant subspace that is still too small: go on in what it leaves out.
-            beta = 0.0
-            q = rng.standard_normal(d)
-            for _ in range(2):
-                q = q - Q[:, : j + 1] @ (Q[:, : j + 1].T @ q)
+        if beta <= RANK_TOLERANCE * np.abs(values).max():
+            # The span is invariant. What it leaves out may hold components still, as where two
+            # are exactly balanced; when a direction of it adds nothing, there are no more.
+            if not fresh and j + 1 >= k:
+                break
+            q, beta, fresh = _without(rng.standard_normal(d), Q[:, : j + 1]), 0.0, False
+        else:
+            fresh = True
+            if j + 1 >= k and (beta * np.abs(S[-1]) <= tol * np.abs(values)).all():
+                break
         if j + 1 < max_iter:
             T[j, j + 1] = T[j + 1, j] = beta
     return values, Q[:, : S.shape[0]] @ S
+
+
+def _without(q: Floats, Q: Floats) -> Floats:
+    """Return q less its projection on the columns of Q; twice is enough (Parlett)."""
+    for _ in range(2):
+        q = q - Q @ (Q.T @ q)
+    return q
