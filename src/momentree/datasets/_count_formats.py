@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -23,7 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from momentree.exceptions import EmptyCorpusError, InvalidDataError, ReadError
+from momentree.exceptions import InvalidDataError, ReadError
 
 __all__ = ["READERS", "RawCounts", "count_format", "opened"]
 
@@ -59,7 +60,11 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file, unpacked when it is gzip, and turn its faults into ``ReadError``."""
     try:
         with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
+            start = raw.read(2)
+            if not start:
+                msg = f"{path} is empty; check that it was written or fetched whole"
+                raise ReadError(msg)
+            packed = start == b"\x1f\x8b"
             raw.seek(0)
             # A gzip stream reads as bytes do, but the types do not say so.
             yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if packed else raw
@@ -104,8 +109,6 @@ def read_bag_of_words(path: Path) -> RawCounts:
         n, d, n_lines = _header(path, file)
         try:
             chunks = [_triples(chunk, n, d) for chunk in _table(file)] if n_lines else []
-        except (EOFError, zlib.error, OSError):
-            raise
         except (ValueError, OverflowError) as error:
             raise _fault(path, _lines_of_bag(n, d), error) from error
     found = sum(len(chunk[0]) for chunk in chunks)
@@ -137,16 +140,16 @@ def _header(path: Path, file: IO[bytes]) -> tuple[int, int, int]:
 
 
 def _table(file: IO[bytes]) -> Iterator[NDArray[np.int64]]:
-    reader = pd.read_csv(
-        file,
-        sep=r"\s+",
-        header=None,
-        dtype=np.int64,
-        quoting=csv.QUOTE_NONE,
-        chunksize=LINES_AT_ONCE,
-    )
-    for frame in reader:
-        yield frame.to_numpy()
+    with suppress(pd.errors.EmptyDataError):  # the number of lines tells what is missing
+        for frame in pd.read_csv(
+            file,
+            sep=r"\s+",
+            header=None,
+            dtype=np.int64,
+            quoting=csv.QUOTE_NONE,
+            chunksize=LINES_AT_ONCE,
+        ):
+            yield frame.to_numpy()
 
 
 def _triples(table: NDArray[np.int64], n: int, d: int) -> list[NDArray[Any]]:
@@ -229,12 +232,15 @@ def _line_of_svmlight(number: int, line: bytes) -> str | None:
 def read_matrix_market(path: Path) -> RawCounts:
     """Read a Matrix Market file; documents are its rows."""
     with opened(path) as file:
-        try:
-            return RawCounts(scipy.io.mmread(file))
-        except (ValueError, OverflowError) as error:
-            # The parser names the line itself.
-            msg = f"{path}: not a whole Matrix Market file: {_one_line(error)}"
-            raise ReadError(msg) from error
+        # The parser is compiled code that may go back to a stream after an error, and ends the
+        # process if that is closed by then; so it gets a path, or bytes that stay.
+        source = io.BytesIO(file.read()) if isinstance(file, gzip.GzipFile) else str(path)
+    try:
+        return RawCounts(scipy.io.mmread(source))
+    except (ValueError, OverflowError) as error:
+        # The parser names the line itself.
+        msg = f"{path}: not a whole Matrix Market file: {_one_line(error)}"
+        raise ReadError(msg) from error
 
 
 def read_npz(path: Path) -> RawCounts:
@@ -274,9 +280,7 @@ READERS = {
 }
 
 
-def _fault(
-    path: Path, fault_of: Callable[[int, bytes], str | None], error: Exception
-) -> ReadError | EmptyCorpusError:
+def _fault(path: Path, fault_of: Callable[[int, bytes], str | None], error: Exception) -> ReadError:
     """Find the first line at fault; where there is none, repeat what the fast parser said."""
     with opened(path) as file:
         for number, line in enumerate(file, start=1):
