@@ -141,6 +141,10 @@ def test_bad_option_is_refused_before_the_work(run, tmp_path, options):
     assert "not-read.csv" not in result.stderr
 
 
+def test_options_that_exclude_each_other(refuses, lasting_table):
+    assert "damping" in refuses("topics", lasting_table, "--weighting", "three_words")
+
+
 def test_missing_input_is_named(run):
     result = run("topics")
     assert result.exit_code == 2

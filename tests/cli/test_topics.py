@@ -124,7 +124,7 @@ def test_one_leaf_says_why(run, lasting_table):
         (["--damping", "none"], "damping", None),
         (["--damping", "log1p"], "damping", "log1p"),
         (["--weighting", "uniform"], "weighting", "uniform"),
-        (["--weighting", "three_words"], "weighting", "three_words"),
+        (["--weighting", "three_words", "--damping", "none"], "weighting", "three_words"),
         (["--min-samples-leaf", "50"], "min_samples_leaf", 50),
     ],
 )

@@ -134,7 +134,10 @@ def topics(
     ] = Damping.log1p,
     weighting: Annotated[
         Weighting,
-        typer.Option(help="Weight of documents in the moments.", rich_help_panel=TREE),
+        typer.Option(
+            help="Weight of documents in the moments; three_words needs --damping none.",
+            rich_help_panel=TREE,
+        ),
     ] = Weighting.length,
     text_column: Annotated[
         str | None,
