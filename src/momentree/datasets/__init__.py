@@ -1,16 +1,31 @@
 """Readers of text and counts, samplers that know the truth, and text that is always there."""
 
-from momentree.datasets.counts import align_columns, holds_counts, read_counts
+from momentree.datasets.align import align_columns
+from momentree.datasets.counts import holds_counts, read_counts
+from momentree.datasets.docstrings import load_docstrings
+from momentree.datasets.documents import read_documents
 from momentree.datasets.objects import Corpus, Documents
 from momentree.datasets.samplers import TopicSample, make_hierarchical_topics, make_single_topic
+from momentree.datasets.selection import default_min_df, filter_vocabulary
+from momentree.datasets.vectorize import TextVectorizer, vectorize
+from momentree.datasets.words import LANGUAGES, TOKEN_PATTERN, stop_words
 
 __all__ = [
+    "LANGUAGES",
+    "TOKEN_PATTERN",
     "Corpus",
     "Documents",
+    "TextVectorizer",
     "TopicSample",
     "align_columns",
+    "default_min_df",
+    "filter_vocabulary",
     "holds_counts",
+    "load_docstrings",
     "make_hierarchical_topics",
     "make_single_topic",
     "read_counts",
+    "read_documents",
+    "stop_words",
+    "vectorize",
 ]

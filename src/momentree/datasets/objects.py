@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class Documents:
         Known class of each document; "" where it is not known.
     name : str, default="documents"
         Where the texts come from.
-    skipped : list of str, default=[]
+    skipped : sequence of str, default=()
         What the reader repaired or left out, one message each.
 
     Raises
@@ -51,7 +52,7 @@ class Documents:
     ids: list[str]
     labels: list[str] | None = None
     name: str = "documents"
-    skipped: list[str] = field(default_factory=list)
+    skipped: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         _check_lengths(len(self.texts), "texts", ids=self.ids, labels=self.labels)
@@ -98,7 +99,7 @@ class Corpus:
         Where the counts come from.
     vectorizer : TextVectorizer or None, default=None
         How texts became counts, to do the same with new texts; None when the source holds counts.
-    skipped : list of str, default=[]
+    skipped : sequence of str, default=()
         What the reader repaired or left out, one message each.
 
     Raises
@@ -114,7 +115,7 @@ class Corpus:
     texts: list[str] | None = None
     name: str = "corpus"
     vectorizer: TextVectorizer | None = None
-    skipped: list[str] = field(default_factory=list)
+    skipped: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         n, d = self.X.shape
