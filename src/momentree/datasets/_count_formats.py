@@ -12,10 +12,10 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -24,9 +24,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from momentree.datasets.files import open_bytes, suffix
 from momentree.exceptions import InvalidDataError, ReadError
 
-__all__ = ["READERS", "RawCounts", "count_format", "opened"]
+__all__ = ["READERS", "RawCounts", "count_format"]
 
 LINES_AT_ONCE = 1 << 22
 HEAD_BYTES = 1 << 16
@@ -55,43 +56,16 @@ class RawCounts:
     one_based: bool = False
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file, unpacked when it is gzip, and turn its faults into ``ReadError``."""
-    try:
-        with path.open("rb") as raw:
-            start = raw.read(2)
-            if not start:
-                msg = f"{path} is empty; check that it was written or fetched whole"
-                raise ReadError(msg)
-            packed = start == b"\x1f\x8b"
-            raw.seek(0)
-            # A gzip stream reads as bytes do, but the types do not say so.
-            yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if packed else raw
-    except FileNotFoundError as error:
-        msg = f"there is no file {path}; check the name"
-        raise ReadError(msg) from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        msg = f"{path}: the compressed data end early or are damaged; fetch the file again"
-        raise ReadError(msg) from error
-    except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror or error}"
-        raise ReadError(msg) from error
-
-
 def count_format(path: Path) -> str | None:
     """Name the form of counts of a file, by its suffix or else its first lines; None if text."""
-    suffixes = [s.lower() for s in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    suffix = suffixes[-1] if suffixes else ""
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
+    end = suffix(path)
+    if end in SUFFIXES:
+        return SUFFIXES[end]
     named = path.name.lower().startswith("docword.")
-    if not (named or suffix in OPEN_SUFFIXES) or not path.is_file():
+    if not (named or end in OPEN_SUFFIXES) or not path.is_file():
         return "bag_of_words" if named else None
     try:
-        with opened(path) as file:
+        with open_bytes(path) as file:
             head = file.read(HEAD_BYTES)
     except ReadError:
         return "bag_of_words" if named else None  # its reader says what is wrong
@@ -105,7 +79,7 @@ def count_format(path: Path) -> str | None:
 
 def read_bag_of_words(path: Path) -> RawCounts:
     """Read UCI bag-of-words: numbers of documents, words and lines, then document word count."""
-    with opened(path) as file:
+    with open_bytes(path) as file:
         n, d, n_lines = _header(path, file)
         try:
             chunks = [_triples(chunk, n, d) for chunk in _table(file)] if n_lines else []
@@ -190,7 +164,7 @@ def _lines_of_bag(n: int, d: int) -> Callable[[int, bytes], str | None]:
 
 def read_svmlight(path: Path) -> RawCounts:
     """Read SVMlight: ``label index:count …`` a line. Words are named by their index."""
-    with opened(path) as file:
+    with open_bytes(path) as file:
         try:
             X, y = load_svmlight_file(file, zero_based=True)
         except (ValueError, OverflowError) as error:
@@ -231,7 +205,7 @@ def _line_of_svmlight(number: int, line: bytes) -> str | None:
 
 def read_matrix_market(path: Path) -> RawCounts:
     """Read a Matrix Market file; documents are its rows."""
-    with opened(path) as file:
+    with open_bytes(path) as file:
         # The parser is compiled code that may go back to a stream after an error, and ends the
         # process if that is closed by then; so it gets a path, or bytes that stay.
         source = io.BytesIO(file.read()) if isinstance(file, gzip.GzipFile) else str(path)
@@ -245,7 +219,7 @@ def read_matrix_market(path: Path) -> RawCounts:
 
 def read_npz(path: Path) -> RawCounts:
     """Read a matrix written by ``scipy.sparse.save_npz``; nothing is unpickled."""
-    with opened(path) as file:
+    with open_bytes(path) as file:
         try:
             X = sp.load_npz(file)
             if hasattr(X, "check_format"):
@@ -282,7 +256,7 @@ READERS = {
 
 def _fault(path: Path, fault_of: Callable[[int, bytes], str | None], error: Exception) -> ReadError:
     """Find the first line at fault; where there is none, repeat what the fast parser said."""
-    with opened(path) as file:
+    with open_bytes(path) as file:
         for number, line in enumerate(file, start=1):
             if (fault := fault_of(number, line)) is not None:
                 return ReadError(f"{path}, line {number}: {fault}")

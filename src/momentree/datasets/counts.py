@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from momentree._validation import check_counts
-from momentree.datasets._count_formats import READERS, RawCounts, count_format, opened
+from momentree.datasets._count_formats import READERS, RawCounts, count_format
+from momentree.datasets.files import check_exists, open_text
 from momentree.datasets.objects import Corpus
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, ReadError
 
-__all__ = ["align_columns", "holds_counts", "read_counts"]
+__all__ = ["holds_counts", "read_counts"]
 
 PathLike = str | os.PathLike[str]
 Lines = PathLike | Sequence[str]
@@ -60,6 +59,7 @@ def read_counts(
     vocabulary: Lines | None = None,
     labels: Lines | None = None,
     ids: Lines | None = None,
+    encoding: str = "utf-8",
 ) -> Corpus:
     r"""Read counts of words, with documents in rows and words in columns.
 
@@ -70,7 +70,7 @@ def read_counts(
         Matrix Market (.mtx) or SVMlight (.svm, .svmlight, .libsvm); all but .npz also packed by
         gzip. Or a folder with one of them and its vocabulary.
     vocabulary : path, sequence of str or None, default=None
-        The words, or a UTF-8 file with one a line. When None, it is looked for beside the file:
+        The words, or a file with one a line. When None, it is looked for beside the file:
         ``vocab.NAME.txt`` for ``docword.NAME.txt``, ``vocab_NAME.txt`` for ``X_NAME.npz``, then
         ``vocab.txt``; with ``vocabulary`` or ``codes`` in place of ``vocab``, also packed.
         An SVMlight file needs none: its words are then named by their indices.
@@ -79,6 +79,8 @@ def read_counts(
     ids : path, sequence of str or None, default=None
         Names of the documents; when None, ``ids.txt`` or ``titles.txt`` beside the file, if it
         fits, or else 1, 2, ...
+    encoding : str, default="utf-8"
+        Encoding of the files of words, labels and ids.
 
     Returns
     -------
@@ -92,6 +94,8 @@ def read_counts(
         or it has not one word for each column.
     InvalidDataError
         If a count is negative or not finite, or a sequence has the wrong length.
+    InvalidParameterError
+        If the encoding is unknown.
     EmptyCorpusError
         If there are no documents or no words.
 
@@ -111,11 +115,9 @@ def read_counts(
     >>> corpus.X.toarray().tolist()
     [[2, 0, 1], [0, 5, 0]]
     """
-    path = _the_matrix(Path(path))
+    path = _the_matrix(check_exists(path))
     form = count_format(path)
     if form is None:
-        with opened(path):  # a missing file is told as such
-            pass
         msg = (
             f"{path} holds no counts that can be read; expected UCI bag-of-words, SciPy .npz, "
             f"Matrix Market or SVMlight"
@@ -129,10 +131,10 @@ def read_counts(
         msg = f"{path} says that it holds a matrix too large for the memory of this machine"
         raise ReadError(msg) from error
     n = X.shape[0]
-    X, words = _name_columns(X, raw, path, vocabulary)
+    X, words = _name_columns(X, raw, path, vocabulary, encoding)
     X, words = _merge_columns(X, words, notes)
-    label_list = _row_names(path, labels, LABEL_NAMES, "labels", n, notes)
-    id_list = _row_names(path, ids, ID_NAMES, "ids", n, notes)
+    label_list = _row_names(path, labels, LABEL_NAMES, "labels", n, notes, encoding)
+    id_list = _row_names(path, ids, ID_NAMES, "ids", n, notes, encoding)
     return Corpus(
         X=X,
         vocabulary=np.asarray(words, dtype=object),
@@ -141,57 +143,6 @@ def read_counts(
         name=path.name,
         skipped=notes,
     )
-
-
-def align_columns(corpus: Corpus, vocabulary: Sequence[str]) -> Corpus:
-    """Give counts the columns of another vocabulary, such as that of a fitted tree.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Counts in columns of their own.
-    vocabulary : sequence of str of shape (d,)
-        Words of the columns wanted, each once.
-
-    Returns
-    -------
-    Corpus
-        Counts of shape (n, d): words that `vocabulary` does not have are left out, words that
-        `corpus` does not have are zero.
-
-    Raises
-    ------
-    InvalidDataError
-        If no word is in both, or `vocabulary` names a word twice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import scipy.sparse as sp
-    >>> from momentree.datasets import Corpus, align_columns
-    >>> corpus = Corpus(sp.csr_array([[1, 2], [0, 3]]), np.array(["cat", "dog"]), ["a", "b"])
-    >>> align_columns(corpus, ["dog", "sun"]).X.toarray().tolist()
-    [[2, 0], [3, 0]]
-    """
-    wanted = pd.Index(np.asarray(vocabulary, dtype=object))
-    if not wanted.is_unique:
-        msg = f"the vocabulary names {wanted[wanted.duplicated()][0]!r} twice; name each word once"
-        raise InvalidDataError(msg)
-    new = wanted.get_indexer(pd.Index(np.asarray(corpus.vocabulary, dtype=object)))
-    if not (new >= 0).any():
-        msg = (
-            f"none of the {len(new)} words of {corpus.name} (such as {_some(corpus.vocabulary)}) "
-            f"is among the {len(wanted)} wanted (such as {_some(vocabulary)}); give counts of "
-            f"the same words, in the same spelling"
-        )
-        raise InvalidDataError(msg)
-    X = corpus.X
-    columns = new[X.indices]
-    kept = columns >= 0
-    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
-    aligned = sp.csr_array((X.data[kept], columns[kept], indptr), shape=(X.shape[0], len(wanted)))
-    aligned.sum_duplicates()
-    return replace(corpus, X=aligned, vocabulary=wanted.to_numpy(dtype=object))
 
 
 def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
@@ -219,7 +170,7 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
 
 
 def _name_columns(
-    X: sp.csr_array[Any], raw: RawCounts, path: Path, vocabulary: Lines | None
+    X: sp.csr_array[Any], raw: RawCounts, path: Path, vocabulary: Lines | None, encoding: str
 ) -> tuple[sp.csr_array[Any], list[str]]:
     d = X.shape[1]
     if isinstance(vocabulary, str | os.PathLike):
@@ -237,7 +188,7 @@ def _name_columns(
         source = found
     else:
         return _widen(X, raw, list(vocabulary), "the vocabulary", X.shape[0])
-    words = _lines(source)
+    words = _lines(source, encoding)
     while words and not words[-1].strip():
         words.pop()
     words = [word.strip() for word in words]
@@ -291,6 +242,7 @@ def _row_names(
     what: str,
     n: int,
     notes: list[str],
+    encoding: str,
 ) -> list[str] | None:
     """Read labels or ids. Given ones must fit the rows; found ones that do not are left out."""
     if given is not None and not isinstance(given, str | os.PathLike):
@@ -302,7 +254,7 @@ def _row_names(
     source = _beside(path, names) if given is None else Path(given)
     if source is None:
         return None
-    values = [line.strip() for line in _lines(source)]
+    values = [line.strip() for line in _lines(source, encoding)]
     while len(values) > n and not values[-1]:
         values.pop()
     if len(values) == n:
@@ -315,19 +267,10 @@ def _row_names(
     return None
 
 
-def _lines(path: Path) -> list[str]:
-    with opened(path) as file:
-        content = file.read()
-    try:
-        # Only line feeds end lines: a word may hold other separators of Unicode.
-        lines = content.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        msg = f"{path}, line {line}: byte {error.start} is not UTF-8; save the file as UTF-8"
-        raise ReadError(msg) from error
-    if lines[-1] == "":
-        lines.pop()
-    return lines
+def _lines(path: Path, encoding: str) -> list[str]:
+    # Only line feeds end lines: a word may hold other separators of Unicode.
+    with open_text(path, encoding, newline="\n") as file:
+        return [line.rstrip("\r\n") for line in file]
 
 
 def _beside(path: Path, kinds: tuple[str, ...]) -> Path | None:
@@ -368,7 +311,3 @@ def _the_matrix(path: Path) -> Path:
         f"the file to read"
     )
     raise ReadError(msg)
-
-
-def _some(words: Sequence[str] | NDArray[Any]) -> str:
-    return ", ".join(repr(str(word)) for word in words[:3])

@@ -1,0 +1,233 @@
+"""Faulty files of counts: each is refused with its place and what to do."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from momentree.datasets import read_counts
+from momentree.exceptions import EmptyCorpusError, InvalidDataError, MomentreeError, ReadError
+
+from .count_files import BAG, BANNER, COUNTS, FORMS, WORDS, save_npz, write
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"\n", "line 1: expected the number of documents, got ''"),
+        (b"3\nfour\n4\n", "line 2: expected the number of words, got 'four'"),
+        (b"3\n4\n-4\n", "line 3: expected the number of lines of counts, got '-4'"),
+        (b"1 1 2\n1 4 1\n", "line 1: expected the number of documents, got '1 1 2'"),
+        (b"9" * 5000, "line 1: expected the number of documents"),
+        (b"3\n4\n2\n1 1 2\n", "line 3 says that 2 lines of counts follow, but 1 do; .* cut short"),
+        (b"3\n4\n1\n1 1 2\n1 2 2\n", "but 2 do; the file is not what its head says"),
+        (b"3\n4\n2\n", "line 3 says that 2 lines of counts follow, but 0 do"),
+        (BAG.replace(b"1 4 1", b"1 4"), "line 5: expected 'document word count' .*, got '1 4'"),
+        (BAG.replace(b"1 1 2", b"1 1"), "line 4: expected 'document word count' .*, got '1 1'"),
+        (BAG.replace(b"1 4 1", b"1 4 1 1"), "line 5: expected .*, got '1 4 1 1'"),
+        (BAG.replace(b"1 1 2", b"1 1 2 2"), "line 4: expected .*, got '1 1 2 2'"),
+        (BAG.replace(b"1 4 1", b"1 4 x"), "line 5: expected .*, got '1 4 x'"),
+        (BAG.replace(b"1 4 1", b"1 4 1.5"), "line 5: expected .*, got '1 4 1.5'"),
+        (BAG.replace(b"1 4 1", b"1 4 nan"), "line 5: expected .*, got '1 4 nan'"),
+        (BAG.replace(b"1 4 1", b"1 4 \xff"), r"line 5: expected .*, got '1 4 \\\\xff'"),
+        (BAG.replace(b"1 4 1", b"1,4,1"), "line 5: expected .*, got '1,4,1'"),
+        (BAG.replace(b"1 4 1", b"0 4 1"), "line 5: document 0 is not from 1 to 3"),
+        (BAG.replace(b"1 4 1", b"4 4 1"), "line 5: document 4 is not from 1 to 3"),
+        (BAG.replace(b"1 4 1", b"\n1 5 1"), "line 6: word 5 is not from 1 to 4"),
+        (BAG.replace(b"1 4 1", b"1 4 -1"), "line 5: the count -1 is negative or too large"),
+        (BAG.replace(b"1 4 1", b"1 4 " + b"9" * 30), "line 5: the count 9+ is negative or too"),
+        (BAG.replace(b"1 4 1", b"1 4 " + b"9" * 9000), r"line 5: expected .*9\.\.\.'"),
+        (gzip.compress(BAG)[:-12], "the compressed file is damaged or cut short"),
+        (gzip.compress(BAG)[:20] + b"????", "the compressed file is damaged or cut short"),
+    ],
+)
+def test_faults_of_bags_of_words(tmp_path, content, message):
+    path = write(tmp_path, "docword.txt", content)
+    with pytest.raises(ReadError, match=message) as caught:
+        read_counts(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("head", [b"0\n4\n0\n", b"3\n0\n0\n"])
+def test_an_empty_bag_of_words(tmp_path, head):
+    with pytest.raises(EmptyCorpusError, match="nothing to learn from"):
+        read_counts(write(tmp_path, "docword.txt", head))
+
+
+def test_a_bag_of_empty_documents(tmp_path):
+    corpus = read_counts(write(tmp_path, "docword.txt", b"3\n4\n0\n"))
+    assert corpus.X.shape == (3, 4)
+    assert corpus.X.nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a 1:2\n", "line 1: expected one number as the label, got 'a'"),
+        ("1 1:2\n1,2 1:3\n", "line 2: expected one number as the label, got '1,2'"),
+        ("1 1:2 7\n", "line 1: expected 'label index:count ...', got '7'"),
+        ("1 1:x\n", "line 1: expected 'label index:count ...', got '1:x'"),
+        ("1 3:1 2:1\n", "line 1: index 2 comes after 3; indices must ascend"),
+        ("1 3:1 3:1\n", "line 1: index 3 comes after 3"),
+        ("1 -1:1\n", "line 1: index -1 is negative or too large"),
+        (f"1 {10**12}:1\n", "index 1000000000000 is negative or too large"),
+        (f"1 {10**30}:1\n", "index 10+ is negative or too large"),
+        ("# a\n1 1:2\n\n1 1:-2\n", "line 4: '1:-2' is not a count"),
+        ("1 1:nan\n", "line 1: '1:nan' is not a count"),
+        ("1 1:inf\n", "line 1: '1:inf' is not a count"),
+    ],
+)
+def test_faults_of_svmlight(tmp_path, content, message):
+    path = write(tmp_path, "x.svm", content, words=None)
+    with pytest.raises(ReadError, match=message) as caught:
+        read_counts(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["# nothing\n", "\n\n", "1\n2\n"])
+@pytest.mark.parametrize("words", [None, WORDS])
+def test_empty_svmlight(tmp_path, content, words):
+    with pytest.raises(EmptyCorpusError, match="nothing to learn from"):
+        read_counts(write(tmp_path, "x.svm", content, words))
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "message"),
+    [
+        ("", ReadError, "x.mtx: the file is empty"),
+        ("1 2 3\n", ReadError, "Line 1: Not a Matrix Market file"),
+        (BANNER + "2 4 2\n1 1 4\n2 9 5\n", ReadError, "Line 4: Column index out of bounds"),
+        (BANNER + "2 4 3\n1 1 4\n2 3 5\n", ReadError, "Truncated file"),
+        (BANNER + "2 4 1\n1 1 x\n", ReadError, "Line 3: Invalid integer value"),
+        (BANNER + "2 4 1\n1 1 -3\n", InvalidDataError, "row 0, column 0 holds -3"),
+        (
+            BANNER.replace("integer", "real") + "2 4 1\n2 1 nan\n",
+            InvalidDataError,
+            "x.mtx: Input X contains NaN or infinity: row 1, column 0",
+        ),
+        (
+            BANNER.replace("integer", "complex") + "2 4 1\n2 1 1 1\n",
+            InvalidDataError,
+            "values of type complex128",
+        ),
+        (BANNER + "0 4 0\n", EmptyCorpusError, "0 documents and 4 words"),
+        (
+            "%%MatrixMarket matrix array real general\n1000000000 1000000000\n1\n",
+            ReadError,
+            "too large for the memory",
+        ),
+    ],
+)
+def test_faults_of_matrix_market(tmp_path, content, error, message):
+    with pytest.raises(error, match=message):
+        read_counts(write(tmp_path, "x.mtx", content))
+
+
+def npz(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+CSR = {"format": b"csr", "shape": (2, 4), "indices": [0, 3], "indptr": [0, 1, 2], "data": [1, 1]}
+
+
+def packed(name: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, "x")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "X.npz: the file is empty"),
+        (b"not a zip file", "holds no sparse matrix"),
+        (npz(**CSR)[:200], "holds no sparse matrix"),
+        (npz(counts=np.eye(3)), "holds no sparse matrix .* scipy.sparse.save_npz"),
+        (packed("data.npy"), "holds no sparse matrix"),
+        (npz(**{**CSR, "indices": [0, 4]}), "holds no sparse matrix"),
+        (npz(**{**CSR, "indices": [0, -1]}), "holds no sparse matrix"),
+        (npz(**{**CSR, "indptr": [0, 5, 2]}), "holds no sparse matrix"),
+        (npz(**{**CSR, "indptr": [0, 1]}), "holds no sparse matrix"),
+        (npz(**{**CSR, "format": b"abc"}), "holds no sparse matrix"),
+        (npz(**{**CSR, "data": ["a", "b"]}), "holds no sparse|values of type"),
+        (npz(**{**CSR, "data": [1j, 2]}), "values of type complex128"),
+        (npz(**{**CSR, "data": [1, -2]}), "Negative values in data: row 1, column 3 holds -2"),
+        (npz(**{**CSR, "data": [np.inf, 2]}), "NaN or infinity: row 0, column 0 holds inf"),
+    ],
+)
+def test_faults_of_npz(tmp_path, content, message):
+    path = write(tmp_path, "X.npz", content)
+    with pytest.raises(MomentreeError, match=message) as caught:
+        read_counts(path)
+    assert str(path) in str(caught.value)
+
+
+class Trap:
+    """Says so when it is unpickled."""
+
+    def __reduce__(self):
+        return (pytest.fail, ("an object was unpickled",))
+
+
+@pytest.mark.parametrize("field", ["data", "format", "shape"])
+def test_nothing_is_unpickled(tmp_path, field):
+    trap = np.empty(2, dtype=object)
+    trap[:] = Trap()
+    path = write(tmp_path, "X.npz", npz(**{**CSR, field: trap}))
+    with pytest.raises(ReadError, match="allow_pickle"):
+        read_counts(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (b"a\nb\nc\n", "has 3 words, but the counts have 4 columns"),
+        (b"a\nb\n\nc\nd\n", "line 3: the line is empty"),
+        (b"a\nb\n\xe8\nd\n", "is not utf-8 .byte 4, line 3, is 0xe8.*Try encoding='latin-1'"),
+        (b"", "vocab.txt has 0 words, but"),
+        (b"\n\n", "has 0 words, but the counts have 4 columns"),
+        (gzip.compress(b"a\nb\nc\nd")[:-9], "the compressed file is damaged or cut short"),
+    ],
+)
+def test_faults_of_the_vocabulary(tmp_path, words, message):
+    path = write(tmp_path, "docword.txt", BAG, words=None)
+    (tmp_path / "vocab.txt").write_bytes(words)
+    with pytest.raises(ReadError, match=message) as caught:
+        read_counts(path)
+    assert str(tmp_path / "vocab.txt") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_transposed_matrix_is_noticed(tmp_path):
+    save_npz(tmp_path / "X.npz", COUNTS.T)
+    with pytest.raises(ReadError, match="transpose it"):
+        read_counts(tmp_path / "X.npz", vocabulary=WORDS)
+
+
+@pytest.mark.parametrize("name", [n for n in FORMS if not n.endswith("svm")])
+def test_a_matrix_without_vocabulary_is_refused(tmp_path, name):
+    FORMS[name](tmp_path / name, COUNTS)
+    with pytest.raises(ReadError, match=r"no file names their words: put vocab.txt"):
+        read_counts(tmp_path / name)
+    with pytest.raises(ReadError, match=r"cannot read .*words.txt: No such file"):
+        read_counts(tmp_path / name, vocabulary=tmp_path / "words.txt")
+
+
+@pytest.mark.parametrize("name", [*FORMS, "x.txt", "x.csv"])
+def test_a_missing_file(tmp_path, name):
+    with pytest.raises(ReadError, match="there is no such file"):
+        read_counts(tmp_path / name)
+
+
+def test_a_file_of_something_else(tmp_path):
+    with pytest.raises(ReadError, match=r"x.txt holds no counts that can be read"):
+        read_counts(write(tmp_path, "x.txt", "plain words\n"))
