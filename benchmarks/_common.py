@@ -1,0 +1,189 @@
+"""What the benchmarks share: corpora, timing as a ratio, tables, a record of the environment."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+import momentree
+from momentree.backends import get_num_threads
+from momentree.datasets import (
+    Corpus,
+    TopicSample,
+    filter_vocabulary,
+    load_docstrings,
+    make_single_topic,
+    read_counts,
+    read_documents,
+    vectorize,
+)
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+SEED = 0
+
+
+# --- corpora ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Counts of a labelled corpus after the preprocessing that the command does by default.
+
+    Attributes
+    ----------
+    name : str
+        For tables.
+    X : csr_array of shape (n, d)
+        Counts.
+    target : ndarray of int of shape (n,)
+        Class of each document; classes of fewer documents than a leaf may hold are kept.
+    min_samples_leaf : int
+        Fewest documents in a leaf: 5, or 2 where classes are small.
+    """
+
+    name: str
+    X: Any
+    target: NDArray[np.intp]
+    min_samples_leaf: int = 5
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, which is the number of leaves asked for."""
+        return len(np.unique(self.target))
+
+    def subsample(self, share: float, seed: int) -> Labelled:
+        """Return a random share of the documents, without words that occur in none of them."""
+        n = self.X.shape[0]
+        rows = np.sort(np.random.default_rng(seed).permutation(n)[: round(share * n)])
+        X = self.X[rows]
+        X = X[:, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))]
+        target = np.unique(self.target[rows], return_inverse=True)[1]
+        return Labelled(self.name, sp.csr_array(X), target, self.min_samples_leaf)
+
+
+def _counts(path: str) -> Corpus:
+    return filter_vocabulary(read_counts(_file(path)))
+
+
+def _texts(path: str, language: str = "en") -> Corpus:
+    documents = read_documents(_file(path), text_column="text", label_column="label")
+    return vectorize(documents, language=language)
+
+
+def _file(path: str) -> Path:
+    if not (DATA / path).exists():
+        raise FileNotFoundError(f"{path} is not in ../shared/data beside the repository")
+    return DATA / path
+
+
+CORPORA: dict[str, tuple[Callable[[], Corpus], int]] = {
+    "20 Newsgroups": (lambda: _counts("20newsgroups/X.npz"), 5),
+    "BBC": (lambda: _texts("bbc_news/docs.jsonl.gz"), 5),
+    "R8": (lambda: _texts("reuters_r8/docs.jsonl.gz"), 5),
+    "PlanetMath": (lambda: _texts("planetmath/docs.jsonl.gz"), 5),
+    "NIPS": (lambda: _counts("nips_1987_1999/X.npz"), 5),
+    "State of the Union": (lambda: _texts("sotu_nltk_1945_2005/docs.jsonl.gz"), 2),
+    "Divina Commedia": (lambda: _texts("divina_commedia/docs.jsonl.gz", "it"), 5),
+    "Docstrings": (lambda: vectorize(load_docstrings()), 5),
+}
+"""How to load each corpus, and its `min_samples_leaf`."""
+
+
+def load(name: str) -> Labelled | None:
+    """Load a corpus by its name; print why and return None where its files are absent."""
+    make, min_samples_leaf = CORPORA[name]
+    try:
+        corpus = make()
+    except FileNotFoundError as error:
+        print(f"{name}: skipped, {error}")
+        return None
+    if corpus.target is None:
+        raise ValueError(f"{name} has no labels")
+    return Labelled(name, corpus.X, corpus.target, min_samples_leaf)
+
+
+def load_all(names: Iterable[str] = tuple(CORPORA)) -> list[Labelled]:
+    """Load the corpora that are there."""
+    return [corpus for corpus in map(load, names) if corpus is not None]
+
+
+def unrelated_topics(
+    n: int = 11_463, d: int = 3_000, length: float = 1_450, seed: int = SEED
+) -> TopicSample:
+    """Draw counts of eight unrelated topics: power-law words, about `length` words a document."""
+    lengths = np.random.default_rng(seed).poisson(length, n)
+    return make_single_topic(n, d, 8, length=lengths, concentration=0.5, random_state=seed)
+
+
+# --- timing -------------------------------------------------------------------------------------
+
+
+def interleaved(tasks: dict[str, Callable[[], Any]], repeats: int) -> dict[str, NDArray[Any]]:
+    """Time tasks in turn, so that all meet the same noise of the machine.
+
+    Returns
+    -------
+    dict of ndarray of shape (repeats,)
+        Seconds of each task in each round, after one round that does not count.
+    """
+    times = {name: np.empty(repeats) for name in tasks}
+    for i in range(-1, repeats):
+        for name, task in tasks.items():
+            start = time.perf_counter()
+            task()
+            if i >= 0:
+                times[name][i] = time.perf_counter() - start
+    return times
+
+
+def product(X: Any, inner: int = 20) -> Callable[[], None]:
+    """Return a task that computes ``X @ v`` in double precision `inner` times: the unit of cost."""
+    X = sp.csr_array(X, dtype=np.float64)
+    v = np.random.default_rng(SEED).random(X.shape[1])
+
+    def task() -> None:
+        for _ in range(inner):
+            X @ v
+
+    return task
+
+
+def spread(values: Sequence[float] | NDArray[Any], form: str = ".3g") -> str:
+    """Write the median of values and, in brackets, the smallest and the largest."""
+    low, mid, high = np.min(values), np.median(values), np.max(values)
+    return f"{mid:{form}} [{low:{form}}, {high:{form}}]"
+
+
+# --- what is printed ----------------------------------------------------------------------------
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown, with columns padded so that it reads well as plain text."""
+    cells = [[*map(str, header)], *([*map(str, row)] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in cells
+    ]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def environment() -> str:
+    """Describe what the numbers depend on: versions, cores, threads, load and seed."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    load_now = f"{os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else "unknown"
+    return (
+        f"momentree {momentree.__version__}, Python {platform.python_version()}, {packages}; "
+        f"{os.cpu_count()} cores, {get_num_threads()} threads, load {load_now}, seed {SEED}"
+    )

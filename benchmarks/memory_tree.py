@@ -1,0 +1,94 @@
+"""How much memory does a fit need at its peak, counted in sizes of the matrix?
+
+Each measurement runs in a fresh process: once under tracemalloc, which counts what Python and
+NumPy allocate, and once by the resident memory that the system reports (Linux only).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _common import environment, table, unrelated_topics
+
+PARTS = ("data", "indices", "indptr")
+DTYPES = ("int32", "int64", "float64")
+VARIANTS = {"without refinement": {"refine": None}, "defaults": {}}
+
+
+def resident(field: str) -> float:
+    """Return VmRSS or VmHWM (its peak) of this process in bytes; nan where it is not told."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return float("nan")
+    line = next(x for x in status.read_text().splitlines() if x.startswith(field + ":"))
+    return 1024.0 * int(line.split()[1])
+
+
+def child(folder: str, n: int, d: int, options: dict[str, Any], mode: str) -> dict[str, float]:
+    """Load the matrix, fit a tree, and return bytes: of the matrix, and at the peak."""
+    import tracemalloc
+
+    import scipy.sparse as sp
+
+    from momentree import TopicTree
+
+    rng = np.random.default_rng(0)
+    TopicTree(2).fit(rng.poisson(1.0, (40, 10)))  # loads what is loaded on first use
+    if mode == "tracemalloc":
+        tracemalloc.start()
+    before = resident("VmRSS")
+    X = sp.csr_array(tuple(np.load(Path(folder) / f"{p}.npy") for p in PARTS), shape=(n, d))
+    size = sum(getattr(X, part).nbytes for part in PARTS)
+    TopicTree(max_leaf_nodes=8, **options).fit(X)
+    if mode == "tracemalloc":
+        return {"matrix": size, "peak": tracemalloc.get_traced_memory()[1]}
+    return {"matrix": size, "peak": resident("VmHWM") - before}
+
+
+def measure(X: Any, dtype: str, options: dict[str, Any]) -> tuple[float, float, float]:
+    """Return MiB of the matrix, and the peaks (with the matrix) as multiples of it."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "data.npy", X.data.astype(dtype))
+        np.save(Path(folder) / "indices.npy", X.indices.astype(np.int32))
+        np.save(Path(folder) / "indptr.npy", X.indptr.astype(np.int32))
+        for mode in ("tracemalloc", "resident"):
+            task = json.dumps([folder, *X.shape, options, mode])
+            done = subprocess.run(
+                [sys.executable, __file__, "--child", task],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            found.append(json.loads(done.stdout))
+    size = found[0]["matrix"]
+    return size / 2**20, found[0]["peak"] / size, found[1]["peak"] / size
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    task = parser.parse_args().child
+    if task:
+        print(json.dumps(child(*json.loads(task))))
+        return
+    print(environment())
+    X = unrelated_topics().X
+    print(f"{X.shape[0]:,} x {X.shape[1]:,} counts, {X.nnz:,} stored; the matrix counts as 1")
+    rows = []
+    for name, options in VARIANTS.items():
+        for dtype in DTYPES:
+            size, traced, rss = measure(X, dtype, options)
+            rows.append((name, dtype, f"{size:.0f}", f"{traced:.2f}", f"{rss:.2f}"))
+    print(table(("tree", "counts", "matrix, MiB", "peak, tracemalloc", "peak, resident"), rows))
+
+
+if __name__ == "__main__":
+    main()
