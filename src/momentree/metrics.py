@@ -77,7 +77,7 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
 
 
 def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:
-    """Return the UMass coherence of topics: do their words occur in the same documents?
+    """Return the UMass coherence of topics: whether their words share documents.
 
         sum_{j=2..L} sum_{i<j} log (D(w_i, w_j) + 1) / D(w_i),
 
@@ -188,7 +188,9 @@ def _document_counts(top_words: ArrayLike, X: Any) -> tuple[NDArray[np.intp], Fl
     X = sp.csc_array(X)
     table = np.asarray(top_words)
     if table.ndim != 2 or table.dtype.kind not in "iu":
-        msg = f"top_words has shape {table.shape} and type {table.dtype}; expected (n_topics, L) int"
+        msg = (
+            f"top_words has shape {table.shape} and type {table.dtype}; expected (n_topics, L) int"
+        )
         raise InvalidDataError(msg)
     if table.size and (table.min() < 0 or table.max() >= X.shape[1]):
         msg = f"top_words names columns {table.min()} to {table.max()}; X has {X.shape[1]} columns"

@@ -111,7 +111,8 @@ def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Float
     # The start depends on the columns by their values alone, so that it moves with them when
     # they are permuted; the root keeps the frequent words from hiding the others.
     q = np.sqrt(np.abs(moments.m1))
-    rng = np.random.RandomState(0)  # noqa: NPY002 - the same stream on every version of NumPy
+    # The stream of RandomState is the same on every version of NumPy.
+    rng = np.random.RandomState(0)
     Q = np.zeros((d, max_iter), order="F")
     T = np.zeros((max_iter, max_iter))
     M2 = moments.m2
@@ -124,12 +125,13 @@ def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Float
         beta = float(np.linalg.norm(q))
         values, S = eigh(T[: j + 1, : j + 1])
         values, S = values[::-1][:k], S[:, ::-1][:, :k]
-        if beta <= RANK_TOLERANCE * np.abs(values).max():
+        if beta <= RANK_TOLERANCE * float(np.abs(values).max()):
             # The span is invariant. What it leaves out may hold components still, as where two
             # are exactly balanced; when a direction of it adds nothing, there are no more.
             if not fresh and j + 1 >= k:
                 break
-            q, beta, fresh = _without(rng.standard_normal(d), Q[:, : j + 1]), 0.0, False
+            q = _without(np.asarray(rng.standard_normal(d)), Q[:, : j + 1])
+            beta, fresh = 0.0, False
         else:
             fresh = True
             if j + 1 >= k and (beta * np.abs(S[-1]) <= tol * np.abs(values)).all():

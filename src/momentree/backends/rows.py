@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ class RowBlocks:
     """
 
     def __init__(self, X: Any, block_nnz: int | None = None) -> None:
-        self._X = X if sp.issparse(X) and X.format == "csr" else sp.csr_array(X)
+        self._X = X if getattr(X, "format", None) == "csr" else sp.csr_array(X)
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
         self._block_nnz = block_nnz
@@ -165,7 +166,7 @@ class RowBlocks:
         return Block(at, data, X.indices[start:stop], indptr, self.shape[1])
 
     def _chains(self) -> list[list[slice]]:
-        blocks = [slice(int(a), int(b)) for a, b in zip(self._cuts, self._cuts[1:], strict=False)]
+        blocks = [slice(int(a), int(b)) for a, b in pairwise(self._cuts)]
         blocks = blocks or [slice(0, 0)]
         ends = np.linspace(0, len(blocks), min(N_CHAINS, len(blocks)) + 1).astype(int)
-        return [blocks[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+        return [blocks[a:b] for a, b in pairwise(ends)]

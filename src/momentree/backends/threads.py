@@ -46,7 +46,7 @@ def num_threads(n: int) -> Iterator[None]:
     n : int >= 1
         Number of threads.
     """
-    global _limit  # noqa: PLW0603 - one process-wide setting, as in BLAS
+    global _limit
     before, _limit = _limit, max(1, int(n))
     try:
         yield

@@ -125,7 +125,7 @@ def two_component_rotation(H: Floats) -> tuple[Floats, float]:
         2 (sum_r (O^T H[r] O)_01^2)^(1/2), the minimum of H eq. 5.
     """
     basis = np.stack([H[:, 0, 1], -0.5 * (H[:, 0, 0] - H[:, 1, 1])], axis=1)
-    values, vectors = np.linalg.eigh(basis.T @ basis)
+    vectors = np.linalg.eigh(basis.T @ basis)[1]
     cos2, sin2 = vectors[:, 0]
     t = 0.5 * np.arctan2(sin2, cos2)
     rotation = np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
@@ -53,7 +55,7 @@ class PopulationMoments:
     def m2(self) -> LinearOperator:
         """M2 as an operator of shape (d, d)."""
         root = aslinearoperator(self._M * np.sqrt(self._w))
-        return root @ root.T
+        return cast("LinearOperator", root @ root.T)
 
     def whitened_slices(self, W: ArrayLike) -> Floats:
         """Return H[r] = W M3[r] W^T for W of shape (k, d); shape (d, k, k)."""

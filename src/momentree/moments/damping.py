@@ -38,7 +38,6 @@ class Damped:
     unit: NDArray[np.float64]
 
 
-
 def damp(X: Any, damping: Damping | None) -> Damped:
     """Return counts after damping, in single precision, sharing the sparsity pattern of X.
 
@@ -54,8 +53,8 @@ def damp(X: Any, damping: Damping | None) -> Damped:
         Counts >= 0.
     damping : {"log1p", None}
         The base 2 keeps a count of one at one. The factor says that words of one document are
-        not independent: a document four times as long as another tells twice as much. Every document
-    is damped by itself, so that its values do not depend on the corpus around it.
+        not independent: a document four times as long as another tells twice as much. Every
+        document is damped by itself: its values do not depend on the corpus around it.
 
     Returns
     -------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
@@ -210,7 +209,7 @@ class SingleTopicMoments:
     @property
     def m1(self) -> Floats:
         """M1, shape (d,), sum 1."""
-        return self._s1
+        return np.asarray(self._s1)
 
     @property
     def m2(self) -> LinearOperator:

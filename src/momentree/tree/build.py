@@ -17,7 +17,15 @@ from momentree.tree.growth import Branch
 from momentree.tree.node import TreeNode
 from momentree.tree.split import LinearRule
 
-__all__ = ["build_nodes", "group_sums", "leaf_labels", "name_nodes", "order", "refine_leaves", "rules"]
+__all__ = [
+    "build_nodes",
+    "group_sums",
+    "leaf_labels",
+    "name_nodes",
+    "order",
+    "refine_leaves",
+    "rules",
+]
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +77,7 @@ def refine_leaves(
     """
     leaves, labels = root.leaves(), leaf_labels(root)
     k = len(leaves)
-    sizes = np.bincount(labels, weights=weight, minlength=k)
+    sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
     parameters = smoothed_parameters(group_sums(rows, labels, k, weight), sizes, smoothing)
     n_iter = 0
     while True:
@@ -84,7 +92,7 @@ def refine_leaves(
         n_iter += result.n_iter
         parameters = result.parameters
         labels = MixtureAssigner(parameters).labels(rows)
-        sizes = np.bincount(labels, weights=weight, minlength=len(leaves))
+        sizes = np.bincount(labels, weights=weight, minlength=len(leaves)).astype(np.float64)
         counts = np.bincount(labels, minlength=len(leaves))
         small = int(sizes.argmin())
         if len(leaves) == 1 or (sizes[small] >= min_samples_leaf and counts.min() > 0):

@@ -76,7 +76,7 @@ def to_frame(root: TreeNode) -> pd.DataFrame:
     Columns: node_id (the index), parent_id and leaf_id (whole numbers or missing), depth, name,
     n_samples, weight, gain (nats), reason.
     """
-    import pandas as pd  # noqa: PLC0415 - a second of start-up that most users do not need
+    import pandas as pd
 
     frame = pd.DataFrame.from_records([_record(node) for node in root.nodes()])
     whole = {"parent_id": "Int64", "leaf_id": "Int64"}
@@ -103,7 +103,7 @@ def to_networkx(root: TreeNode) -> nx.DiGraph:
         If networkx is not installed.
     """
     try:
-        import networkx as nx  # noqa: PLC0415 - optional
+        import networkx as nx
     except ImportError as error:
         msg = "to_networkx needs networkx: pip install networkx"
         raise ImportError(msg) from error
@@ -128,7 +128,7 @@ def decision_path(root: TreeNode, labels: NDArray[np.intp]) -> Any:
         paths.append(path[::-1])
     lengths = np.array([len(path) for path in paths])
     starts = np.concatenate(([0], np.cumsum(lengths[labels])))
-    indices = np.concatenate([np.asarray(paths[i]) for i in labels]) if len(labels) else []
+    indices = np.concatenate([np.asarray(paths[i], dtype=np.intp) for i in labels])
     return sp.csr_array(
         (np.ones(int(starts[-1]), dtype=bool), indices, starts), shape=(len(labels), len(nodes))
     )

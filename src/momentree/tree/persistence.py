@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,18 @@ __all__ = ["restore", "save"]
 
 FORMAT = "momentree.TopicTree"
 FORMAT_VERSION = 1
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    ValueError,
+)
+"""What reading a file raises that is no zip, is cut off, or holds something else."""
 _NODE_FIELDS = ("weight", "gain", "depth", "name", "leaf_id", "reason")
 
 
@@ -87,33 +100,34 @@ def restore(tree: Any, path: str | PathLike[str]) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read("manifest.json"))
-            if manifest.get("format") != FORMAT:
-                msg = f"{path} holds {manifest.get('format')!r}, not a {FORMAT}"
-                raise ReadError(msg)
-            if manifest["format_version"] > FORMAT_VERSION:
-                msg = (
-                    f"{path} has format version {manifest['format_version']}, this momentree "
-                    f"({__version__}) reads up to {FORMAT_VERSION}; it was written by momentree "
-                    f"{manifest.get('momentree')}: upgrade momentree"
-                )
-                raise ReadError(msg)
+            _check_format(manifest, path)
             arrays = {
                 name[:-4]: np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
                 for name in archive.namelist()
                 if name.endswith(".npy")
             }
         _fill(tree, manifest, arrays)
-    except (zipfile.BadZipFile, KeyError, IndexError, TypeError, AttributeError, EOFError) as error:
-        msg = f"{path} is not a momentree model, or it is damaged ({error})"
-        raise ReadError(msg) from error
     except ReadError:
         raise
-    except ValueError as error:
-        msg = f"{path} is a damaged momentree model ({error})"
-        raise ReadError(msg) from error
     except OSError as error:
         msg = f"cannot read the model {path}: {error.strerror or error}"
         raise ReadError(msg) from error
+    except _DAMAGE as error:
+        msg = f"{path} is not a momentree model, or it is damaged ({error})"
+        raise ReadError(msg) from error
+
+
+def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
+    if manifest.get("format") != FORMAT:
+        msg = f"{path} holds {manifest.get('format')!r}, not a {FORMAT}"
+        raise ReadError(msg)
+    if manifest["format_version"] > FORMAT_VERSION:
+        msg = (
+            f"{path} has format version {manifest['format_version']}, this momentree "
+            f"({__version__}) reads up to {FORMAT_VERSION}; it was written by momentree "
+            f"{manifest.get('momentree')}: upgrade momentree"
+        )
+        raise ReadError(msg)
 
 
 def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

@@ -248,7 +248,9 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
                     max_iter=self.max_iter,
                     tol=self.tol,
                 )
-                self._assigner = MixtureAssigner(parameters.reordered(build.order(branches, weight)))
+                self._assigner = MixtureAssigner(
+                    parameters.reordered(build.order(branches, weight))
+                )
             else:
                 build.order(branches, weight)
                 self._assigner = build.rules(branches)

@@ -1,0 +1,84 @@
+"""Whitening: the equation it solves, its rank, and the same answer for any order of columns."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from momentree.exceptions import InvalidParameterError
+from momentree.moments import SingleTopicMoments
+from momentree.whitening import DENSE_FEATURES, whiten
+
+
+def model(k, d, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(5 * np.ones(k)), rng.dirichlet(np.ones(d), size=k)
+
+
+@pytest.mark.parametrize("d", [5, DENSE_FEATURES, DENSE_FEATURES + 1, 400])
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_whitened_second_moment_is_the_identity(k, d):
+    moments = SingleTopicMoments.from_parameters(*model(4, d))
+    found = whiten(moments, k)
+    M2 = moments.m2 @ np.eye(d)
+    np.testing.assert_allclose(found.W @ M2 @ found.W.T, np.eye(k), atol=1e-9)
+    np.testing.assert_allclose(found.W @ found.E, np.eye(k), atol=1e-9)
+    values = np.linalg.eigvalsh(M2)[::-1][:k]
+    np.testing.assert_allclose(found.eigenvalues, values, rtol=1e-9)
+    assert found.reason == ""
+
+
+@pytest.mark.parametrize("d", [10, 300])
+def test_fewer_components_are_a_result_with_a_reason(d):
+    moments = SingleTopicMoments.from_parameters(*model(2, d))
+    found = whiten(moments, 3)
+    assert found.rank == 2
+    assert "shows 2 component(s) of 3" in found.reason
+
+
+def test_balanced_components_are_found_although_m1_is_orthogonal_to_the_second():
+    d = 200
+    mu = np.zeros((2, d))
+    mu[0, : d // 2] = mu[1, d // 2 :] = 2 / d
+    moments = SingleTopicMoments.from_parameters([0.5, 0.5], mu)
+    np.testing.assert_allclose(whiten(moments, 2).eigenvalues, [1 / d, 1 / d], rtol=1e-9)
+
+
+def test_lanczos_agrees_with_a_dense_solver_on_data():
+    rng = np.random.default_rng(1)
+    w, mu = model(3, 150, seed=1)
+    X = rng.multinomial(80, mu[rng.choice(3, size=500, p=w)])
+    moments = SingleTopicMoments.from_data(X)
+    found = whiten(moments, 3, tol=1e-10, max_iter=150)
+    values, U = np.linalg.eigh(moments.m2 @ np.eye(150))
+    np.testing.assert_allclose(found.eigenvalues, values[::-1][:3], rtol=1e-8)
+    overlap = np.abs(np.sum(U[:, ::-1][:, :3] * (found.E / np.sqrt(found.eigenvalues)), axis=0))
+    np.testing.assert_allclose(overlap, 1.0, atol=1e-6)
+
+
+def test_a_flat_spectrum_gives_the_best_pairs_so_far():
+    rng = np.random.default_rng(2)
+    X = rng.multinomial(30, np.full(500, 1 / 500), size=60)
+    found = whiten(SingleTopicMoments.from_data(X), 2, max_iter=5)
+    assert np.isfinite(found.W).all()
+
+
+def test_the_order_of_columns_does_not_matter():
+    rng = np.random.default_rng(3)
+    w, mu = model(3, 120, seed=3)
+    X = rng.multinomial(50, mu[rng.choice(3, size=300, p=w)])
+    columns = rng.permutation(120)
+    base = whiten(SingleTopicMoments.from_data(X), 2, tol=1e-2)
+    moved = whiten(SingleTopicMoments.from_data(X[:, columns]), 2, tol=1e-2)
+    np.testing.assert_allclose(moved.E, base.E[columns], atol=1e-10)
+
+
+def test_a_negative_second_eigenvalue_is_no_component():
+    """Documents of one word each, twice: M2 is a negative matrix off the diagonal's way."""
+    X = sp.csr_array(np.array([[3, 0], [3, 0]]))
+    found = whiten(SingleTopicMoments.from_data(X), 2)
+    assert found.rank == 1
+
+
+def test_refuses_no_components():
+    with pytest.raises(InvalidParameterError, match="n_components=0"):
+        whiten(SingleTopicMoments.from_parameters(*model(2, 5)), 0)
