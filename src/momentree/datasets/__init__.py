@@ -1,6 +1,7 @@
 """Readers of text and counts, samplers that know the truth, and text that is always there."""
 
 from momentree.datasets.align import align_columns
+from momentree.datasets.corpus import read_corpus
 from momentree.datasets.counts import holds_counts, read_counts
 from momentree.datasets.docstrings import load_docstrings
 from momentree.datasets.documents import read_documents
@@ -24,6 +25,7 @@ __all__ = [
     "load_docstrings",
     "make_hierarchical_topics",
     "make_single_topic",
+    "read_corpus",
     "read_counts",
     "read_documents",
     "stop_words",

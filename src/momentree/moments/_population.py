@@ -60,7 +60,8 @@ class PopulationMoments:
     def whitened_slices(self, W: ArrayLike) -> Floats:
         """Return H[r] = W M3[r] W^T for W of shape (k, d); shape (d, k, k)."""
         WM = np.asarray(W, dtype=np.float64) @ self._M
-        return np.einsum("ri,i,ai,bi->rab", self._M, self._w, WM, WM, optimize=True)
+        slices = np.einsum("ri,i,ai,bi->rab", self._M, self._w, WM, WM, optimize=True)
+        return np.asarray(slices)
 
     def m3_dense(self) -> Floats:
         """Return M3 as an array of shape (d, d, d), for small d; memory O(d^3)."""
