@@ -9,7 +9,7 @@ from typing import Any
 
 from momentree.exceptions import ReadError
 
-__all__ = ["SAMPLE_ROWS", "Columns", "choose_columns"]
+__all__ = ["SAMPLE_ROWS", "Columns", "choose_columns", "listed"]
 
 SAMPLE_ROWS = 1_000
 _TEXT_NAMES = (
@@ -73,6 +73,7 @@ def choose_columns(
     text_column: str | None,
     label_column: str | None,
     id_column: str | None,
+    any_text: bool = False,
 ) -> Columns:
     """Find the columns of a table.
 
@@ -88,6 +89,8 @@ def choose_columns(
         What the caller asked for. Without a text column the first of the usual names is taken
         ("text", "content", "body", "abstract", ...), else the column with the longest strings;
         without an id column the one called "id", if there is one.
+    any_text : bool, default=False
+        Whether there are no rows to tell text by, so that any column will do.
 
     Returns
     -------
@@ -112,7 +115,7 @@ def choose_columns(
         if usual:
             text_column = usual[0]
         else:
-            text_column = _longest(path, names, sample, taken={label_column, id_column})
+            text_column = _longest(path, names, sample, {label_column, id_column}, any_text)
             note = f"took column {text_column!r} of {path.name} for the text, as the longest"
     if id_column is None:
         id_column = next((n for n in names if n.lower() == _ID_NAME and n != text_column), None)
@@ -120,14 +123,31 @@ def choose_columns(
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """Return names for an error message, not more than a person reads."""
+    """Return names for an error message, not more than a person reads.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of columns.
+    most : int, default=20
+        How many are shown.
+
+    Returns
+    -------
+    str
+        Quoted names with commas between them.
+    """
     shown = ", ".join(repr(str(name)[:60]) for name in names[:most])
     more = len(names) - most
     return f"{shown} and {more:,} more" if more > 0 else shown or "none"
 
 
 def _longest(
-    path: Path, names: Sequence[str], sample: Mapping[str, Sequence[Any]], taken: set[str | None]
+    path: Path,
+    names: Sequence[str],
+    sample: Mapping[str, Sequence[Any]],
+    taken: set[str | None],
+    any_text: bool,
 ) -> str:
     lengths = {
         name: sum(len(value) for value in sample[name] if isinstance(value, str))
@@ -135,6 +155,8 @@ def _longest(
         if name not in taken
     }
     best = max(lengths, key=lambda name: lengths[name], default=None)
+    if best is not None and any_text:
+        return best
     if best is None or not lengths[best]:
         msg = (
             f"{path} has no column of text; its columns are {listed(names)}. Name the one to read "

@@ -41,9 +41,10 @@ class Gatherer:
         identity : object
             Missing ids are the number of the row, from 1.
         """
-        if _is_missing(text):
+        text = _string(text)
+        if not text or text.isspace():
             self._missing += 1
-        self._texts.append(_string(text))
+        self._texts.append(text)
         self._labels.append(_string(label))
         self._ids.append(_string(identity) or str(len(self._texts)))
 
@@ -87,6 +88,8 @@ def _is_missing(value: Any) -> bool:
 def _string(value: Any) -> str:
     if _is_missing(value):
         return ""
+    if isinstance(value, list | tuple):  # several labels
+        return ", ".join(map(_string, value))
     text = value if isinstance(value, str) else str(value)
     if not text.isascii():
         try:
