@@ -17,7 +17,6 @@ from momentree.datasets import (
 )
 from momentree.exceptions import (
     EmptyCorpusError,
-    InvalidDataError,
     InvalidParameterError,
     MomentreeError,
     ReadError,
@@ -158,7 +157,7 @@ def test_options_for_counts_are_refused_with_texts(texts):
         ("x.npz", None, ReadError, "there is no such file"),
         ("x.jsonl", b"", ReadError, "the file is empty"),
         ("docword.txt", BAG + b"9 9 9\n", ReadError, "line 8: document 9 is not from 1 to 3"),
-        ("x.mtx", BANNER + "2 4 1\n1 1 -3\n", InvalidDataError, "holds -3"),
+        ("x.mtx", BANNER + "2 4 1\n1 1 -3\n", ReadError, "line 3: the count -3 is negative"),
         ("docword.txt", b"3\n4\n0\n", EmptyCorpusError, "no word"),
         ("docword.txt", BAG, EmptyCorpusError, "min_df"),
     ],

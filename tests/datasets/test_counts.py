@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from momentree.datasets import _count_formats, holds_counts, read_counts
+from momentree.datasets import _triples, holds_counts, read_counts
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 
 from .count_files import (
@@ -108,10 +108,16 @@ def test_counts_may_be_fractions(tmp_path):
     )
 
 
-def test_matrix_market_may_be_dense_or_a_pattern(tmp_path):
-    scipy.io.mmwrite(tmp_path / "dense.mtx", COUNTS)
-    corpus = read_counts(tmp_path / "dense.mtx", vocabulary=WORDS)
-    np.testing.assert_array_equal(corpus.X.toarray(), COUNTS)
+@pytest.mark.parametrize("X", [COUNTS, COUNTS / 3, np.array([[1, 2, 0], [2, 0, 3], [0, 3, 4]])])
+@pytest.mark.parametrize("form", [np.asarray, sp.coo_array])
+def test_matrix_market_as_scipy_writes_it(tmp_path, X, form):
+    """Dense or sparse, general or, where it happens to be, symmetric."""
+    scipy.io.mmwrite(tmp_path / "x.mtx", form(X), comment="a comment\nof two lines", precision=17)
+    corpus = read_counts(tmp_path / "x.mtx", vocabulary=[f"w{j}" for j in range(X.shape[1])])
+    np.testing.assert_allclose(corpus.X.toarray(), X, rtol=1e-15, atol=0)
+
+
+def test_matrix_market_may_be_a_pattern(tmp_path):
     pattern = BANNER.replace("integer", "pattern") + "2 4 2\n1 1\n2 4\n"
     corpus = read_counts(write(tmp_path, "p.mtx", pattern))
     np.testing.assert_array_equal(corpus.X.toarray(), [[1, 0, 0, 0], [0, 0, 0, 1]])
@@ -145,7 +151,7 @@ def test_bag_of_words_of_other_editors(tmp_path, content):
 
 
 def test_long_files_are_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(_count_formats, "LINES_AT_ONCE", 3)
+    monkeypatch.setattr(_triples, "LINES_AT_ONCE", 3)
     corpus = read_counts(write(tmp_path, "docword.txt", BAG))
     np.testing.assert_array_equal(corpus.X.toarray(), COUNTS)
     path = write(tmp_path, "docword.txt", BAG.replace(b"3 4 7", b"3 5 7"))

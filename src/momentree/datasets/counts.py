@@ -12,7 +12,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from momentree._validation import check_counts
-from momentree.datasets._count_formats import READERS, RawCounts, count_format
+from momentree.datasets._count_formats import READERS, count_format
+from momentree.datasets._raw_counts import RawCounts
 from momentree.datasets.files import check_exists, open_text
 from momentree.datasets.objects import Corpus
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, ReadError
