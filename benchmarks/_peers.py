@@ -58,15 +58,23 @@ def lda(X: Any, k: int) -> Labels:
 
 
 def random_mixture(X: Any, k: int, *, damping: Damping | None = None, starts: int = 10) -> Labels:
-    """Fit a mixture of multinomials by EM from random responsibilities; keep the likeliest.
+    """Fit a mixture of multinomials by EM from random starts; keep the likeliest.
 
-    The tolerance is a tenth of the tree's, so that EM leaves the plateau of a random start.
+    Every other start is random responsibilities, which reach the higher likelihood on large
+    corpora; the rest are k random documents, which do so on small ones. The tolerance is a tenth
+    of the tree's, so that EM leaves the plateau of a random start.
     """
     rows = RowBlocks(damp(sp.csr_array(X), damping).X)
-    weight = np.ones(rows.shape[0])
+    n = rows.shape[0]
+    weight = np.ones(n)
     best = None
     for seed in range(starts):
-        R = np.random.default_rng(seed).dirichlet(np.ones(k), rows.shape[0])
+        rng = np.random.default_rng(seed)
+        if seed % 2:
+            R = np.zeros((n, k))
+            R[rng.choice(n, k, replace=False), np.arange(k)] = 1.0
+        else:
+            R = rng.dirichlet(np.ones(k), n)
         start = smoothed_parameters(rows.sum(lambda B, R=R: B.tdot(R[B.at])), R.sum(axis=0), 0.5)
         found = em(rows, start, sample_weight=weight, tol=1e-6)
         if best is None or found.log_likelihood > best.log_likelihood:
