@@ -235,3 +235,28 @@ def test_a_missing_file(tmp_path, name):
 def test_a_file_of_something_else(tmp_path):
     with pytest.raises(ReadError, match=r"x.txt holds no counts that can be read"):
         read_counts(write(tmp_path, "x.txt", "plain words\n"))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_random_damage_is_refused_or_harmless(tmp_path, name):
+    """Whatever happens to the bytes of a file, the answer is counts or an error of the library."""
+    FORMS[name](tmp_path / name, COUNTS)
+    whole = (tmp_path / name).read_bytes()
+    rng = np.random.default_rng(0)
+    inserts = [b"-1", b"nan", b"1e400", b"9" * 12, b"\0", b"\xff", b"\n", b" ", b":", b"#", b"7T"]
+    for _ in range(150):
+        cut, end = np.sort(rng.integers(0, len(whole), 2))
+        damaged = [
+            whole[:cut],
+            whole[:cut] + inserts[rng.integers(len(inserts))] + whole[cut:],
+            whole[:cut] + whole[cut + rng.integers(1, 8) :],
+            whole[:cut] + bytes(rng.integers(0, 256, 2, dtype=np.uint8)) + whole[cut + 2 :],
+            whole[:end] + whole[cut:],
+        ][rng.integers(5)]
+        (tmp_path / name).write_bytes(damaged)
+        try:
+            corpus = read_counts(tmp_path / name, vocabulary=WORDS)
+        except MomentreeError:
+            continue
+        assert corpus.X.shape[1] == len(corpus.vocabulary)
+        assert (corpus.X.data > 0).all()
