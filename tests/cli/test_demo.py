@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import time
+import os
 
 
 def test_demo(process, tmp_path):
     target = tmp_path / "demo.html"
-    start = time.perf_counter()
+    before = os.times()
     done = process("demo", "--output", target)
-    took = time.perf_counter() - start
+    after = os.times()
     assert done.returncode == 0, done.stderr
     assert done.stderr == b""
     shown = done.stdout.decode()
     assert "12 leaves" in shown
     assert str(target) in shown
     assert "NMI" in shown
-    assert took < 10
+    # Processor time, not the time on the wall: other work on the machine is not its fault.
+    used = after.children_user + after.children_system
+    assert used - before.children_user - before.children_system < 10
     size = target.stat().st_size
     assert 100_000 < size < 3_000_000
 

@@ -6,7 +6,7 @@ import itertools
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.cells import cell_len
@@ -25,6 +25,7 @@ _MIN_WIDTH_BARS = 60
 _MIN_WORDS_WIDTH = 16
 _WIDE = 110
 _LABELS_WIDTH, _LABELS_WIDTH_WIDE = 30, 44
+_DEEP = 4
 # Each branch at this depth has a colour of its own.
 _COLOUR_DEPTH = 2
 _BRANCH_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
@@ -40,6 +41,10 @@ class _Style:
     bar: str
     parts: str
     dot: str
+
+    def narrow(self) -> _Style:
+        """Indent by two columns a level instead of three, to leave room for words."""
+        return replace(self, tee=self.tee[::2], corner=self.corner[::2], pipe=self.pipe[::2])
 
 
 _UNICODE = _Style("├─ ", "└─ ", "│  ", "█", "▏▎▍▌▋▊▉", "·")
@@ -91,6 +96,8 @@ def draw_tree(summary: Mapping[str, Any], console: Console) -> Text:
     style = _UNICODE if (console.encoding or "").lower().startswith("utf") else _ASCII
     nodes: Sequence[Mapping[str, Any]] = summary["nodes"]
     words: Sequence[str] = summary["words"]["word"]
+    if max(node["depth"] for node in nodes) > _DEEP:
+        style = style.narrow()
     width = console.width
     labels_width = _LABELS_WIDTH if width < _WIDE else _LABELS_WIDTH_WIDE
     labels: Sequence[str] | None = summary["labels"] if width >= _MIN_WIDTH_LABELS else None

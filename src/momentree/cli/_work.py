@@ -72,7 +72,7 @@ def summarize_tree(
         )
 
 
-def _known_labels(corpus: Corpus) -> list[str | None] | None:
+def _known_labels(corpus: Corpus) -> list[Any] | None:
     # An empty label says that the label is not known; a report knows that as None.
     return None if corpus.labels is None else [label or None for label in corpus.labels]
 

@@ -118,7 +118,7 @@ def _read_for(
 
     if datasets.holds_counts(source):
         corpus = datasets.read_counts(source, vocabulary=vocabulary)
-        return corpus.ids, datasets.align_columns(corpus, tree.vocabulary_).X
+        return corpus.ids, datasets.align_columns(corpus, tree.vocabulary_.tolist()).X
     config = tree.vectorizer_config_
     if config is None:
         message = (
