@@ -37,7 +37,7 @@ def whiten(
         The Lanczos iteration, used for d > 64, stops when the residual of each eigenpair is
         below this share of its eigenvalue.
     max_iter : int >= 1, default=50
-        Most products with M2, but never fewer than 2 k + 8. Where the spectrum is flat the
+        Most products with M2, but never fewer than 2 k + 4. Where the spectrum is flat the
         iteration ends here, with the best pairs so far.
 
     Returns
@@ -95,7 +95,7 @@ def _top_eigenpairs(moments: Moments, k: int, tol: float, max_iter: int) -> tupl
         values, U = eigh(0.5 * (M2 + M2.T))
         values, U = values[::-1][:k], U[:, ::-1][:, :k]
     else:
-        values, U = _lanczos(moments, k, tol, min(d, max(max_iter, 2 * k + 8)))
+        values, U = _lanczos(moments, k, tol, min(d, max(max_iter, 2 * k + 4)))
     signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(k)])
     return values, U * np.where(signs == 0, 1.0, signs)
 

@@ -21,9 +21,10 @@ __all__ = ["LinearRule", "NoSplit", "Split", "Splitter"]
 Floats = NDArray[np.float64]
 
 WHITENING_TOL = 1e-2
-WHITENING_ITER = 12
+WHITENING_ITER = 8
 """A split needs no more: sampling error moves the eigenvectors further than these limits do. Over
-four labelled corpora a tolerance of 1e-4 changed the agreement with labels by less than 0.001."""
+four labelled corpora more products and digits changed the agreement with labels by 0.001 (NMI),
+fewer than 8 products cost 0.007."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,10 @@ class LinearRule:
     def between(cls, parameters: TopicParameters, *, prior: bool) -> LinearRule:
         """Return the rule of maximum a posteriori (or likelihood) between two topics."""
         log_centers = np.log(parameters.centers)
-        ratio = float(np.log(parameters.weights[0] / parameters.weights[1])) if prior else 0.0
+        # EM may starve a topic to a weight of zero: no document takes its side then.
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(parameters.weights)
+        ratio = float(log_weights[0] - log_weights[1]) if prior else 0.0
         return cls(log_centers[:, 0] - log_centers[:, 1], ratio)
 
     def margins(self, rows: RowBlocks) -> Floats:
