@@ -74,6 +74,8 @@ def read_csv(
     if not sample.strip():
         msg = f"cannot read {path}: the file is empty"
         raise ReadError(msg)
+    if separator is not None:
+        _check_fit(path, sample, separator, found)
     gatherer = Gatherer(path)
     columns: Columns | None = None
     with (
@@ -83,7 +85,6 @@ def read_csv(
         for frame in _frames(file, separator or found):
             names = [str(name) for name in frame.columns]
             if columns is None:
-                _check_fit(path, names, separator, found)
                 columns = choose_columns(
                     path,
                     names,
@@ -154,8 +155,10 @@ def _checked_separator(separator: str | None) -> str | None:
     return one
 
 
-def _check_fit(path: Path, names: list[str], separator: str | None, found: str) -> None:
-    if separator is None or len(names) > 1 or found in (_NONE, separator):
+def _check_fit(path: Path, sample: str, separator: str, found: str) -> None:
+    """Refuse a separator that makes one column of what another one makes several of."""
+    records = _records(sample, separator, cut=False)
+    if found in (_NONE, separator) or not records or len(records[0]) > 1:
         return
     msg = (
         f"{path} has one column with separator {separator!r}, and several with {found!r}: leave "

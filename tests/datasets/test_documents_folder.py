@@ -1,0 +1,154 @@
+"""Folders of text files: which files are texts, their ids and labels, and their faults."""
+
+from __future__ import annotations
+
+import gzip
+import os
+
+import numpy as np
+import pytest
+
+from momentree.datasets import Corpus, Documents, read_documents
+from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
+
+
+@pytest.fixture
+def fill(tmp_path):
+    """Write files below a folder and return it."""
+
+    def write(files):
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return tmp_path
+
+    return write
+
+
+def test_flat_folder(fill):
+    folder = fill({"b.txt": "second\r\n", "a.txt": "\ufefffirst", "c.TXT": "", "d.md": "fourth"})
+    documents = read_documents(folder)
+    assert documents.ids == ["a.txt", "b.txt", "c.TXT", "d.md"]
+    assert documents.texts == ["first", "second\n", "", "fourth"]
+    assert documents.labels is None
+    assert documents.name == folder.name
+    assert list(documents.skipped) == [f"1 of 4 text files of {folder.name} are empty"]
+
+
+def test_sub_folders_are_labels(fill):
+    folder = fill(
+        {
+            "sea/1": "boat",
+            "sea/deep/2.txt": "fish",
+            "land/3.txt.gz": gzip.compress(b"house"),
+            "4.txt": "sky",
+        }
+    )
+    documents = read_documents(folder)
+    assert documents.ids == ["4.txt", "land/3.txt.gz", "sea/1", "sea/deep/2.txt"]
+    assert documents.texts == ["sky", "house", "boat", "fish"]
+    assert documents.labels == ["", "land", "sea", "sea"]
+
+
+def test_other_files_are_left_out_and_told(fill):
+    folder = fill(
+        {
+            "a.txt": "text",
+            "sci.space.60772": "a newsgroup post",
+            "README": "words",
+            "core": b"\x7fELF\0\0",
+            "photo.png": b"\x89PNG\0",
+            "paper.pdf": "%PDF",
+            "b.pdf": "%PDF",
+            ".hidden.txt": "no",
+            ".git/x.txt": "no",
+        }
+    )
+    documents = read_documents(folder)
+    assert documents.ids == ["README", "a.txt", "sci.space.60772"]
+    assert list(documents.skipped) == [
+        f"read 3 text files of {folder.name}, left out 4 other files (2 .pdf, 1 .png, 1 binary)"
+    ]
+
+
+def test_links_to_folders_are_not_followed(fill):
+    folder = fill({"in/a.txt": "text"})
+    try:
+        os.symlink(folder, folder / "in" / "loop", target_is_directory=True)
+    except OSError:
+        pytest.skip("no links on this system")
+    assert read_documents(folder).ids == ["in/a.txt"]
+
+
+@pytest.mark.parametrize("files", [{}, {"a.pdf": "%PDF"}, {".a.txt": "hidden"}, {"sub/b.png": "x"}])
+def test_no_text_file(fill, files):
+    with pytest.raises(ReadError, match=r"no text file in .*expected files that end in \.txt"):
+        read_documents(fill(files))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"caff\xe8\n", ["bad.txt", "byte 4", "line 1", "'latin-1'"]),
+        (b"text\0text", ["bad.txt", "binary"]),
+        (gzip.compress(b"text" * 500)[:20], ["bad.txt", "damaged or cut"]),
+    ],
+)
+def test_a_bad_file_is_named(fill, content, words):
+    folder = fill({"a.txt": "text", "sub/bad.txt": content})
+    with pytest.raises(ReadError) as caught:
+        read_documents(folder)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_encoding_of_a_folder(fill):
+    folder = fill({"a.txt": "caffè".encode("latin-1")})
+    assert read_documents(folder, encoding="latin-1").texts == ["caffè"]
+
+
+@pytest.mark.parametrize("option", ["text_column", "label_column", "id_column"])
+def test_a_folder_has_no_columns(fill, option):
+    with pytest.raises(InvalidParameterError, match=f"{option}='kind'.*folder"):
+        read_documents(fill({"a.txt": "text"}), **{option: "kind"})
+
+
+def test_a_file_that_vanishes(fill, monkeypatch):
+    folder = fill({"a.txt": "text"})
+    monkeypatch.setattr("momentree.datasets.folder._names", lambda _: ["a.txt", "gone.txt"])
+    with pytest.raises(ReadError, match=r"gone\.txt: No such file"):
+        read_documents(folder)
+
+
+def test_documents_for_scikit_learn():
+    documents = Documents(["a", "b", "c"], ["1", "2", "3"], ["y", "x", "y"], "letters")
+    assert documents.data is documents.texts
+    assert documents.target_names == ["x", "y"]
+    np.testing.assert_array_equal(documents.target, [1, 0, 1])
+    assert len(documents) == 3
+    assert repr(documents) == "Documents('letters', 3 texts, 2 labels)"
+    plain = Documents(["a"], ["1"])
+    assert (plain.target, plain.target_names) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels", "words"),
+    [(["1"], None, "1 ids for 2 texts"), (["1", "2"], ["x"], "1 labels")],
+)
+def test_documents_of_unequal_lengths(ids, labels, words):
+    with pytest.raises(InvalidDataError, match=words):
+        Documents(["a", "b"], ids, labels)
+
+
+def test_corpus_of_unequal_lengths():
+    import scipy.sparse as sp
+
+    X = sp.csr_array(np.ones((2, 3)))
+    words = np.array(["a", "b", "c"])
+    assert len(Corpus(X, words, ["1", "2"])) == 2
+    assert repr(Corpus(X, words, ["1", "2"])) == "Corpus('corpus', 2 documents, 3 words)"
+    with pytest.raises(InvalidDataError, match="2 vocabulary for 3 columns"):
+        Corpus(X, words[:2], ["1", "2"])
+    with pytest.raises(InvalidDataError, match="1 texts for 2 rows"):
+        Corpus(X, words, ["1", "2"], texts=["a"])

@@ -1,0 +1,109 @@
+"""JSON Lines: round trips, what is mended, what is refused and where."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from momentree.datasets import read_documents
+from momentree.exceptions import EmptyCorpusError, ReadError
+
+RECORDS = [
+    {"text": "The sea\nthe sea", "kind": "prose", "id": 7},
+    {"text": "è già l'aria 日本語 😀", "kind": ["verse", "song"], "id": "b"},
+    {"text": "", "kind": None, "extra": {"deep": [1]}},
+]
+
+
+def save(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("name", ["r.jsonl", "r.ndjson", "R.JSON", "r.jsonl.gz"])
+def test_json_lines(tmp_path, name, ascii_only, end):
+    content = end.join(json.dumps(r, ensure_ascii=ascii_only) for r in RECORDS).encode()
+    path = save(tmp_path, name, gzip.compress(content) if name.endswith("gz") else content)
+    documents = read_documents(path, label_column="kind")
+    assert documents.texts == [record["text"] for record in RECORDS]
+    assert documents.ids == ["7", "b", "3"]
+    assert documents.labels == ["prose", "verse, song", ""]
+    assert documents.name == name
+    assert len(documents.skipped) == 2  # no text, no label
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_list_of_objects(tmp_path, indent):
+    path = save(tmp_path, "r.json", json.dumps(RECORDS, indent=indent))
+    assert read_documents(path).texts == [record["text"] for record in RECORDS]
+
+
+def test_byte_order_mark_and_half_characters(tmp_path):
+    path = save(tmp_path, "r.jsonl", b'\xef\xbb\xbf{"text": "half \\ud83d"}\n{"text": "\\u00e8"}\n')
+    documents = read_documents(path)
+    assert documents.texts == ["half ?", "è"]
+    "".join(documents.texts).encode()
+
+
+def test_numbers_and_missing_fields_are_read(tmp_path):
+    path = save(tmp_path, "r.jsonl", '{"text": "a", "n": 1.5}\n{"text": 12}\n{"n": 3}\n')
+    documents = read_documents(path, label_column="n")
+    assert documents.texts == ["a", "12", ""]
+    assert documents.labels == ["1.5", "", "3"]
+
+
+def test_a_field_that_shows_late(tmp_path):
+    lines = ['{"text": "a"}'] * 1500
+    path = save(tmp_path, "r.jsonl", "\n".join([*lines, '{"text": "a", "kind": "x"}']))
+    assert set(read_documents(path, label_column="kind").labels) == {"", "x"}
+    with pytest.raises(ReadError, match=r"no object of .* 'sort'"):
+        read_documents(path, label_column="sort")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'{"text": "a b"}\n{"text": \n', ["line 2", "not JSON"]),
+        (b'\n\n{"text": "a"}\nwords\n', ["line 4", "not JSON", "'words'"]),
+        (b'{"text": "a"}\n["b"]\n', ["line 2", "a list", "one JSON object a line"]),
+        (b'"a"\n', ["line 1", "a string"]),
+        (b"3\n", ["line 1", "a number"]),
+        (b'[{"text": "a"}, 3]', ["item 2", "a number"]),
+        (b'[{"text": "a"},', ["not JSON"]),
+        (b'{"text": "a"}\n{"text": ["b"]}\n', ["object 2", "'text'", "a list", "text_column"]),
+        (b'{"n": 1}\n', ["no column of text", "'n'"]),
+        (b"{}\n", ["no column of text", "none"]),
+        (b'{"text": "' + "è".encode("latin-1") + b'"}\n', ["byte 10", "line 1", "'latin-1'"]),
+        (b'{"text": "a"}\n' * 99_000 + b"\xff\n", ["byte 1,386,000", "line 99,001"]),
+        (b"[" * 100_000, ["not JSON"]),
+        (b'{"text": ' + b"9" * 5000 + b"}\n", ["line 1", "not JSON"]),
+        (b"\x00\x01\x02", ["binary"]),
+        (gzip.compress(b'{"text": "some words"}\n' * 500)[:40], ["damaged or cut"]),
+    ],
+)
+def test_malformed(tmp_path, content, words):
+    path = save(tmp_path, "r.jsonl", content)
+    with pytest.raises(ReadError) as caught:
+        read_documents(path)
+    for word in ["r.jsonl", *words]:
+        assert word in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+def test_nothing_in_it(tmp_path):
+    with pytest.raises(ReadError, match="empty"):
+        read_documents(save(tmp_path, "r.jsonl", b""))
+    with pytest.raises(EmptyCorpusError, match="no rows"):
+        read_documents(save(tmp_path, "r.json", b"[]"))
+
+
+def test_real_corpora(shared_data):
+    documents = read_documents(shared_data / "bbc_news" / "docs.jsonl.gz", label_column="label")
+    assert len(documents) == 2225
+    assert len(documents.target_names) == 5
+    assert list(documents.skipped) == []

@@ -1,0 +1,325 @@
+"""Tables of text: what is written is read again, and what is wrong is named."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import gzip
+import os
+import warnings
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from momentree.datasets import read_documents
+from momentree.datasets.tables import find_separator
+from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
+
+ROWS = [
+    ("a1", "The sea, the sea", "prose"),
+    ("a2", 'She said "no"; he\nleft', "prose"),
+    ("a3", "è già l'aria | 日本語\t!", "verse"),
+]
+
+
+def as_csv(separator=",", rows=ROWS, header=("key", "text", "kind"), end="\n") -> str:
+    """Write a table as the standard library does."""
+
+    def quote(value):
+        special = {separator, '"', "\n", "\r"} & set(value)
+        return '"' + value.replace('"', '""') + '"' if special else value
+
+    return "".join(separator.join(map(quote, row)) + end for row in (header, *rows))
+
+
+def save(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def check(documents):
+    ids, texts, labels = map(list, zip(*ROWS, strict=True))
+    assert documents.texts == texts
+    assert documents.ids == ids
+    assert documents.labels == labels
+    assert list(documents.skipped) == []
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_csv(tmp_path, separator, end):
+    path = save(tmp_path, "t.csv", as_csv(separator, end=end))
+    check(read_documents(path, label_column="kind", id_column="key"))
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "T.TSV.GZ", "named-plain.csv"])
+def test_packed(tmp_path, name):
+    """Packed files are known by their content."""
+    path = save(tmp_path, name, gzip.compress(as_csv("\t").encode()))
+    check(read_documents(path, label_column="kind", id_column="key"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings(tmp_path, encoding):
+    path = save(tmp_path, "t.csv", as_csv().encode(encoding))
+    check(read_documents(path, label_column="kind", id_column="key", encoding=encoding))
+
+
+def test_byte_order_mark_needs_no_option(tmp_path):
+    path = save(tmp_path, "t.csv", as_csv(header=("text", "id", "n")).encode("utf-8-sig"))
+    assert read_documents(path).texts == [row[0] for row in ROWS]
+
+
+@pytest.mark.parametrize("options", [{}, {"row_group_size": 2}, {"compression": "gzip"}])
+def test_parquet(tmp_path, options):
+    frame = pd.DataFrame(ROWS, columns=["key", "text", "kind"]).astype({"kind": "category"})
+    frame["number"] = 3.5
+    frame.to_parquet(tmp_path / "t.parquet", engine="pyarrow", **options)
+    path = tmp_path / "t.parquet"
+    check(read_documents(path, label_column="kind", id_column="key"))
+
+
+def test_parquet_missing_values(tmp_path):
+    frame = pd.DataFrame({"n": [1, 2, 3], "words": ["a long text", None, "b"], "y": [1, None, 2]})
+    frame.to_parquet(tmp_path / "t.pq")
+    documents = read_documents(tmp_path / "t.pq", label_column="y", id_column="n")
+    assert documents.texts == ["a long text", "", "b"]
+    assert documents.labels == ["1.0", "", "2.0"]
+    assert documents.ids == ["1", "2", "3"]
+    notes = " ".join(documents.skipped)
+    assert "column 'words'" in notes
+    assert "1 of 3 rows of t.pq have no text" in notes
+    assert "1 of 3 rows of t.pq have no label" in notes
+
+
+def test_text_and_id_columns_are_guessed(tmp_path):
+    path = save(tmp_path, "t.csv", "id,title,Body\n7,a very long title indeed,short\n")
+    documents = read_documents(path)
+    assert (documents.texts, documents.ids, documents.labels) == (["short"], ["7"], None)
+    path = save(tmp_path, "u.csv", "n,x,y\n1,of two,the longest column\n")
+    documents = read_documents(path)
+    assert documents.texts == ["the longest column"]
+    assert "'y'" in documents.skipped[0]
+
+
+def test_words_that_look_like_missing_values_are_words(tmp_path):
+    path = save(tmp_path, "t.csv", "text,kind\nNA,null\nNaN,None\n,\n")
+    documents = read_documents(path, label_column="kind")
+    assert documents.texts == ["NA", "NaN", ""]
+    assert documents.labels == ["null", "None", ""]
+    assert len(documents.skipped) == 2
+
+
+def test_short_rows_and_blank_lines(tmp_path):
+    path = save(tmp_path, "t.csv", "\n\ntext,kind\nfirst\n\nsecond,x\n")
+    documents = read_documents(path, label_column="kind")
+    assert (documents.texts, documents.labels) == (["first", "second"], ["", "x"])
+
+
+def test_one_column_may_hold_commas(tmp_path):
+    path = save(tmp_path, "t.csv", "text\nyes, we can\nno\n")
+    assert read_documents(path).texts == ["yes, we can", "no"]
+
+
+def test_long_lines_and_many_rows(tmp_path):
+    """Longer than the limits of the csv module, and than one chunk."""
+    long = "word " * 100_000
+    rows = [("0", long.strip(), "k")] + [(str(i), f"text {i}", "k") for i in range(1, 20_050)]
+    path = save(tmp_path, "t.csv", as_csv(rows=rows))
+    documents = read_documents(path, id_column="key")
+    assert len(documents) == 20_050
+    assert documents.texts[0] == long.strip()
+    assert documents.ids[-1] == "20049"
+
+
+@pytest.mark.parametrize("separator", ["\\t", "tab", "\t"])
+def test_ways_to_say_tab(tmp_path, separator):
+    path = save(tmp_path, "t.csv", as_csv("\t"))
+    check(read_documents(path, label_column="kind", id_column="key", separator=separator))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.csv", "", ["empty"]),
+        ("blank.csv", " \n\n", ["empty"]),
+        ("latin.csv", "text\ncaffè\n".encode("latin-1"), ["byte 9", "line 2", "'latin-1'"]),
+        ("windows.csv", "text\n“so”\n".encode("cp1252"), ["byte 5", "line 2", "'cp1252'"]),
+        ("wide.csv", "text\nso\n".encode("utf-16"), ["byte 0", "'utf-16'"]),
+        ("binary.csv", bytes(range(256)) * 20, ["binary", "byte 0"]),
+        ("cut.csv.gz", gzip.compress(b"text\n" + os.urandom(9999))[:5000], ["damaged or cut"]),
+        ("broken.csv.gz", b"\x1f\x8b" + b"?" * 100, ["damaged or cut"]),
+        ("fields.csv", "text,n\na,1\nb,c,2\n", ["line 3", "3 fields", "2"]),
+        ("multi.csv", 'n,text\n1,"a\nb"\n2,c\n3,d,e\n', ["line 5", "3 fields"]),
+        ("all-long.csv", "text,n\na,1,x\nb,2,y\n", ["more fields", "first line"]),
+        ("quote.csv", 'n,text\n1,a\n2,"b\n3,c\n', ["line 3", "double quote", "never closed"]),
+    ],
+)
+def test_malformed(tmp_path, name, content, words):
+    path = save(tmp_path, name, content)
+    with pytest.raises(ReadError) as caught:
+        read_documents(path)
+    for word in [name, *words]:
+        assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["text_column", "label_column", "id_column"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_missing_column(tmp_path, option, suffix):
+    frame = pd.DataFrame(ROWS, columns=["key", "text", "kind"])
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    elif suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    with pytest.raises(ReadError, match=r"no column 'sort'.*'key', 'text', 'kind'"):
+        read_documents(path, **{option: "sort"})
+
+
+def test_wrong_separator(tmp_path):
+    path = save(tmp_path, "t.csv", as_csv())
+    with pytest.raises(ReadError, match=r"separator ';'.*separator=','"):
+        read_documents(path, separator=";")
+
+
+@pytest.mark.parametrize("separator", ["", "ab", '"', "\n", 3])
+def test_impossible_separator(tmp_path, separator):
+    path = save(tmp_path, "t.csv", as_csv())
+    with pytest.raises(InvalidParameterError, match="separator"):
+        read_documents(path, separator=separator)
+
+
+@pytest.mark.parametrize("encoding", ["utf-99", "hex", "", None])
+def test_unknown_encoding(tmp_path, encoding):
+    path = save(tmp_path, "t.csv", as_csv())
+    with pytest.raises(InvalidParameterError, match="encoding"):
+        read_documents(path, encoding=encoding)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_no_rows(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    frame = pd.DataFrame({"text": pd.Series([], dtype=str)})
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    elif suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        path.write_text("\n \n")
+    with pytest.raises(EmptyCorpusError, match="no rows"):
+        read_documents(path)
+
+
+@pytest.mark.parametrize("content", [b"PAR1 not really", b"PAR1" + bytes(50) + b"PAR1"])
+def test_broken_parquet(tmp_path, content):
+    with pytest.raises(ReadError, match=r"t\.parquet as Parquet"):
+        read_documents(save(tmp_path, "t.parquet", content))
+
+
+def test_cut_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"text": ["some words"] * 1000}).to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ReadError, match=r"t\.parquet as Parquet"):
+        read_documents(path)
+
+
+def test_parquet_without_text(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"n": [1, 2], "x": [0.5, 1.5]}).to_parquet(path)
+    with pytest.raises(ReadError, match=r"no column of text.*'n', 'x'"):
+        read_documents(path)
+    with pytest.raises(ReadError, match=r"'n' holds int64, not text"):
+        read_documents(path, text_column="n")
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.jsonl", "none.parquet", "none"])
+def test_no_such_file(tmp_path, name):
+    with pytest.raises(ReadError, match="no such file"):
+        read_documents(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "image.png", "data"])
+def test_unknown_form(tmp_path, name):
+    with pytest.raises(ReadError, match=r"cannot tell.*\.csv.*\.parquet"):
+        read_documents(save(tmp_path, name, "text"))
+
+
+@pytest.mark.parametrize("path", [3, None, ["a.csv"]])
+def test_no_path(path):
+    with pytest.raises(InvalidParameterError, match="path"):
+        read_documents(path)
+
+
+def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
+    path = save(tmp_path, "t.csv", as_csv())
+
+    def vanish(*args, **kwargs):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+    monkeypatch.setattr("pathlib.Path.open", vanish)
+    with pytest.raises(ReadError, match=r"t\.csv: No such file"):
+        read_documents(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all files")
+def test_no_permission(tmp_path):
+    path = save(tmp_path, "t.csv", as_csv())
+    path.chmod(0)
+    with pytest.raises(ReadError, match="Permission denied"):
+        read_documents(path)
+
+
+@pytest.mark.parametrize(
+    ("sample", "separator"),
+    [
+        ("a;b\n1;2,5\n3;4,5\n", ";"),
+        ("a,b\n1;2,5\n3;4,5\n", ","),
+        ('a\tb\n"1,2"\t3\n', "\t"),
+        ("one column\nwith words, and; more\n", "\x1f"),
+        ("", "\x1f"),
+    ],
+)
+def test_find_separator(sample, separator):
+    assert find_separator(sample, cut=False) == separator
+
+
+def test_a_record_cut_by_the_end_of_the_sample_does_not_count():
+    assert find_separator("a;b,c\n1;2,3\n1", cut=True) in ";,"
+    assert find_separator("a;b\n1;x,y\n" * 3 + '2;"a,', cut=True) == ";"
+
+
+# Text without carriage returns, which the rules of CSV do not keep apart from line ends, and
+# without NUL, which no table of text holds.
+TEXTS = st.text(
+    st.characters(exclude_characters="\0\r\x1f", exclude_categories=("Cs",)), max_size=30
+)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(rows=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=6))
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_any_text_survives(tmp_path, form, rows):
+    path = tmp_path / f"any.{form}"
+    frame = pd.DataFrame(rows, columns=["key", "text", "kind"], dtype="object")
+    if form == "csv":
+        frame.to_csv(path, index=False, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    elif form == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        documents = read_documents(path, label_column="kind", id_column="key")
+    keys, texts, kinds = map(list, zip(*rows, strict=True))
+    assert documents.texts == texts
+    assert documents.labels == kinds
+    assert documents.ids == [key or str(i) for i, key in enumerate(keys, start=1)]
