@@ -22,7 +22,7 @@ def options_of_the_command() -> set[str]:
     for command in commands:
         for parameter in command.params:
             names |= {*parameter.opts, *parameter.secondary_opts}
-    return names
+    return {name for name in names if name.startswith("-")}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
