@@ -1,0 +1,70 @@
+"""Table 5.1 of the papers: eight topics that form a tree, from 400 documents of 200 words."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from momentree import TopicTree
+from momentree.datasets import make_hierarchical_topics
+
+SEEDS = range(20)
+ALGORITHM_2 = {"growth": "depth", "refine": None, "damping": None}
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return [make_hierarchical_topics(random_state=seed) for seed in SEEDS]
+
+
+@pytest.mark.parametrize(
+    ("options", "least"), [({}, 0.995), (ALGORITHM_2, 0.98)], ids=["defaults", "algorithm 2"]
+)
+def test_the_topics_are_found(samples, options, least):
+    # The papers report 0.98 +- 0.01 over ten runs.
+    scores = [
+        adjusted_rand_score(
+            sample.labels, TopicTree(max_leaf_nodes=8, **options).fit(sample.X).labels_
+        )
+        for sample in samples
+    ]
+    assert np.mean(scores) >= least
+
+
+def test_the_matrix_of_the_authors_gives_the_same(shared_data):
+    topics = np.loadtxt(shared_data / "hierarchical_topics_M.csv", delimiter=",").T
+    scores = []
+    for seed in SEEDS:
+        sample = make_hierarchical_topics(topics=topics, random_state=100 + seed)
+        scores.append(adjusted_rand_score(sample.labels, TopicTree(8).fit(sample.X).labels_))
+    assert np.mean(scores) >= 0.995
+
+
+def test_inner_nodes_gather_similar_topics(samples):
+    # The first four topics live on one half of the words, the others on the other half: the
+    # root tells them apart, and below it topics come in the pairs that share blocks of words.
+    for sample in samples[:5]:
+        tree = TopicTree(max_leaf_nodes=8).fit(sample.X)
+        halves = [
+            set((sample.labels[child.samples] // 4).tolist()) for child in tree.tree_.children
+        ]
+        assert sorted(map(sorted, halves)) == [[0], [1]]
+
+
+def test_centers_estimate_the_topics(samples):
+    # A leaf of m documents of 200 words estimates p_w with a standard error of
+    # sqrt(p_w (1 - p_w) / (200 m)); the few documents in the wrong leaf move it by less.
+    sample = samples[0]
+    tree = TopicTree(max_leaf_nodes=8).fit(sample.X)
+    found = set()
+    for leaf in tree.leaves_:
+        topic = np.bincount(sample.labels[leaf.samples]).argmax()
+        found.add(int(topic))
+        p = sample.components[topic]
+        error = np.sqrt(p * (1 - p) / (200 * leaf.n_samples))
+        assert (np.abs(leaf.center - p) <= 5 * error).all()
+    assert found == set(range(8))
+
+
+def test_growth_by_depth_gives_eight_leaves_in_three_levels(samples):
+    tree = TopicTree(max_leaf_nodes=8, **ALGORITHM_2).fit(samples[0].X)
+    assert [leaf.depth for leaf in tree.leaves_] == [3] * 8
