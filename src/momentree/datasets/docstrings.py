@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import warnings
 from types import ModuleType
 from typing import Any
@@ -37,6 +38,13 @@ sklearn.neighbors sklearn.neural_network sklearn.pipeline sklearn.preprocessing
 sklearn.random_projection sklearn.semi_supervised sklearn.svm sklearn.tree sklearn.utils
 """
 
+# Public only after another module has been imported.
+_EXPERIMENTAL = {"HalvingGridSearchCV", "HalvingRandomSearchCV", "IterativeImputer"}
+
+# The lines of an example in a docstring, and the lines of output after them.
+_OUTPUT = re.compile(r"((?:^[ ]*(?:>>>|\.\.\.).*\n)+)((?:^(?![ ]*>>>)[ ]*\S.*(?:\n|\Z))+)", re.M)
+_SET = re.compile(r"\{('\w+'(?:, '\w+')+)\}")
+
 _MIN_WORDS = 20  # a line such as "Alias of float64" says nothing about a subject
 
 
@@ -59,8 +67,10 @@ def load_docstrings() -> Documents:
     Public functions, classes and distributions, each object and each text once: aliases and
     functions that a package shares with another count for the first. Docstrings of fewer than
     20 words are left out, and so are modules that repeat another (numpy.ma, scipy.fftpack,
-    scipy.stats.mstats). The modules are imported, which takes one or two seconds and stays in
-    ``sys.modules``; parsing their sources takes longer and misses all that is compiled.
+    scipy.stats.mstats). Outputs of examples that are random are left out as well, so that the
+    same versions give the same texts in every process. The modules are imported, which takes one
+    or two seconds and stays in ``sys.modules``; parsing their sources takes longer and misses all
+    that is compiled.
 
     Examples
     --------
@@ -87,7 +97,7 @@ def load_docstrings() -> Documents:
                     continue
                 seen_objects.add(id(thing))
                 alive.append(thing)
-                text = inspect.getdoc(thing) or ""
+                text = _steady(inspect.getdoc(thing) or "")
                 if len(text.split()) < _MIN_WORDS or text in seen_texts:
                     continue
                 seen_texts.add(text)
@@ -112,11 +122,22 @@ def _member(module: ModuleType, name: str) -> Any:
 
 
 def _public_names(module: ModuleType) -> list[str]:
-    names = getattr(module, "__all__", None)
+    names: Any = getattr(module, "__all__", None)
     if names is None:  # what the module itself defines
         names = [
             name
             for name, thing in vars(module).items()
             if not name.startswith("_") and getattr(thing, "__module__", "") == module.__name__
         ]
-    return sorted(set(names))
+    return sorted(set(names) - _EXPERIMENTAL)
+
+
+def _steady(text: str) -> str:
+    """Take out what differs from one process to the next.
+
+    SciPy writes some docstrings while it is imported: with random numbers in the outputs of
+    examples, which it marks, and with sets of names, whose order is that of their hashes.
+    """
+    if "# may vary" in text:
+        text = _OUTPUT.sub(lambda m: m[1] + ("" if "# may vary" in m[2] else m[2]), text)
+    return _SET.sub(lambda m: "{" + ", ".join(sorted(m[1].split(", "))) + "}", text)
