@@ -12,7 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
 	>/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help demo test lint format types check clean
+.PHONY: help demo test bench lint format types check clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -23,6 +23,10 @@ demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.
 
 test: $(VENV)/.test ## run all tests (pick some with ARGS="-k tree")
 	@$(RUN)python -m pytest $(ARGS)
+
+bench: $(VENV)/.installed ## run the benchmarks, one after the other (about 15 minutes)
+	@for file in benchmarks/[!_]*.py; do \
+		echo "== $$file"; $(RUN)python "$$file" || exit 1; done
 
 lint: $(VENV)/.lint ## check the style and the format
 	@$(RUN)python -m ruff check

@@ -48,7 +48,9 @@ def child(folder: str, n: int, d: int, options: dict[str, Any], mode: str) -> di
     size = sum(getattr(X, part).nbytes for part in PARTS)
     TopicTree(max_leaf_nodes=8, **options).fit(X)
     if mode == "tracemalloc":
-        return {"matrix": size, "peak": tracemalloc.get_traced_memory()[1]}
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return {"matrix": size, "peak": peak}
     return {"matrix": size, "peak": resident("VmHWM") - before}
 
 
