@@ -1,0 +1,215 @@
+"""Which leaf is split next, when growth ends, and what nodes say about it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from momentree import TopicTree
+from momentree.backends import RowBlocks
+from momentree.datasets import make_hierarchical_topics, make_single_topic
+from momentree.objects import TopicParameters
+from momentree.tree.growth import grow
+from momentree.tree.split import LinearRule, NoSplit, Split, Splitter
+from momentree.tree.stopping import always
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_single_topic(300, 40, 6, length=30, exponent=0.3, random_state=0).X
+
+
+def literal_damped(X):
+    """Return log2(1 + x) sqrt(24 / c) in single precision, where trees with damping grow."""
+    Y = np.log2(1.0 + X.toarray())
+    c = Y.sum(axis=1, keepdims=True)
+    return (Y * np.sqrt(24.0 / np.where(c > 0, c, 1.0))).astype(np.float32).astype(float)
+
+
+def literal_log_likelihood(Y, weight):
+    """Of documents under the multinomial that fits them best, a word after the other."""
+    sums = weight @ Y
+    return sum(s * np.log(s / sums.sum()) for s in sums if s > 0)
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("damping", ["log1p", None])
+def test_gains_are_differences_of_log_likelihood(X, refine, damping):
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, size=X.shape[0])
+    tree = TopicTree(6, refine=refine, damping=damping).fit(X, sample_weight=weight)
+    Y = literal_damped(X) if damping else X.toarray().astype(float)
+    for node in tree.tree_.nodes():
+        if node.is_leaf:
+            assert node.gain == 0.0
+            continue
+        value = [
+            literal_log_likelihood(Y[part.samples], weight[part.samples])
+            for part in (node, *node.children)
+        ]
+        # Single precision, at every stored value, of the sums that logarithms are taken of.
+        tolerance = 4 * np.finfo(np.float32).eps * abs(value[0])
+        assert node.gain == pytest.approx(value[1] + value[2] - value[0], abs=tolerance)
+        assert node.gain > 0
+
+
+def first_split(X, **options):
+    """Return the gain of the best split of a whole group, or None where there is none."""
+    tree = TopicTree(2, refine=None, **options).fit(X)
+    return tree.tree_.gain if tree.n_leaves_ == 2 else None
+
+
+@pytest.mark.parametrize("damping", ["log1p", None])
+def test_best_first_splits_the_leaf_that_gains_most(X, damping):
+    # Every leaf of a tree with k leaves is refitted alone; documents are damped one by one, so
+    # that a group alone is split as it is within the tree.
+    previous = None
+    for k in range(2, 8):
+        tree = TopicTree(k, refine=None, damping=damping).fit(X)
+        groups = {frozenset(leaf.samples.tolist()) for leaf in tree.leaves_}
+        if previous is not None:
+            (split,) = set(previous) - groups
+            gains = {group: first_split(X[sorted(group)], damping=damping) for group in previous}
+            assert split == max(
+                (group for group in previous if gains[group] is not None), key=gains.get
+            )
+            (node,) = (
+                node for node in tree.tree_.nodes() if frozenset(node.samples.tolist()) == split
+            )
+            assert node.gain == pytest.approx(gains[split], rel=1e-9)
+        previous = groups
+
+
+class Prescribed:
+    """Splits a run of documents in halves for a gain that is looked up."""
+
+    def __init__(self, gains):
+        self.gains, self.asked = gains, []
+
+    def __call__(self, rows, sample_weight, unit):
+        group = tuple(rows.matrix.toarray()[:, 0].astype(int).tolist())
+        self.asked.append(group)
+        if group not in self.gains:
+            return NoSplit("nothing prescribed")
+        first = np.arange(len(group)) < len(group) // 2
+        return Split(LinearRule(np.ones(1), 0.0), first, self.gains[group])
+
+
+def prescribed_growth(gains, n, **options):
+    rows = RowBlocks(sp.csr_array(np.arange(1.0, n + 1.0)[:, None]))
+    splitter = Prescribed(gains)
+    defaults = {"max_leaves": np.inf, "max_depth": np.inf, "growth": "best_first", "worth": always}
+    root = grow(rows, np.ones(n), np.ones(n), splitter, **{**defaults, **options})
+    return [leaf.samples.tolist() for leaf in root.leaves()], splitter.asked, root
+
+
+GAINS = {
+    (1, 2, 3, 4, 5, 6, 7, 8): 1.0,
+    (1, 2, 3, 4): 2.0,
+    (5, 6, 7, 8): 9.0,
+    (5, 6): 1.0,
+    (7, 8): 5.0,
+}
+
+
+def test_growth_takes_prescribed_gains_in_order():
+    leaves, _, _ = prescribed_growth(GAINS, 8, max_leaves=4)
+    assert leaves == [[0, 1, 2, 3], [4, 5], [6], [7]]
+    leaves, _, root = prescribed_growth(GAINS, 8)
+    assert leaves == [[0, 1], [2, 3], [4], [5], [6], [7]]
+    assert {leaf.reason for leaf in root.leaves()} == {"nothing prescribed"}
+
+
+def test_no_group_is_split_twice_and_the_last_leaves_never():
+    _, asked, _ = prescribed_growth(GAINS, 8, max_leaves=4)
+    assert len(asked) == len(set(asked)) == 5  # the root, its two sides, the sides of the second
+    _, asked, _ = prescribed_growth(GAINS, 8, max_leaves=1)
+    assert asked == []
+
+
+def test_a_gain_below_zero_is_no_reason_to_stop_when_leaves_are_asked_for():
+    leaves, _, _ = prescribed_growth({(1, 2): -1.0}, 2, max_leaves=2)
+    assert leaves == [[0], [1]]
+
+
+@pytest.fixture(scope="module")
+def balanced():
+    """Documents that can be split three times over: the eight topics of Table 5.1."""
+    return make_hierarchical_topics(random_state=0).X
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_growth_by_depth_splits_every_leaf(balanced, depth):
+    tree = TopicTree(2, growth="depth", max_depth=depth, refine=None).fit(balanced)
+    assert tree.n_leaves_ == 2**depth  # max_leaf_nodes is no limit here
+    for leaf in tree.leaves_:
+        assert leaf.depth == depth
+        assert leaf.reason == f"max_depth = {depth} reached"
+
+
+@pytest.mark.parametrize(("leaves", "depth"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3)])
+def test_growth_by_depth_takes_the_depth_that_holds_the_leaves(balanced, leaves, depth):
+    tree = TopicTree(leaves, growth="depth", refine=None).fit(balanced)
+    assert [leaf.depth for leaf in tree.leaves_] == [depth] * 2**depth
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("leaves", [1, 2, 3, 7])
+def test_best_first_stops_at_the_leaves_asked_for(X, leaves, refine):
+    tree = TopicTree(leaves, refine=refine).fit(X)
+    assert tree.n_leaves_ == leaves
+    assert any(leaf.reason == f"max_leaf_nodes = {leaves} reached" for leaf in tree.leaves_)
+    assert all(leaf.reason for leaf in tree.leaves_)
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+def test_best_first_respects_max_depth(X, refine):
+    tree = TopicTree(16, max_depth=2, refine=refine).fit(X)
+    assert tree.n_leaves_ == 4
+    assert max(leaf.depth for leaf in tree.leaves_) == 2
+    assert {leaf.reason for leaf in tree.leaves_} == {"max_depth = 2 reached"}
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("growth", ["best_first", "depth"])
+@pytest.mark.parametrize("least", [1, 12, 40.5])
+def test_leaves_hold_min_samples_leaf(X, least, growth, refine):
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, size=X.shape[0])
+    tree = TopicTree(32, min_samples_leaf=least, growth=growth, refine=refine)
+    tree.fit(X, sample_weight=weight)
+    assert tree.n_leaves_ > 1
+    assert min(weight[leaf.samples].sum() for leaf in tree.leaves_) >= least * (1 - 1e-12)
+
+
+def test_leaves_say_why_they_were_not_split(X):
+    def reasons(X, **options):
+        return {leaf.reason for leaf in TopicTree(**options).fit(X).leaves_}
+
+    assert reasons(X[:9]) == {"fewer than 2 x min_samples_leaf = 10 documents"}
+    assert reasons(np.eye(20, 5, dtype=int)) == {"no document has three words or more"}
+    (reason,) = reasons(np.tile([3, 1, 0, 2], (30, 1)))
+    assert reason.startswith("M2 shows 1 component(s) of 2 asked for")
+    one_topic = make_single_topic(60, 20, 1, length=30, exponent=0.0, random_state=0).X
+    (reason,) = reasons(one_topic, max_leaf_nodes=None)
+    assert "less than the BIC penalty of" in reason
+    apart = np.repeat([[9, 0, 0], [0, 9, 9]], [2, 28], axis=0)
+    assert reasons(apart) == {"one side would hold fewer than min_samples_leaf = 5"}
+
+
+def test_a_topic_that_em_starves_takes_no_document():
+    # Warnings are errors in these tests: log(0 / 1) is a limit here, not a mistake.
+    parameters = TopicParameters(np.array([1.0, 0.0]), np.array([[0.5, 0.9], [0.5, 0.1]]))
+    rows = RowBlocks(sp.csr_array(np.array([[50.0, 0.0], [0.0, 0.0]])))
+    assert (LinearRule.between(parameters, prior=True).margins(rows) > 0).all()
+
+
+def test_em_after_a_split_and_a_split_without_it_differ_by_the_prior(X):
+    # H Algorithm 2 compares conditional likelihoods: no weight of a topic enters the rule.
+    rows, one = RowBlocks(X), np.ones(X.shape[0])
+    plain, refined = (
+        Splitter(min_samples_leaf=1, refine_iter=steps, weighting="length", smoothing=0.5)(
+            rows, one, one
+        )
+        for steps in (0, 15)
+    )
+    assert plain.rule.intercept == 0.0
+    assert refined.rule.intercept != 0.0
+    assert refined.gain >= plain.gain
