@@ -120,7 +120,7 @@ def _branches(root: Branch) -> list[Branch]:
 
 
 def order(root: Branch, weight: Floats) -> NDArray[np.intp]:
-    """Put the larger child first everywhere.
+    """Put the larger child first everywhere, after EM has changed their sizes.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def order(root: Branch, weight: Floats) -> NDArray[np.intp]:
     for branch in _branches(root):
         if branch.children and size(branch.children[0]) < size(branch.children[1]):
             branch.children.reverse()
-            branch.rule = branch.rule.flipped() if branch.rule else None
+            branch.rule = None  # its sides no longer stand in the order of the children
     return np.array([before[leaf] for leaf in root.leaves()], dtype=np.intp)
 
 

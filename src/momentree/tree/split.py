@@ -70,7 +70,7 @@ class Split:
     rule : LinearRule
         Decides the side of a document.
     first : ndarray of bool of shape (n,)
-        Which documents of the group take the first side.
+        Which documents of the group take the first side, the larger one.
     gain : float
         Log-likelihood, in nats, of two multinomials against one.
     """
@@ -142,7 +142,12 @@ class Splitter:
                 max_iter=self.refine_iter,
             ).parameters
         rule = LinearRule.between(start, prior=self.refine_iter > 0)
-        first = rule.margins(rows) >= 0
+        margins = rule.margins(rows)
+        above, below = (sample_weight[at] for at in (margins > 0, margins < 0))
+        if (above.sum(), len(above)) < (below.sum(), len(below)):
+            rule, margins = rule.flipped(), -margins
+        # A document without words, say, is as likely on both sides: it joins the larger.
+        first = margins >= 0
         sides = np.stack([first, ~first], axis=1) * sample_weight[:, None]
         if sides.sum(axis=0).min() < max(self.min_samples_leaf, np.finfo(float).tiny):
             return NoSplit(

@@ -252,7 +252,6 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
                     parameters.reordered(build.order(branches, weight))
                 )
             else:
-                build.order(branches, weight)
                 self._assigner = build.rules(branches)
             self.labels_ = build.leaf_labels(branches)
             k = len(branches.leaves())
