@@ -37,7 +37,18 @@ class Moments(Protocol):
         ...
 
     def whitened_slices(self, W: Floats) -> Floats:
-        """Slices H[r] = W M3[r] W^T of M3 for W of shape (k, d); shape (d, k, k)."""
+        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.
+
+        Parameters
+        ----------
+        W : ndarray of shape (k, d)
+            Whitening map.
+
+        Returns
+        -------
+        ndarray of shape (d, k, k)
+            Symmetric in its last two axes.
+        """
         ...
 
 
@@ -124,5 +135,16 @@ class TopicParameters:
         return int(self.weights.shape[0])
 
     def reordered(self, order: NDArray[np.intp]) -> TopicParameters:
-        """Return the same topics in another order."""
+        """Return the same topics in another order.
+
+        Parameters
+        ----------
+        order : ndarray of intp of shape (k,)
+            The old position of each topic.
+
+        Returns
+        -------
+        TopicParameters
+            Weights and centers in the new order.
+        """
         return TopicParameters(self.weights[order], self.centers[:, order])

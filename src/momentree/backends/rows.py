@@ -33,6 +33,15 @@ memory for partial sums and the number of threads, and keeps the order of additi
 class Block:
     """A block of rows B in double precision, for products with B and with its transpose.
 
+    Parameters
+    ----------
+    at : slice
+        Which rows of the whole these are.
+    data, indices, indptr : ndarray
+        The rows in CSR form.
+    d : int
+        Number of columns.
+
     Attributes
     ----------
     at : slice
@@ -46,13 +55,35 @@ class Block:
         self._arrays = (indptr, indices, data)
 
     def dot(self, V: Floats) -> Floats:
-        """Return B V for V of shape (d,) or (d, m)."""
+        """Return the product B V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (d,) or (d, m)
+            Right factor.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, m)
+            B V in double precision; n is the number of rows of the block.
+        """
         n = self.at.stop - self.at.start
         out = np.zeros((n, *V.shape[1:]))
         return _add_product("csr", n, self._d, self._arrays, V, out)
 
     def tdot(self, Z: Floats) -> Floats:
-        """Return B^T Z for Z of shape (n,) or (n, m)."""
+        """Return the product B^T Z.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n,) or (n, m)
+            Right factor, one row for each row of the block.
+
+        Returns
+        -------
+        ndarray of shape (d,) or (d, m)
+            B^T Z in double precision.
+        """
         out = np.zeros((self._d, *Z.shape[1:]))
         # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
         return _add_product("csc", self._d, self.at.stop - self.at.start, self._arrays, Z, out)
@@ -127,13 +158,37 @@ class RowBlocks:
         return self.map(lambda B: B.dot(ones))
 
     def take(self, rows: NDArray[np.intp]) -> RowBlocks:
-        """Return the given rows, copied so that they lie next to each other."""
+        """Return some of the rows, copied so that they lie next to each other.
+
+        Parameters
+        ----------
+        rows : ndarray of intp
+            Numbers of the rows.
+
+        Returns
+        -------
+        RowBlocks
+            The rows in the order given.
+        """
         part = RowBlocks(self._X[rows], self._block_nnz)
         part.row_sums = self.row_sums[rows]
         return part
 
     def sum(self, kernel: BlockKernel) -> Floats:
-        """Add ``kernel(B)`` over all blocks B."""
+        """Return the sum of a kernel over all blocks.
+
+        Parameters
+        ----------
+        kernel : callable
+            Maps a :class:`Block` to an array; of the same shape for every block, and new each
+            time, since later results are added into it.
+
+        Returns
+        -------
+        ndarray
+            ``sum(kernel(B) for B in blocks)``, added in an order that no number of threads
+            changes.
+        """
         chains = self._chains()
 
         def add_chain(i: int) -> Floats:
@@ -150,7 +205,18 @@ class RowBlocks:
         return total
 
     def map(self, kernel: BlockKernel) -> Floats:
-        """Concatenate ``kernel(B)`` over all blocks B: one result for every row."""
+        """Return the results of a kernel for every row.
+
+        Parameters
+        ----------
+        kernel : callable
+            Maps a :class:`Block` to an array with one entry or row for each row of the block.
+
+        Returns
+        -------
+        ndarray
+            The results of all blocks, concatenated in the order of rows.
+        """
         chains = self._chains()
 
         def map_chain(i: int) -> Floats:

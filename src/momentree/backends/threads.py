@@ -45,6 +45,11 @@ def num_threads(n: int) -> Iterator[None]:
     ----------
     n : int >= 1
         Number of threads.
+
+    Yields
+    ------
+    None
+        The limit holds until the block ends.
     """
     global _limit
     before, _limit = _limit, max(1, int(n))

@@ -47,7 +47,22 @@ def log_joint(rows: RowBlocks, parameters: TopicParameters) -> Floats:
 
 
 def log_posterior(joint: Floats) -> tuple[Floats, Floats]:
-    """Return log P[topic j | x] (n, k) and the log-likelihood log P[x] (n,) from log joints."""
+    """Return posteriors and log-likelihoods of documents from their log joints.
+
+        log P[j | x] = log P[x, j] - log P[x],   log P[x] = log sum_j P[x, j]   (S eq. 1)
+
+    Parameters
+    ----------
+    joint : ndarray of shape (n, k)
+        From :func:`log_joint`.
+
+    Returns
+    -------
+    log_posterior : ndarray of shape (n, k)
+        log P[topic j | x].
+    log_likelihood : ndarray of shape (n,)
+        log P[x] in nats, less the multinomial coefficient.
+    """
     log_likelihood = np.asarray(logsumexp(joint, axis=1))
     return joint - log_likelihood[:, None], log_likelihood
 

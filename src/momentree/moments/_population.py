@@ -58,7 +58,18 @@ class PopulationMoments:
         return cast("LinearOperator", root @ root.T)
 
     def whitened_slices(self, W: ArrayLike) -> Floats:
-        """Return H[r] = W M3[r] W^T for W of shape (k, d); shape (d, k, k)."""
+        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.
+
+        Parameters
+        ----------
+        W : ndarray of shape (k, d)
+            Whitening map.
+
+        Returns
+        -------
+        ndarray of shape (d, k, k)
+            Symmetric in its last two axes.
+        """
         WM = np.asarray(W, dtype=np.float64) @ self._M
         slices = np.einsum("ri,i,ai,bi->rab", self._M, self._w, WM, WM, optimize=True)
         return np.asarray(slices)

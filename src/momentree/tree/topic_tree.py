@@ -25,6 +25,7 @@ from momentree.tree.assign import Assigner, MixtureAssigner
 from momentree.tree.growth import Growth, grow
 from momentree.tree.node import TreeNode
 from momentree.tree.notebook import repr_html
+from momentree.tree.row_order import in_canonical_order
 from momentree.tree.split import Splitter
 from momentree.tree.stopping import Stop, always, bic
 
@@ -212,17 +213,19 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
             If a parameter is out of its range.
         """
         check_parameters(self)
+        vars(self).pop("tree_", None)  # a fit that fails leaves no tree of an earlier one
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         with _progress(bool(self.verbose)):
             log.info("damping counts")
             damped = damp(X, self.damping)
-            rows = RowBlocks(damped.X)
+            rows, at = in_canonical_order(RowBlocks(damped.X), weight)
+            ordered = weight[at]
             limits = Limits.of(self)
             branches = grow(
                 rows,
-                weight,
-                damped.unit,
+                ordered,
+                damped.unit[at],
                 Splitter(
                     min_samples_leaf=self.min_samples_leaf,
                     refine_iter=SPLIT_ITER if self.refine else 0,
@@ -242,27 +245,29 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
                 parameters, self.n_iter_, self.converged_ = build.refine_leaves(
                     branches,
                     rows,
-                    weight,
+                    ordered,
                     smoothing=self.smoothing,
                     min_samples_leaf=self.min_samples_leaf,
                     max_iter=self.max_iter,
                     tol=self.tol,
                 )
                 self._assigner = MixtureAssigner(
-                    parameters.reordered(build.order(branches, weight))
+                    parameters.reordered(build.order(branches, ordered))
                 )
             else:
                 self._assigner = build.rules(branches)
-            self.labels_ = build.leaf_labels(branches)
-            k = len(branches.leaves())
+            labels, k = build.leaf_labels(branches), len(branches.leaves())
+            self.labels_ = np.empty_like(labels)
+            self.labels_[at] = labels
             sums = build.group_sums(RowBlocks(X), self.labels_, k, weight)
-            damped_sums = build.group_sums(rows, self.labels_, k, weight) if self.damping else sums
-            self.tree_ = build.build_nodes(branches, sums, damped_sums, weight)
-            build.name_nodes(self.tree_, self.vocabulary_)
-        self._set_leaves()
+            damped_sums = build.group_sums(rows, labels, k, ordered) if self.damping else sums
+            tree = build.build_nodes(branches, sums, damped_sums, ordered, at)
+            build.name_nodes(tree, self.vocabulary_)
+        self._set_tree(tree)
         return self
 
-    def _set_leaves(self) -> None:
+    def _set_tree(self, tree: TreeNode) -> None:
+        self.tree_ = tree
         self.leaves_: list[TreeNode] = list(self.tree_.leaves())
         self.n_leaves_ = len(self.leaves_)
 
@@ -326,7 +331,18 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         return self._assigner.proba(self._rows(X))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the ``node_id`` of the leaf of each document, shape (n_samples,)."""
+        """Return the ``node_id`` of the leaf of each document.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Word counts in the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Numbers of nodes in pre-order.
+        """
         leaves = self.predict(X)
         ids = np.array([leaf.node_id for leaf in self.leaves_], dtype=np.intp)
         return np.asarray(ids[leaves])
@@ -452,8 +468,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
             If the file is missing, damaged, of another kind or of a newer format.
         """
         tree = cls()
-        persistence.restore(tree, path)
-        tree._set_leaves()
+        tree._set_tree(persistence.restore(tree, path))
         return tree
 
     def __sklearn_tags__(self) -> Any:
