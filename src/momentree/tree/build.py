@@ -133,7 +133,7 @@ def order(root: Branch, weight: Floats) -> NDArray[np.intp]:
         leaves = branch.leaves()
         return (
             sum(float(weight[leaf.samples].sum()) for leaf in leaves),
-            sum(len(leaf.samples) for leaf in leaves),
+            sum(int(np.count_nonzero(weight[leaf.samples])) for leaf in leaves),
         )
 
     for branch in _branches(root):
@@ -153,7 +153,9 @@ def rules(root: Branch) -> Assigner:
     return RuleAssigner(tuple(found), np.array(targets, dtype=np.intp).reshape(-1, 2))
 
 
-def build_nodes(root: Branch, sums: Floats, damped_sums: Floats, weight: Floats) -> TreeNode:
+def build_nodes(
+    root: Branch, sums: Floats, damped_sums: Floats, weight: Floats, at: NDArray[np.intp]
+) -> TreeNode:
     """Make the nodes of the tree.
 
     Parameters
@@ -165,7 +167,9 @@ def build_nodes(root: Branch, sums: Floats, damped_sums: Floats, weight: Floats)
     damped_sums : ndarray of shape (d, n_leaves)
         The same of the counts that the tree was grown on, which give the gains.
     weight : ndarray of shape (n,)
-        Sample weights.
+        Sample weights, in the order in which the tree was grown.
+    at : ndarray of intp of shape (n,)
+        Row of each document in the data.
 
     Returns
     -------
@@ -190,19 +194,19 @@ def build_nodes(root: Branch, sums: Floats, damped_sums: Floats, weight: Floats)
             made = [make(child, node) for child in branch.children]
             node.children = [child for child, _ in made]
             node.weight = sum(child.weight for child in node.children)
-            sides = np.stack([damped_sums[:, at].sum(axis=1) for _, at in made], axis=1)
+            sides = np.stack([damped_sums[:, part].sum(axis=1) for _, part in made], axis=1)
             parts = one_topic_log_likelihood(sides).sum()
             node.gain = float(parts - one_topic_log_likelihood(sides.sum(axis=1)))
-            at = [i for _, below in made for i in below]
+            below = [i for _, part in made for i in part]
         else:
             node.leaf_id = next(leaf_ids)
-            node._samples = branch.samples
+            node._samples = np.sort(at[branch.samples])
             node.weight = float(weight[branch.samples].sum()) / total
-            at = [node.leaf_id]
-        words = sums[:, at].sum(axis=1)
+            below = [node.leaf_id]
+        words = sums[:, below].sum(axis=1)
         if words.sum() > 0:
             node.center = words / words.sum()
-        return node, at
+        return node, below
 
     return make(root, None)[0]
 

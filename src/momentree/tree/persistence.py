@@ -95,8 +95,8 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
         raise
 
 
-def restore(tree: Any, path: str | PathLike[str]) -> None:
-    """Fill an estimator with a tree from a file; see ``TopicTree.load``."""
+def restore(tree: Any, path: str | PathLike[str]) -> TreeNode:
+    """Fill an estimator from a file and return the root of its tree; see ``TopicTree.load``."""
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read("manifest.json"))
@@ -106,7 +106,7 @@ def restore(tree: Any, path: str | PathLike[str]) -> None:
                 for name in archive.namelist()
                 if name.endswith(".npy")
             }
-        _fill(tree, manifest, arrays)
+        return _fill(tree, manifest, arrays)
     except ReadError:
         raise
     except OSError as error:
@@ -130,7 +130,7 @@ def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
         raise ReadError(msg)
 
 
-def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeNode:
     tree.set_params(**manifest["params"])
     tree.vocabulary_ = np.array(manifest["vocabulary"], dtype=object)
     tree.n_features_in_ = len(tree.vocabulary_)
@@ -159,7 +159,7 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) 
         if parent is not None:
             parent.children.append(node)
         nodes.append(node)
-    tree.tree_ = nodes[0]
+    return nodes[0]
 
 
 def _plain(value: Any) -> Any:

@@ -144,7 +144,7 @@ class Splitter:
         rule = LinearRule.between(start, prior=self.refine_iter > 0)
         margins = rule.margins(rows)
         above, below = (sample_weight[at] for at in (margins > 0, margins < 0))
-        if (above.sum(), len(above)) < (below.sum(), len(below)):
+        if (above.sum(), np.count_nonzero(above)) < (below.sum(), np.count_nonzero(below)):
             rule, margins = rule.flipped(), -margins
         # A document without words, say, is as likely on both sides: it joins the larger.
         first = margins >= 0

@@ -54,7 +54,8 @@ def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> s
     and the chance fluctuations of that evidence alike, so that the penalty scales with u: the
     quasi-likelihood form of the criterion.
     """
-    seen = rows.sum(lambda B: B.tdot(np.ones(B.at.stop - B.at.start)))
+    counted = (sample_weight > 0).astype(np.float64)
+    seen = rows.sum(lambda B: B.tdot(counted[B.at]))
     mass = sample_weight * rows.row_sums
     u = float(mass @ unit) / max(float(mass.sum()), np.finfo(float).tiny)
     n = max(float(sample_weight.sum()), 2.0)

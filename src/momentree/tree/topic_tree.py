@@ -213,7 +213,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
             If a parameter is out of its range.
         """
         check_parameters(self)
-        vars(self).pop("tree_", None)  # a fit that fails leaves no tree of an earlier one
+        self.__dict__.pop("tree_", None)  # a fit that fails leaves no tree of an earlier one
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         with _progress(bool(self.verbose)):
