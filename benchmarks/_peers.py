@@ -24,7 +24,7 @@ Labels = NDArray[np.intp]
 
 
 def tfidf(X: Any) -> Any:
-    """Return tf-idf of counts; sublinear, which does better than linear for every peer here."""
+    """Return tf-idf of counts; sublinear, which helps k-means and NMF here."""
     return TfidfTransformer(sublinear_tf=True).fit_transform(sp.csr_matrix(X))
 
 
