@@ -45,7 +45,7 @@ def measure(n_seeds: int) -> list[tuple[str, str, str, str]]:
             times.append(1e3 * (time.perf_counter() - start))
             scores.append(adjusted_rand_score(sample.labels, tree.labels_))
         ari = f"{np.mean(scores):.4f} +- {np.std(scores):.4f}"
-        rows.append((name, ari, f"{min(scores):.4f}", spread(times)))
+        rows.append((name, ari, f"{min(scores):.4f}", spread(times, ".0f")))
     return rows
 
 

@@ -10,7 +10,6 @@ import argparse
 from functools import partial
 from typing import Any
 
-import numpy as np
 from _common import environment, interleaved, product, spread, table, unrelated_topics
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
@@ -32,12 +31,18 @@ def measure(X: Any, truth: NDArray[Any], repeats: int) -> list[tuple[str, str, s
     tasks |= {name: partial(tree.fit, X) for name, tree in trees.items()}
     times = interleaved(tasks, repeats)
     unit = times["X @ v"] / INNER
-    rows = [("one product X @ v", spread(1e3 * unit), "1", "", "")]
+    rows = [("one product X @ v", spread(1e3 * unit, ".1f"), "1", "", "")]
     for name, tree in trees.items():
-        ratio = times[name] / np.median(unit)
+        ratio = times[name] / unit  # of the same round, as the machine is never quite idle
         ari = adjusted_rand_score(truth, tree.labels_)
         rows.append(
-            (name, spread(1e3 * times[name]), spread(ratio), str(tree.n_leaves_), f"{ari:.3f}")
+            (
+                name,
+                spread(1e3 * times[name], ",.0f"),
+                spread(ratio, ",.0f"),
+                str(tree.n_leaves_),
+                f"{ari:.3f}",
+            )
         )
     return rows
 

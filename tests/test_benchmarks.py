@@ -138,3 +138,12 @@ def test_random_mixture_finds_unlike_topics(benchmark, tiny):
     labels = benchmark("_peers").random_mixture(sp.csr_array(tiny.X), 3)
     pairs = set(zip(labels.tolist(), tiny.labels.tolist(), strict=True))
     assert len(pairs) == 3
+
+
+def test_choices_name_only_what_is_measured():
+    """Every method in the table of the docs is one that the benchmark has."""
+    source = (FOLDER / "accuracy_labels.py").read_text(encoding="utf-8")
+    page = REPOSITORY / "docs" / "choices.md"
+    rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line[:7] == "| tree,"]
+    assert rows
+    assert [name for row in rows if (name := row.split("|")[1].strip()) not in source] == []
