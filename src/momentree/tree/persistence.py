@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from momentree._version import __version__
 from momentree.exceptions import ReadError
 from momentree.objects import TopicParameters
+from momentree.tree._parameters import check_parameters
 from momentree.tree.assign import MixtureAssigner, RuleAssigner
 from momentree.tree.node import TreeNode
 from momentree.tree.split import LinearRule
@@ -29,12 +30,14 @@ FORMAT_VERSION = 1
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
-    NotImplementedError,
+    RuntimeError,
     KeyError,
     IndexError,
     TypeError,
     AttributeError,
     EOFError,
+    MemoryError,
+    OverflowError,
     ValueError,
 )
 """What reading a file raises that is no zip, is cut off, or holds something else."""
@@ -132,34 +135,77 @@ def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
 
 def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeNode:
     tree.set_params(**manifest["params"])
+    check_parameters(tree)
     tree.vocabulary_ = np.array(manifest["vocabulary"], dtype=object)
-    tree.n_features_in_ = len(tree.vocabulary_)
+    d = tree.n_features_in_ = len(tree.vocabulary_)
     if manifest["feature_names_in"]:
         tree.feature_names_in_ = np.array(manifest["feature_names_in"], dtype=object)
-    tree.labels_ = arrays["labels"]
-    tree.n_iter_, tree.converged_ = manifest["n_iter"], manifest["converged"]
+        _check_shape("feature_names_in", tree.feature_names_in_, (d,))
+    tree.labels_ = arrays["labels"].astype(np.intp, casting="same_kind")
+    tree.n_iter_, tree.converged_ = int(manifest["n_iter"]), bool(manifest["converged"])
     tree.vectorizer_config_ = manifest["vectorizer"]
+    nodes = _nodes(manifest["nodes"], arrays["centers"], tree.labels_)
+    k = (len(nodes) + 1) // 2
+    # Products run in compiled code that trusts its shapes, so that none goes unchecked here.
+    _check_shape("centers", arrays["centers"], (2 * k - 1, d))
+    _check_shape("labels", tree.labels_, (len(tree.labels_),))
+    if not ((tree.labels_ >= 0) & (tree.labels_ < k)).all():
+        msg = f"labels lie outside 0 to {k - 1}"
+        raise ValueError(msg)
     if "leaf_weights" in arrays:
-        tree._assigner = MixtureAssigner(
-            TopicParameters(arrays["leaf_weights"], arrays["leaf_centers"])
-        )
+        parameters = TopicParameters(arrays["leaf_weights"], arrays["leaf_centers"])
+        _check_shape("leaf_centers", parameters.centers, (d, k))
+        tree._assigner = MixtureAssigner(parameters)
     else:
-        rules = zip(arrays["rule_coefs"], arrays["rule_intercepts"], strict=False)
-        tree._assigner = RuleAssigner(
-            tuple(LinearRule(coef, float(intercept)) for coef, intercept in rules),
-            arrays["rule_children"],
-        )
+        tree._assigner = _rules(arrays, d, k)
+    return nodes[0]
+
+
+def _nodes(
+    records: list[dict[str, Any]], centers: NDArray[np.float64], labels: NDArray[np.intp]
+) -> list[TreeNode]:
     nodes: list[TreeNode] = []
-    for i, (record, center) in enumerate(zip(manifest["nodes"], arrays["centers"], strict=True)):
+    for i, (record, center) in enumerate(zip(records, centers, strict=True)):
         parent = None if record["parent"] is None else nodes[record["parent"]]
         fields = {key: record[key] for key in _NODE_FIELDS}
         node = TreeNode(center=center, node_id=i, parent=parent, **fields)
         if node.leaf_id is not None:
-            node._samples = np.flatnonzero(tree.labels_ == node.leaf_id)
+            node._samples = np.flatnonzero(labels == node.leaf_id)
         if parent is not None:
             parent.children.append(node)
         nodes.append(node)
-    return nodes[0]
+    in_order = list(nodes[0].nodes())
+    leaves = [node for node in in_order if node.is_leaf]
+    if in_order != nodes or any(len(node.children) not in (0, 2) for node in nodes):
+        msg = "its nodes are no binary tree in pre-order"
+        raise ValueError(msg)
+    if [node.leaf_id for node in leaves] != list(range(len(leaves))):
+        msg = "its leaves are not numbered from left to right"
+        raise ValueError(msg)
+    return nodes
+
+
+def _rules(arrays: dict[str, NDArray[Any]], d: int, k: int) -> RuleAssigner:
+    coefs = arrays["rule_coefs"].astype(np.float64, casting="same_kind")
+    intercepts = arrays["rule_intercepts"]
+    children = arrays["rule_children"].astype(np.intp, casting="same_kind")
+    _check_shape("rule_coefs", coefs, (k - 1, d if k > 1 else 0))
+    _check_shape("rule_intercepts", intercepts, (k - 1,))
+    _check_shape("rule_children", children, (k - 1, 2))
+    # Each rule but the first, and each leaf, is the child of one rule that stands before it.
+    targets = [*range(-k, 0), *range(1, k - 1)] if k > 1 else []
+    after = (children < 0) | (children > np.arange(k - 1)[:, None])
+    if sorted(children.ravel().tolist()) != targets or not after.all():
+        msg = "the sides of its rules lead nowhere"
+        raise ValueError(msg)
+    rules = (LinearRule(coef, float(b)) for coef, b in zip(coefs, intercepts, strict=True))
+    return RuleAssigner(tuple(rules), children)
+
+
+def _check_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        msg = f"{name} has shape {array.shape}, not {shape}"
+        raise ValueError(msg)
 
 
 def _plain(value: Any) -> Any:
