@@ -1,0 +1,44 @@
+"""Real labelled corpora: agreement with the labels, and the same leaves for any shuffle.
+
+They lie in ../shared/data beside the repository; the tests are skipped where they are not.
+"""
+
+import numpy as np
+import pytest
+from sklearn.metrics import normalized_mutual_info_score
+
+from momentree import TopicTree
+from momentree.datasets import read_corpus
+
+CORPORA = {
+    "20newsgroups/X.npz": ({}, 20, 0.57),
+    "bbc_news/docs.jsonl.gz": ({"text_column": "text", "label_column": "label"}, 5, 0.80),
+    "reuters_r8/docs.jsonl.gz": ({"text_column": "text", "label_column": "label"}, 8, 0.54),
+}
+
+
+@pytest.fixture(scope="module", params=CORPORA)
+def corpus(request, shared_data):
+    options, classes, least = CORPORA[request.param]
+    path = shared_data / request.param
+    if not path.exists():
+        pytest.skip(f"{request.param} is not in ../shared/data")
+    read = read_corpus(path, **options)
+    assert len(set(read.labels)) == classes
+    tree = TopicTree(classes).fit(read.X, feature_names=read.vocabulary)
+    return read, tree, least
+
+
+def test_leaves_agree_with_the_labels(corpus):
+    read, tree, least = corpus
+    assert tree.n_leaves_ == tree.max_leaf_nodes
+    assert tree.converged_
+    assert normalized_mutual_info_score(read.labels, tree.labels_) >= least
+
+
+def test_a_shuffle_of_documents_gives_the_same_leaves(corpus):
+    read, tree, _ = corpus
+    order = np.random.default_rng(0).permutation(read.X.shape[0])
+    shuffled = TopicTree(tree.max_leaf_nodes).fit(read.X[order])
+    np.testing.assert_array_equal(shuffled.labels_, tree.labels_[order])
+    np.testing.assert_array_equal(tree.predict(read.X), tree.labels_)

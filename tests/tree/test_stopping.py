@@ -1,0 +1,67 @@
+"""Where growth ends by itself: as many leaves as topics, and the criterion by hand."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+
+from momentree import TopicTree
+from momentree.backends import RowBlocks
+from momentree.datasets import make_hierarchical_topics, make_single_topic
+from momentree.tree.split import LinearRule, Split
+from momentree.tree.stopping import bic
+
+SEEDS = range(5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_eight_topics_of_table_51_are_found(seed):
+    sample = make_hierarchical_topics(random_state=seed)
+    tree = TopicTree(max_leaf_nodes=None).fit(sample.X)
+    assert tree.n_leaves_ == 8
+    assert adjusted_rand_score(sample.labels, tree.labels_) > 0.98
+
+
+@pytest.mark.parametrize("damping", ["log1p", None])
+def test_eight_unrelated_topics_are_found(damping):
+    lengths = np.random.default_rng(0).poisson(400, size=1_600)
+    sample = make_single_topic(1_600, 1_000, 8, length=lengths, random_state=0)
+    tree = TopicTree(max_leaf_nodes=None, damping=damping).fit(sample.X)
+    assert tree.n_leaves_ == 8
+    assert adjusted_rand_score(sample.labels, tree.labels_) > 0.99
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("d", "length"), [(100, 200), (1_000, 60), (200, 8)])
+def test_a_single_topic_is_not_split(seed, d, length):
+    sample = make_single_topic(500, d, 1, length=length, random_state=seed)
+    assert TopicTree(max_leaf_nodes=None).fit(sample.X).n_leaves_ == 1
+
+
+def test_a_limit_of_depth_ends_growth_instead():
+    sample = make_single_topic(500, 100, 1, length=60, exponent=0.0, random_state=0)
+    options = {"max_leaf_nodes": None, "min_samples_leaf": 1}
+    assert TopicTree(**options).fit(sample.X).n_leaves_ == 1
+    # A depth or a number of leaves is given: the criterion has no say.
+    assert TopicTree(**options, max_depth=1, refine=None).fit(sample.X).n_leaves_ == 2
+    assert TopicTree(3, min_samples_leaf=1, refine=None).fit(sample.X).n_leaves_ == 3
+
+
+@pytest.mark.parametrize("units", [(1.0, 1.0, 1.0, 1.0), (2.0, 0.5, 1.0, 3.0)])
+@pytest.mark.parametrize("weight", [(1.0, 1.0, 1.0, 1.0), (2.0, 0.0, 1.5, 1.0)])
+def test_the_penalty_by_hand(units, weight):
+    X = np.array([[3, 1, 0, 0, 0], [0, 0, 0, 0, 2], [1, 0, 2, 0, 0], [0, 4, 0, 0, 0]], float)
+    v, u = np.array(weight), np.array(units)
+    occurring = {word for x, w in zip(X, v, strict=True) if w for word in np.flatnonzero(x)}
+    mass = sum(w * x.sum() for x, w in zip(X, v, strict=True))
+    unit = sum(w * x.sum() * one for x, w, one in zip(X, v, u, strict=True)) / mass
+    penalty = unit * len(occurring) / 2 * np.log(v.sum())
+
+    def reason(gain):
+        split = Split(LinearRule(np.ones(5), 0.0), np.ones(4, dtype=bool), gain)
+        return bic(split, RowBlocks(sp.csr_array(X)), v, u)
+
+    assert reason(penalty * (1 + 1e-12)) == ""
+    assert reason(penalty) == (
+        f"a split would gain {penalty:.4g} nats, less than the BIC penalty of {penalty:.4g}"
+    )

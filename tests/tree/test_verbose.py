@@ -1,0 +1,58 @@
+"""Progress: silent by default, on standard error when asked for, always in the logger."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from momentree import TopicTree
+
+X = np.random.default_rng(0).poisson(1.0, size=(60, 12))
+LOGGER = logging.getLogger("momentree.tree")
+
+
+def test_a_fit_is_silent_by_default(capfd):
+    TopicTree(3).fit(X).predict(X)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("verbose", [True, 1])
+def test_progress_goes_to_standard_error(capfd, verbose):
+    TopicTree(3, verbose=verbose).fit(X)
+    out, err = capfd.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert all(line.startswith("momentree: ") for line in lines)
+    assert "momentree: growing the tree: 2 leaves" in lines
+    assert "momentree: growing the tree: 3 leaves" in lines
+    assert "momentree: refining 3 leaves" in lines
+
+
+def test_the_logger_is_left_as_it_was(capfd):
+    before = LOGGER.level, list(LOGGER.handlers)
+    TopicTree(3, verbose=True).fit(X)
+    assert (LOGGER.level, list(LOGGER.handlers)) == before
+    with pytest.raises(ValueError, match="all sample weights are zero"):
+        TopicTree(3, verbose=True).fit(X, sample_weight=np.zeros(60))
+    assert (LOGGER.level, list(LOGGER.handlers)) == before
+    capfd.readouterr()
+    TopicTree(3).fit(X)
+    assert capfd.readouterr().err == ""
+
+
+def test_the_logger_is_left_as_it_was_after_an_interruption(monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    before = LOGGER.level, list(LOGGER.handlers)
+    monkeypatch.setattr("momentree.tree.topic_tree.grow", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        TopicTree(3, verbose=True).fit(X)
+    assert (LOGGER.level, list(LOGGER.handlers)) == before
+
+
+def test_the_same_messages_go_to_the_logger(caplog):
+    with caplog.at_level(logging.INFO, logger="momentree.tree"):
+        TopicTree(3).fit(X)
+    assert "growing the tree: 3 leaves" in caplog.messages
+    assert {record.levelno for record in caplog.records} == {logging.INFO}
