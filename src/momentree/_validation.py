@@ -14,9 +14,18 @@ from sklearn.utils.validation import validate_data
 
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
-__all__ = ["check_counts", "check_features", "check_parameters", "check_sample_weight"]
+__all__ = [
+    "check_counts",
+    "check_features",
+    "check_parameters",
+    "check_sample_weight",
+    "check_words",
+]
 
 Floats = NDArray[np.float64]
+
+MAX_COUNT = 1e30
+"""Single precision, in which damped counts are kept, ends at 3e38; this leaves room for sums."""
 
 _CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -32,8 +41,8 @@ def check_counts(X: Any) -> Any:
     Raises
     ------
     InvalidDataError
-        If X is not two-dimensional and numeric, is empty, or holds NaN, infinities or negative
-        values; the message names the first bad row and column.
+        If X is not two-dimensional and numeric, is empty, or holds NaN, infinities, negative
+        values or values above 1e30; the message names the first bad row and column.
     """
     with _own_errors():
         X = check_array(X, **_CHECKS)
@@ -68,16 +77,11 @@ def check_features(
     InvalidDataError
         As :func:`check_counts`; if columns are not those of ``fit``; if there are not as many
         names as columns.
-    EmptyCorpusError
-        In ``fit``, if X holds no count above zero.
     """
     with _own_errors():
         X = validate_data(estimator, X, reset=reset, **_CHECKS)
     X = _finite_counts(X)
     d = X.shape[1]
-    if reset and not X.data.any():
-        msg = f"all {X.shape[0]} documents are empty: X holds no count above zero"
-        raise EmptyCorpusError(msg)
     if feature_names is None:
         default = np.arange(d).astype(str)
         return X, np.asarray(getattr(estimator, "feature_names_in_", default), dtype=object)
@@ -102,12 +106,14 @@ def _finite_counts(X: Any) -> Any:
         X = X.copy()  # the caller's matrix stays as it is
         X.sum_duplicates()
     lowest = X.data.min(initial=0)
-    if not (lowest >= 0 and np.isfinite(X.data.max(initial=0))):
-        bad = ~((X.data >= 0) & np.isfinite(X.data))
+    if not (lowest >= 0 and X.data.max(initial=0) <= MAX_COUNT):
+        bad = ~((X.data >= 0) & (X.data <= MAX_COUNT))
         at = int(np.argmax(bad))
         row = int(np.searchsorted(X.indptr, at, side="right")) - 1
         if X.data[at] < 0:
             kind, todo = "Negative values in data", "counts are zero or more"
+        elif np.isfinite(X.data[at]):
+            kind, todo = "Values too large in data", f"counts are {MAX_COUNT:g} or less"
         else:
             kind, todo = "Input X contains NaN or infinity", "remove or fill missing values"
         msg = f"{kind}: row {row}, column {X.indices[at]} holds {X.data[at]}; {todo}"
@@ -121,11 +127,16 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
     Raises
     ------
     InvalidDataError
-        If the length is wrong, a weight is negative or not finite, or all weights are zero.
+        If weights are not numbers, their number is wrong, one is negative or not finite, or all
+        are zero.
     """
     if sample_weight is None:
         return np.ones(n_samples)
-    w = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        w = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"sample_weight is not an array of numbers: {error}"
+        raise InvalidDataError(msg) from error
     if w.ndim == 0:
         w = np.full(n_samples, float(w))
     if w.shape != (n_samples,):
@@ -138,6 +149,33 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
         msg = "all sample weights are zero; at least one sample needs a positive weight"
         raise InvalidDataError(msg)
     return w
+
+
+def check_words(X: Any, sample_weight: Floats) -> None:
+    """Check that there is a word to learn from.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n_samples, n_features)
+        Counts >= 0.
+    sample_weight : ndarray of shape (n_samples,)
+        Weights >= 0.
+
+    Raises
+    ------
+    EmptyCorpusError
+        If no document of positive weight holds a count above zero.
+    """
+    if not X.data.any():
+        msg = f"all {X.shape[0]} documents are empty: X holds no count above zero"
+        raise EmptyCorpusError(msg)
+    counts = sample_weight > 0
+    if not counts.all() and not X.data[np.repeat(counts, np.diff(X.indptr))].any():
+        msg = (
+            f"all {np.count_nonzero(counts)} documents of positive sample weight are empty; "
+            "give weight to a document with words"
+        )
+        raise EmptyCorpusError(msg)
 
 
 def check_parameters(weights: ArrayLike, components: ArrayLike) -> tuple[Floats, Floats]:

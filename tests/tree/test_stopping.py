@@ -44,7 +44,7 @@ def test_a_limit_of_depth_ends_growth_instead():
     assert TopicTree(**options).fit(sample.X).n_leaves_ == 1
     # A depth or a number of leaves is given: the criterion has no say.
     assert TopicTree(**options, max_depth=1, refine=None).fit(sample.X).n_leaves_ == 2
-    assert TopicTree(3, min_samples_leaf=1, refine=None).fit(sample.X).n_leaves_ == 3
+    assert TopicTree(2, min_samples_leaf=1, refine=None).fit(sample.X).n_leaves_ == 2
 
 
 @pytest.mark.parametrize("units", [(1.0, 1.0, 1.0, 1.0), (2.0, 0.5, 1.0, 3.0)])

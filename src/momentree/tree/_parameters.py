@@ -75,7 +75,7 @@ def check_parameters(tree: Any) -> None:
         ("stop", get_args(Stop)),
     ):
         value = getattr(tree, name)
-        if not any(value is choice or value == choice for choice in choices):
+        if (value is not None and not isinstance(value, str)) or value not in choices:
             _fail(name, value, "one of " + ", ".join(repr(choice) for choice in choices))
     if tree.weighting == "three_words" and tree.damping is not None:
         _fail("weighting", tree.weighting, "damping=None with it: it draws words from whole counts")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._validation import check_features, check_sample_weight
+from momentree._validation import check_features, check_sample_weight, check_words
 from momentree.backends import RowBlocks
 from momentree.moments import Damping, Weighting, damp
 from momentree.tree import build, export, persistence
@@ -207,8 +207,9 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         InvalidDataError
-            If X is not a matrix of finite counts >= 0 with a word in it, or weights or names do
-            not fit it.
+            If X is not a matrix of counts from 0 to 1e30, or weights or names do not fit it.
+        EmptyCorpusError
+            If no document of positive weight holds a word.
         InvalidParameterError
             If a parameter is out of its range.
         """
@@ -216,6 +217,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("tree_", None)  # a fit that fails leaves no tree of an earlier one
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
+        check_words(X, weight)
         with _progress(bool(self.verbose)):
             log.info("damping counts")
             damped = damp(X, self.damping)
