@@ -1,7 +1,15 @@
 """Moments: data or parameters in, M1, M2 and whitened slices of M3 out."""
 
 from momentree.moments._population import PopulationMoments
-from momentree.moments.damping import Damped, Damping, damp
+from momentree.moments.damping import Damped, Damping, damp, typical_unit
 from momentree.moments.single_topic import SingleTopicMoments, Weighting
 
-__all__ = ["Damped", "Damping", "PopulationMoments", "SingleTopicMoments", "Weighting", "damp"]
+__all__ = [
+    "Damped",
+    "Damping",
+    "PopulationMoments",
+    "SingleTopicMoments",
+    "Weighting",
+    "damp",
+    "typical_unit",
+]

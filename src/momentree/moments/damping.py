@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidParameterError
 
-__all__ = ["Damped", "Damping", "damp"]
+__all__ = ["Damped", "Damping", "damp", "typical_unit"]
 
 Damping = Literal["log1p"]
 
@@ -95,6 +95,35 @@ def damp(X: Any, damping: Damping | None) -> Damped:
         np.sqrt(unit, out=unit)
         data *= np.repeat(unit.astype(np.float32), np.diff(X.indptr))
     return Damped(_like(X, data), unit)
+
+
+def typical_unit(
+    rows: RowBlocks, unit: NDArray[np.float64], sample_weight: NDArray[np.float64]
+) -> float:
+    """Return what one word counts on average after damping.
+
+        u = sum_i v_i u_i c_i / sum_i v_i c_i,   c_i the sum of row i.
+
+    Evidence from damped counts, and the chance fluctuations of it, both scale with u: so does
+    what is weighed against them, as pseudo-counts and penalties are.
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Damped counts.
+    unit : ndarray of shape (n,)
+        u_i, what one word counts in each document.
+    sample_weight : ndarray of shape (n,)
+        v_i >= 0.
+
+    Returns
+    -------
+    float
+        u > 0; 1 without damping, or without words.
+    """
+    mass = sample_weight * rows.row_sums
+    total = float(mass.sum())
+    return float(mass @ unit) / total if total > 0 else 1.0
 
 
 def _like(X: Any, data: Any) -> Any:

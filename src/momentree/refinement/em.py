@@ -49,7 +49,7 @@ def smoothed_parameters(sums: Floats, sizes: Floats, smoothing: float) -> TopicP
     sizes : ndarray of shape (k,)
         N, the documents expected in each topic.
     smoothing : float > 0
-        Pseudo-count of every word in every topic; 0.5 is the prior of Jeffreys.
+        Pseudo-count of every word in every topic.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def em(
     start: TopicParameters,
     *,
     sample_weight: Floats,
-    smoothing: float = 0.5,
+    smoothing: float = 1.0,
     max_iter: int = 100,
     tol: float = 1e-5,
 ) -> Refined:
@@ -82,7 +82,7 @@ def em(
         All centers > 0.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
-    smoothing : float > 0, default=0.5
+    smoothing : float > 0, default=1.0
         Pseudo-count of every word in every topic.
     max_iter : int >= 1, default=100
         Most steps.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
+from momentree.moments import typical_unit
 from momentree.tree.split import Split
 
 __all__ = ["Stop", "Worth", "always", "bic"]
@@ -27,10 +28,10 @@ def always(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -
 def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> str:
     """Make a split that lowers the Bayesian information criterion.
 
-        gain > u p / 2 log n,   u = sum_i v_i u_i c_i / sum_i v_i c_i,
+        gain > u p / 2 log n
 
-    for n documents (the sum of their weights v) with p different words, in which one word counts
-    u_i and all words together c_i.
+    for n documents (the sum of their weights) with p different words, in which one word counts u
+    on average.
 
     Parameters
     ----------
@@ -39,9 +40,9 @@ def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> s
     rows : RowBlocks of shape (n, d)
         Its documents, as damped.
     sample_weight : ndarray of shape (n,)
-        v.
+        Weights >= 0.
     unit : ndarray of shape (n,)
-        u_i; 1 without damping.
+        What one word counts in each document; 1 without damping.
 
     Returns
     -------
@@ -50,14 +51,13 @@ def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> s
 
     Notes
     -----
-    A split adds one parameter a word. Scaling the counts of a document by u scales its evidence
-    and the chance fluctuations of that evidence alike, so that the penalty scales with u: the
-    quasi-likelihood form of the criterion.
+    A split adds one parameter a word. Scaling counts scales the evidence and its chance
+    fluctuations alike, so that the penalty scales with u (:func:`momentree.moments.typical_unit`):
+    the quasi-likelihood form of the criterion.
     """
     counted = (sample_weight > 0).astype(np.float64)
     seen = rows.sum(lambda B: B.tdot(counted[B.at]))
-    mass = sample_weight * rows.row_sums
-    u = float(mass @ unit) / max(float(mass.sum()), np.finfo(float).tiny)
+    u = typical_unit(rows, unit, sample_weight)
     n = max(float(sample_weight.sum()), 2.0)
     penalty = 0.5 * u * float((seen > 0).sum()) * np.log(n)
     if split.gain > penalty:

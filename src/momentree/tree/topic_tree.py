@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._validation import check_features, check_sample_weight, check_words
 from momentree.backends import RowBlocks
-from momentree.moments import Damping, Weighting, damp
+from momentree.moments import Damping, Weighting, damp, typical_unit
 from momentree.tree import build, export, persistence
 from momentree.tree._parameters import Limits, check_parameters
 from momentree.tree.assign import Assigner, MixtureAssigner
@@ -77,8 +77,9 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
     weighting : {"length", "uniform", "three_words"}, default="length"
         How documents are weighted in the moments; see
         :class:`momentree.moments.SingleTopicMoments`.
-    smoothing : float > 0, default=0.5
-        Pseudo-count of every word in every topic; 0.5 is the prior of Jeffreys.
+    smoothing : float > 0, default=1.0
+        Pseudo-count of every word in every topic, in words (after damping: in what a word counts
+        on average); 1 is the rule of Laplace.
     stop : {"bic"}, default="bic"
         What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
         documents is made while it gains more than u p/2 log n nats, the Bayesian information
@@ -157,7 +158,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         refine: Literal["em"] | None = "em",
         damping: Damping | None = "log1p",
         weighting: Weighting = "length",
-        smoothing: float = 0.5,
+        smoothing: float = 1.0,
         stop: Stop = "bic",
         max_iter: int = 100,
         tol: float = 1e-5,
@@ -221,7 +222,9 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         with _progress(bool(self.verbose)):
             log.info("damping counts")
             damped = damp(X, self.damping)
-            rows, at = in_canonical_order(RowBlocks(damped.X), weight)
+            whole = RowBlocks(damped.X)
+            smoothing = self.smoothing * typical_unit(whole, damped.unit, weight)
+            rows, at = in_canonical_order(whole, weight)
             ordered = weight[at]
             limits = Limits.of(self)
             branches = grow(
@@ -232,7 +235,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
                     min_samples_leaf=self.min_samples_leaf,
                     refine_iter=SPLIT_ITER if self.refine else 0,
                     weighting=self.weighting,
-                    smoothing=self.smoothing,
+                    smoothing=smoothing,
                     random_state=self.random_state,
                 ),
                 max_leaves=limits.leaves,
@@ -248,7 +251,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
                     branches,
                     rows,
                     ordered,
-                    smoothing=self.smoothing,
+                    smoothing=smoothing,
                     min_samples_leaf=self.min_samples_leaf,
                     max_iter=self.max_iter,
                     tol=self.tol,
