@@ -9,8 +9,8 @@ from momentree import TopicTree
 from momentree.datasets import make_single_topic
 
 GRID = np.linspace(-1.0, 1.0, 20_001)
-SMOOTHING = 0.5
-ALGORITHM_2 = {"growth": "depth", "refine": None, "damping": None}
+SMOOTHING = 1.0
+ALGORITHM_2 = {"growth": "depth", "refine": None, "damping": None, "smoothing": SMOOTHING}
 
 
 def literal_moments(X):

@@ -129,12 +129,8 @@ def order(root: Branch, weight: Floats) -> NDArray[np.intp]:
     """
     before = {leaf: i for i, leaf in enumerate(root.leaves())}
 
-    def size(branch: Branch) -> tuple[float, int]:
-        leaves = branch.leaves()
-        return (
-            sum(float(weight[leaf.samples].sum()) for leaf in leaves),
-            sum(int(np.count_nonzero(weight[leaf.samples])) for leaf in leaves),
-        )
+    def size(branch: Branch) -> float:
+        return sum(float(weight[leaf.samples].sum()) for leaf in branch.leaves())
 
     for branch in _branches(root):
         if branch.children and size(branch.children[0]) < size(branch.children[1]):

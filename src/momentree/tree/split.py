@@ -143,8 +143,7 @@ class Splitter:
             ).parameters
         rule = LinearRule.between(start, prior=self.refine_iter > 0)
         margins = rule.margins(rows)
-        above, below = (sample_weight[at] for at in (margins > 0, margins < 0))
-        if (above.sum(), np.count_nonzero(above)) < (below.sum(), np.count_nonzero(below)):
+        if sample_weight[margins > 0].sum() < sample_weight[margins < 0].sum():
             rule, margins = rule.flipped(), -margins
         # A document without words, say, is as likely on both sides: it joins the larger.
         first = margins >= 0
