@@ -188,7 +188,7 @@ def test_leaves_say_why_they_were_not_split(X):
     (reason,) = reasons(np.tile([3, 1, 0, 2], (30, 1)))
     assert reason.startswith("M2 shows 1 component(s) of 2 asked for")
     one_topic = make_single_topic(400, 100, 1, length=60, exponent=0.0, random_state=2).X
-    (reason,) = reasons(one_topic, max_leaf_nodes=None)
+    (reason,) = reasons(one_topic, max_leaf_nodes=None, refine=None, min_samples_leaf=1)
     assert "less than the BIC penalty of" in reason
     apart = np.repeat([[9, 0, 0], [0, 9, 9]], [2, 28], axis=0)
     assert reasons(apart) == {"one side would hold fewer than min_samples_leaf = 5"}
