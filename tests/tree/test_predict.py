@@ -46,7 +46,7 @@ def test_probabilities_are_the_posterior_of_the_mixture(sample):
 
 def test_the_mixture_is_the_m_step_of_its_own_posterior(sample):
     # At a fixed point of EM: omega_j is the mean posterior of the documents of fit.
-    tree = TopicTree(4, tol=0.0, max_iter=2000, damping=None).fit(sample.X)
+    tree = TopicTree(4, tol=0.0, max_iter=2000, damping=None, smoothing=0.5).fit(sample.X)
     R = tree.predict_proba(sample.X)
     mixture = tree._assigner.parameters
     np.testing.assert_allclose(mixture.weights, R.mean(axis=0), rtol=1e-6)

@@ -222,10 +222,9 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         with _progress(bool(self.verbose)):
             log.info("damping counts")
             damped = damp(X, self.damping)
-            whole = RowBlocks(damped.X)
-            smoothing = self.smoothing * typical_unit(whole, damped.unit, weight)
-            rows, at = in_canonical_order(whole, weight)
+            rows, at = in_canonical_order(RowBlocks(damped.X), weight)
             ordered = weight[at]
+            smoothing = self.smoothing * typical_unit(rows, damped.unit[at], ordered)
             limits = Limits.of(self)
             branches = grow(
                 rows,
