@@ -125,7 +125,7 @@ class TopicParameters:
             msg = f"weights have shape {self.weights.shape}, centers {(d, k)} need {(k,)}"
             raise ValueError(msg)
         for name, sums in (("weights", self.weights.sum()), ("centers", self.centers.sum(axis=0))):
-            if not np.allclose(sums, 1.0, atol=1e-6):
+            if not np.abs(sums - 1.0).max(initial=0.0) < 1e-6:
                 msg = f"{name} sum to {sums}, not to 1"
                 raise ValueError(msg)
 

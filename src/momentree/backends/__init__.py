@@ -1,6 +1,6 @@
 """How sums over rows are run: one kernel per sum, and row blocks, threads as ways to run it."""
 
 from momentree.backends.rows import Block, RowBlocks
-from momentree.backends.threads import get_num_threads, num_threads
+from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
-__all__ = ["Block", "RowBlocks", "get_num_threads", "num_threads"]
+__all__ = ["Block", "RowBlocks", "get_num_threads", "num_threads", "single_threaded_blas"]

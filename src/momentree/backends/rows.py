@@ -95,8 +95,8 @@ def _add_product(
     # SciPy's compiled kernels, called as its own sparse arrays call them. Making such an array
     # for every block costs a third of the product, and copies what is a view of a longer array.
     V = np.ascontiguousarray(V, dtype=np.float64)
-    if V.ndim == 1:
-        getattr(_sparsetools, f"{layout}_matvec")(n, d, *arrays, V, out)
+    if V.ndim == 1 or V.shape[1] == 1:
+        getattr(_sparsetools, f"{layout}_matvec")(n, d, *arrays, V.ravel(), out.ravel())
     else:
         product = getattr(_sparsetools, f"{layout}_matvecs")
         product(n, d, V.shape[1], *arrays, V.ravel(), out.ravel())

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._validation import check_features, check_sample_weight, check_words
-from momentree.backends import RowBlocks
+from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.moments import Damping, Weighting, damp, typical_unit
 from momentree.tree import build, export, persistence
 from momentree.tree._parameters import Limits, check_parameters
@@ -219,7 +219,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_words(X, weight)
-        with _progress(bool(self.verbose)):
+        with _progress(bool(self.verbose)), single_threaded_blas():
             log.info("damping counts")
             damped = damp(X, self.damping)
             rows, at = in_canonical_order(RowBlocks(damped.X), weight)
