@@ -84,8 +84,8 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
         documents is made while it gains more than u p/2 log n nats, the Bayesian information
         criterion, p being the number of words that occur in them and u what one word counts
-        after damping. It errs on the side of few leaves; without damping, where bursts of words
-        inflate gains, on the side of many.
+        after damping. It errs on the side of few leaves for articles and longer, of many for
+        documents of a dozen words, and without damping, where bursts of words inflate gains.
     max_iter : int >= 1, default=100
         Most steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
