@@ -47,7 +47,7 @@ METHODS: dict[str, Callable[[Labelled], NDArray[np.intp]]] = {
     "tree, refine=None": partial(tree, refine=None),
     'tree, growth="depth"': partial(tree, growth="depth"),
     "tree, smoothing=0.1": partial(tree, smoothing=0.1),
-    "tree, smoothing=1.0": partial(tree, smoothing=1.0),
+    "tree, smoothing=0.5": partial(tree, smoothing=0.5),
     "tree, Algorithm 2 of the papers": partial(tree, growth="depth", refine=None, damping=None),
     "LSA, k-means, 10 starts": partial(peer, find=peers.lsa_kmeans),
     "LSA, bisecting k-means": partial(peer, find=peers.lsa_bisecting),
