@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 import joblib
@@ -35,7 +36,12 @@ def get_num_threads() -> int:
     ...     get_num_threads()
     1
     """
-    return _limit if _limit is not None else min(16, int(joblib.cpu_count()))
+    return _limit if _limit is not None else _usable_cores()
+
+
+@cache
+def _usable_cores() -> int:
+    return min(16, int(joblib.cpu_count()))  # reads files of the system: too slow for every sum
 
 
 @contextmanager
