@@ -49,7 +49,7 @@ def whiten(
     Raises
     ------
     InvalidParameterError
-        If `n_components` is less than 1.
+        If `n_components` is less than 1, or `moments` are no moments.
 
     Notes
     -----
@@ -73,6 +73,12 @@ def whiten(
     """
     if n_components < 1:
         msg = f"n_components={n_components}; expected 1 or more"
+        raise InvalidParameterError(msg)
+    if not hasattr(moments, "whitened_slices"):
+        msg = (
+            f"moments is a {type(moments).__name__}; expected moments, such as "
+            "momentree.moments.SingleTopicMoments.from_data(X)"
+        )
         raise InvalidParameterError(msg)
     d = moments.m1.shape[0]
     k = min(n_components, d)

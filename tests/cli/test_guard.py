@@ -9,7 +9,7 @@ import warnings
 import pytest
 import typer
 
-from momentree.cli._guard import guarded, one_line
+from momentree.cli._guard import guarded, in_options, one_line
 from momentree.exceptions import ConvergenceWarning, ReadError
 
 
@@ -59,3 +59,20 @@ def test_warnings_are_one_line(capsys):
             warnings.warn("EM ended\nearly", ConvergenceWarning, stacklevel=1)
             warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
     assert capsys.readouterr().err == "momentree: warning: EM ended early\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Try encoding='latin-1'", "Try --encoding latin-1"),
+        ("Name the one to read with text_column", "Name the one to read with --text-column"),
+        ("expected damping=None with it", "expected --damping none with it"),
+        ("min_df=2 allows; lower min_df", "--min-df 2 allows; lower --min-df"),
+        ("max_leaf_nodes = 3 reached", "--leaves = 3 reached"),
+        ("its columns are 'text_column'", "its columns are 'text_column'"),
+        ("cannot read data/min_df.csv", "cannot read data/min_df.csv"),
+        ("the encoding of the file", "the encoding of the file"),
+    ],
+)
+def test_messages_name_options(message, expected):
+    assert in_options(message) == expected

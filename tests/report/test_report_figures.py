@@ -6,7 +6,9 @@ import sys
 import matplotlib as mpl
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
+from momentree import TopicTree
 from momentree.exceptions import InvalidParameterError
 from momentree.report import plot_icicle, plot_tree
 from momentree.report.layout import icicle_cells
@@ -112,3 +114,9 @@ def test_notebook_snippet_nests_and_escapes(case):
     assert "&lt;b&gt;&amp;" in text
     assert "<script" not in text
     assert "120 documents, 4 leaves" in text
+
+
+@pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
+def test_an_unfitted_tree_is_refused(plot):
+    with pytest.raises(NotFittedError, match="call fit first"):
+        plot(TopicTree())

@@ -184,7 +184,12 @@ def test_leaves_say_why_they_were_not_split(X):
         return {leaf.reason for leaf in TopicTree(**options).fit(X).leaves_}
 
     assert reasons(X[:9]) == {"fewer than 2 x min_samples_leaf = 10 documents"}
-    assert reasons(np.eye(20, 5, dtype=int)) == {"no document has three words or more"}
+    assert reasons(np.eye(20, 5, dtype=int)) == {
+        "no document has three words or more after damping, which counts a repeated word as less"
+    }
+    assert reasons(np.eye(20, 5, dtype=int), damping=None) == {
+        "no document has three words or more"
+    }
     (reason,) = reasons(np.tile([3, 1, 0, 2], (30, 1)))
     assert reason.startswith("M2 shows 1 component(s) of 2 asked for")
     one_topic = make_single_topic(400, 100, 1, length=60, exponent=0.0, random_state=2).X
@@ -213,3 +218,8 @@ def test_em_after_a_split_and_a_split_without_it_differ_by_the_prior(X):
     assert plain.rule.intercept == 0.0
     assert refined.rule.intercept != 0.0
     assert refined.gain >= plain.gain
+
+
+def test_documents_of_one_repeated_word_split():
+    X = np.repeat(np.eye(4, dtype=int) * 5, 10, axis=0)
+    assert TopicTree().fit(X).n_leaves_ == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import warnings
@@ -25,6 +26,51 @@ _BROKEN_PIPE = 141  # 128 + SIGPIPE
 def one_line(message: object) -> str:
     """Return a message with all its white space, line breaks included, as single spaces."""
     return " ".join(str(message).split())
+
+
+_OPTIONS = {
+    "max_leaf_nodes": "leaves",
+    "max_depth": "depth",
+    **{
+        name: name.replace("_", "-")
+        for name in (
+            "damping",
+            "encoding",
+            "id_column",
+            "label_column",
+            "language",
+            "max_df",
+            "max_features",
+            "min_df",
+            "min_samples_leaf",
+            "separator",
+            "stop_words",
+            "text_column",
+            "token_pattern",
+            "vocabulary",
+            "weighting",
+        )
+    },
+}
+# A parameter with its value, or one with an underscore; neither quoted nor part of a path.
+_PARAMETER = re.compile(
+    r"(?<![\w'\"./-])(?:(?P<set>NAMES)=(?P<value>'[^']*'|[\w.]+)|(?P<named>NAMES))(?![\w'\"/-])".replace(
+        "NAMES", "|".join(_OPTIONS)
+    )
+)
+
+
+def in_options(message: str) -> str:
+    """Return a message with the parameters of Python put as options of the command."""
+
+    def put(match: re.Match[str]) -> str:
+        if match["set"]:
+            value = match["value"].strip("'")
+            return f"--{_OPTIONS[match['set']]} {'none' if value == 'None' else value}"
+        # A word of English, such as "encoding", is a parameter only where it has a value.
+        return f"--{_OPTIONS[match['named']]}" if "_" in match["named"] else match["named"]
+
+    return _PARAMETER.sub(put, message)
 
 
 def prepare_process() -> None:
@@ -85,7 +131,7 @@ def _flush_stdout() -> None:
 
 
 def _fail(message: object) -> NoReturn:
-    _say(f"momentree: error: {one_line(message)}")
+    _say(f"momentree: error: {in_options(one_line(message))}")
     raise typer.Exit(GENERAL_ERROR) from None
 
 

@@ -100,7 +100,8 @@ def read_documents(
     kind = f"its suffix is {end}" if end else "it has no suffix"
     msg = (
         f"cannot tell what {found} holds: {kind}. Give a folder of text files, or a file that "
-        f"ends in {known}"
+        f"ends in {known} (or packed, .gz); counts of words end in .npz, .mtx or .svm, or are "
+        "called docword.NAME.txt"
     )
     raise ReadError(msg)
 

@@ -286,9 +286,12 @@ def document_weights(
     """
     c = rows.row_sums
     words = c / unit
-    # Damped and scaled lengths carry rounding: two words are two words all the same.
-    pairs = np.where(words >= 2 - 1e-6, c * (c - unit), 0.0)
-    triples = np.where(words >= 3 - 1e-6, pairs * (c - 2 * unit), 0.0)
+    # Whole counts need 2 (3) words. Damped lengths are no whole numbers: any that leaves a weight
+    # above zero counts by it, unless each document is to count alike, whatever its weight. The
+    # millionth is for the rounding of lengths that were scaled.
+    shortest = 2 - 1e-6 if uniform else 1 + 1e-6
+    pairs = np.where(words > shortest, c * (c - unit), 0.0)
+    triples = np.where(words > shortest + 1, pairs * (c - 2 * unit), 0.0)
     r = np.zeros((3, len(c)))
     for m, size in enumerate((c, pairs, triples)):
         usable = size > 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from momentree.exceptions import InvalidParameterError
 from momentree.metrics import relevance
-from momentree.report._fitted import FittedTree
+from momentree.report._fitted import FittedTree, fitted_root
 from momentree.report.layout import icicle_cells
 from momentree.report.summary import DEFAULT_LAMBDA
 from momentree.tree.node import TreeNode
@@ -65,7 +65,7 @@ def plot_tree(
     InvalidParameterError
         When ``n_words`` < 1 or ``lam`` is outside [0, 1].
     """
-    root = estimator.tree_
+    root = fitted_root(estimator)
     leaves = list(root.leaves())
     words = [", ".join(line) for line in _leaf_words(estimator, n_words, lam)]
     width_of = _text_widths(fontsize)
@@ -178,7 +178,7 @@ def plot_icicle(
     """
     from matplotlib.patches import Rectangle
 
-    root = estimator.tree_
+    root = fitted_root(estimator)
     words = _leaf_words(estimator, n_words, lam)
     cells = icicle_cells(root)
     rows = max(cell.bottom for cell in cells)

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any
 
 import jinja2
 from markupsafe import Markup
+
+from momentree._files import whole_file
 
 __all__ = ["render_html", "write_html"]
 
@@ -47,7 +48,8 @@ def render_html(summary: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from momentree.report import render_html, summarize
+    >>> from momentree._files import whole_file
+    from momentree.report import render_html, summarize
     >>> from momentree.tree.node import TreeNode
     >>> class Fitted:
     ...     tree_ = TreeNode(np.array([0.5, 0.5]), 1.0, leaf_id=0, _samples=np.arange(3))
@@ -108,18 +110,8 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     """
     target = Path(path)
     page = render_html(summary).encode("utf-8")
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(page)
-        # mkstemp keeps the file to its owner; a report has the rights of any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(target) as stream:
+        stream.write(page)
     return target
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import npmi_coherence, umass_coherence
-from momentree.report._fitted import FittedTree
+from momentree.report._fitted import FittedTree, fitted_root
 from momentree.report.documents import (
     MAX_NAME,
     clean_text,
@@ -119,7 +119,7 @@ def summarize(
     """
     _check_int("n_words", n_words, 1)
     _check_int("n_documents", n_documents, 0)
-    root = estimator.tree_
+    root = fitted_root(estimator)
     leaf_of = np.asarray(estimator.labels_)
     n = len(leaf_of)
     for name, values in (("ids", ids), ("texts", texts), ("labels", labels)):

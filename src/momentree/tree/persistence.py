@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
 import zlib
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._files import whole_file
 from momentree._version import __version__
 from momentree.exceptions import ReadError
 from momentree.objects import TopicParameters
@@ -82,20 +80,12 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
             for node in nodes
         ],
     }
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
-            _add(archive, "manifest.json", json.dumps(manifest, ensure_ascii=False).encode())
-            for name, array in arrays.items():
-                buffer = io.BytesIO()
-                np.save(buffer, array, allow_pickle=False)
-                _add(archive, f"{name}.npy", buffer.getvalue())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
+        _add(archive, "manifest.json", json.dumps(manifest, ensure_ascii=False).encode())
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array, allow_pickle=False)
+            _add(archive, f"{name}.npy", buffer.getvalue())
 
 
 def restore(tree: Any, path: str | PathLike[str]) -> TreeNode:
@@ -210,12 +200,6 @@ def _check_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -125,7 +125,9 @@ class Splitter:
             random_state=self.random_state,
         )
         if not moments.has_triples:
-            return NoSplit("no document has three words or more")
+            damped = bool((unit != 1).any())
+            why = " after damping, which counts a repeated word as less" if damped else ""
+            return NoSplit(f"no document has three words or more{why}")
         white = whiten(moments, 2, tol=WHITENING_TOL, max_iter=WHITENING_ITER)
         found = sidiwo(moments, 2, whitening=white)
         if found.n_components < 2:
