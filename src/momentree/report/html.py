@@ -48,8 +48,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from momentree._files import whole_file
-    from momentree.report import render_html, summarize
+    >>> from momentree.report import render_html, summarize
     >>> from momentree.tree.node import TreeNode
     >>> class Fitted:
     ...     tree_ = TreeNode(np.array([0.5, 0.5]), 1.0, leaf_id=0, _samples=np.arange(3))
