@@ -76,7 +76,7 @@ def random_mixture(X: Any, k: int, *, damping: Damping | None = None, starts: in
         else:
             R = rng.dirichlet(np.ones(k), n)
         start = smoothed_parameters(rows.sum(lambda B, R=R: B.tdot(R[B.at])), R.sum(axis=0), 0.5)
-        found = em(rows, start, sample_weight=weight, tol=1e-6)
+        found = em(rows, start, sample_weight=weight, smoothing=0.5, tol=1e-6)
         if best is None or found.log_likelihood > best.log_likelihood:
             best = found
     return log_joint(rows, best.parameters).argmax(axis=1)
