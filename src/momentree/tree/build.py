@@ -97,7 +97,7 @@ def refine_leaves(
         small = int(sizes.argmin())
         if len(leaves) == 1 or (sizes[small] >= min_samples_leaf and counts.min() > 0):
             break
-        _drop(root, leaves.pop(small))
+        _drop(root, leaves[small])
         keep = np.arange(parameters.n_components) != small
         shares = parameters.weights[keep]
         parameters = TopicParameters(shares / shares.sum(), parameters.centers[:, keep])
