@@ -17,6 +17,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError
 __all__ = [
     "check_counts",
     "check_features",
+    "check_means",
     "check_parameters",
     "check_sample_weight",
     "check_words",
@@ -195,4 +196,26 @@ def check_parameters(weights: ArrayLike, components: ArrayLike) -> tuple[Floats,
         if not (values >= 0).all() or not np.allclose(sums, 1.0, atol=1e-8):
             msg = f"{name} must be zero or more and sum to 1 (sums received: {sums})"
             raise InvalidDataError(msg)
+    return w, mu
+
+
+def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
+    """Return mixing weights (k,) and means (k, d) after checking that the means are >= 0.
+
+    Raises
+    ------
+    InvalidDataError
+        If shapes do not fit, weights are no distribution, or means are negative or not finite.
+    """
+    w = np.asarray(weights, dtype=np.float64)
+    mu = np.asarray(means, dtype=np.float64)
+    if mu.ndim != 2 or w.shape != (mu.shape[0],):
+        msg = f"weights {w.shape} and means {mu.shape} need shapes (k,) and (k, d)"
+        raise InvalidDataError(msg)
+    if not (w >= 0).all() or not np.isclose(w.sum(), 1.0, atol=1e-8):
+        msg = f"weights must be zero or more and sum to 1 (sum received: {w.sum()})"
+        raise InvalidDataError(msg)
+    if not ((mu >= 0) & np.isfinite(mu)).all():
+        msg = "means must be finite numbers of zero or more"
+        raise InvalidDataError(msg)
     return w, mu

@@ -51,6 +51,21 @@ class Moments(Protocol):
         """
         ...
 
+    def whitened_tensor(self, W: Floats) -> Floats:
+        """Return T = M3(W, W, W) = sum_r W[:, r] (x) H[r], without the d slices.
+
+        Parameters
+        ----------
+        W : ndarray of shape (k, d)
+            Whitening map.
+
+        Returns
+        -------
+        ndarray of shape (k, k, k)
+            Symmetric.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class Whitening:

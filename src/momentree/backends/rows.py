@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 BLOCK_NNZ = 1 << 18
 """Stored values in a block: 3 MB as float64 with indices, so that a block stays in cache."""
 N_CHAINS = 16
-"""Blocks are summed in this many chains, whatever the number of threads: it bounds both the
-memory for partial sums and the number of threads, and keeps the order of additions fixed."""
+"""Blocks are summed in this many chains, whatever the number of threads: it bounds the number of
+threads, and keeps the order of additions fixed."""
 
 
 class Block:
@@ -124,7 +124,7 @@ class RowBlocks:
 
     Notes
     -----
-    Memory beyond X: one block a thread, and the partial sums of at most 16 chains of blocks.
+    Memory beyond X: one block a thread, and a partial sum for each thread and the total.
 
     Examples
     --------
@@ -199,8 +199,8 @@ class RowBlocks:
             return total
 
         parts = run(add_chain, len(chains))
-        total = parts[0]
-        for part in parts[1:]:
+        total = next(parts)
+        for part in parts:
             total += part
         return total
 
@@ -222,7 +222,7 @@ class RowBlocks:
         def map_chain(i: int) -> Floats:
             return np.concatenate([kernel(self._block(at)) for at in chains[i]])
 
-        return np.concatenate(run(map_chain, len(chains)))
+        return np.concatenate(list(run(map_chain, len(chains))))
 
     def _block(self, at: slice) -> Block:
         X = self._X

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
@@ -82,12 +83,24 @@ def single_threaded_blas() -> Iterator[None]:
         yield
 
 
-def run(task: Callable[[int], T], n_tasks: int) -> Sequence[T]:
-    """Return ``[task(0), ..., task(n_tasks - 1)]``, computed on threads; SciPy frees the GIL."""
+def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
+    """Yield ``task(0), ..., task(n_tasks - 1)`` in this order, computed on threads.
+
+    No more tasks are begun than there are threads before the result of the first is taken, so
+    that results do not pile up. SciPy and BLAS free the GIL.
+    """
     n = min(get_num_threads(), n_tasks)
     if n <= 1:
-        return [task(i) for i in range(n_tasks)]
+        yield from map(task, range(n_tasks))
+        return
     key = (os.getpid(), n)  # a forked child must not wait for its parent's threads
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(n, thread_name_prefix="momentree")
-    return list(_pools[key].map(task, range(n_tasks)))
+    pool = _pools[key]
+    begun: deque[Future[T]] = deque()
+    for i in range(n_tasks):
+        if len(begun) > n:
+            yield begun.popleft().result()
+        begun.append(pool.submit(task, i))
+    while begun:
+        yield begun.popleft().result()

@@ -2,11 +2,17 @@
 
 from momentree.moments._population import PopulationMoments
 from momentree.moments.damping import Damped, Damping, damp, typical_unit
+from momentree.moments.factorial import FactorialMoments
+from momentree.moments.lda import LDAMoments
+from momentree.moments.poisson import PoissonMoments
 from momentree.moments.single_topic import SingleTopicMoments, Weighting
 
 __all__ = [
     "Damped",
     "Damping",
+    "FactorialMoments",
+    "LDAMoments",
+    "PoissonMoments",
     "PopulationMoments",
     "SingleTopicMoments",
     "Weighting",

@@ -74,6 +74,22 @@ class PopulationMoments:
         slices = np.einsum("ri,i,ai,bi->rab", self._M, self._w, WM, WM, optimize=True)
         return np.asarray(slices)
 
+    def whitened_tensor(self, W: ArrayLike) -> Floats:
+        """Return T = M3(W, W, W), M3 whitened in all three modes.
+
+        Parameters
+        ----------
+        W : ndarray of shape (k, d)
+            Whitening map.
+
+        Returns
+        -------
+        ndarray of shape (k, k, k)
+            Symmetric.
+        """
+        WM = np.asarray(W, dtype=np.float64) @ self._M
+        return np.asarray(np.einsum("i,ai,bi,ci->abc", self._w, WM, WM, WM, optimize=True))
+
     def m3_dense(self) -> Floats:
         """Return M3 as an array of shape (d, d, d), for small d; memory O(d^3)."""
         return self.whitened_slices(np.eye(self._M.shape[0]))

@@ -6,13 +6,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import LinearOperator
 
 from momentree._validation import check_counts, check_parameters, check_sample_weight
-from momentree.backends import Block, RowBlocks
+from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments._population import PopulationMoments
 from momentree.moments._three_words import three_words
+from momentree.moments.factorial import FactorialMoments
 
 __all__ = ["SingleTopicMoments", "Weighting"]
 
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Weighting = Literal["length", "uniform", "three_words"]
 
 
-class SingleTopicMoments:
+class SingleTopicMoments(FactorialMoments):
     """Estimate the moments M1, M2, M3 of a single-topic model from word counts.
 
     With r2 and r3 the weights of documents, c the length of document x, and sums over documents,
@@ -78,15 +78,6 @@ class SingleTopicMoments:
            [0.167, 0.   , 0.167],
            [0.   , 0.167, 0.167]])
     """
-
-    def __init__(self, rows: RowBlocks, row_weights: Floats, unit: Floats | float = 1.0) -> None:
-        self._rows = rows
-        r1, self._r2, self._r3 = row_weights
-        self._r3u = self._r3 * unit
-        # One pass gives M1 and the column sums that the diagonal corrections need.
-        right = np.stack([r1, self._r2 * unit, self._r3u * unit], axis=1)
-        sums = rows.sum(lambda B: B.tdot(right[B.at]))
-        self._s1, self._s2, self._s3 = sums.T
 
     @classmethod
     def from_data(
@@ -200,80 +191,6 @@ class SingleTopicMoments:
         """
         w, mu = check_parameters(weights, components)
         return PopulationMoments(w, mu.T)
-
-    @property
-    def has_triples(self) -> bool:
-        """Whether any document has the three words that M3 needs."""
-        return bool(self._r3.any())
-
-    @property
-    def m1(self) -> Floats:
-        """M1, shape (d,), sum 1."""
-        return np.asarray(self._s1)
-
-    @property
-    def m2(self) -> LinearOperator:
-        """M2 v = X^T (r2 * (X v)) - s2 * v as an operator of shape (d, d)."""
-        d = self._rows.shape[1]
-
-        def matmat(V: Floats) -> Floats:
-            V = np.asarray(V, dtype=np.float64)
-            r2 = self._r2 if V.ndim == 1 else self._r2[:, None]
-            s2 = self._s2 if V.ndim == 1 else self._s2[:, None]
-            product = self._rows.sum(lambda B: B.tdot(r2[B.at] * B.dot(V)))
-            return np.asarray(product - s2 * V)
-
-        # SciPy hands a column (d, 1) to matvec as well; both shapes come back as they came.
-        return LinearOperator(
-            shape=(d, d),
-            dtype=np.float64,
-            matvec=matmat,
-            rmatvec=matmat,
-            matmat=matmat,
-            rmatmat=matmat,
-        )
-
-    def whitened_slices(self, W: ArrayLike) -> Floats:
-        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes (H eq. 3).
-
-        With z = W x and P_ab = w_a * w_b,
-
-            H_ab = X^T (r3 (z_a z_b - X P_ab)) - w_a * X^T(r3 z_b) - w_b * X^T(r3 z_a)
-                   + 2 s3 * P_ab.
-
-        Parameters
-        ----------
-        W : array-like of shape (k, d)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (d, k, k)
-            Symmetric in its last two axes. Time O(nnz k^2), memory O(d k^2).
-        """
-        W = np.asarray(W, dtype=np.float64)
-        k, d = W.shape
-        a, b = np.triu_indices(k)
-        P = (W[a] * W[b]).T
-        right = np.hstack([W.T, P])
-        r3, r3u = self._r3[:, None], self._r3u[:, None]
-
-        def kernel(B: Block) -> Floats:
-            Z = B.dot(right)
-            z, XP = Z[:, :k], Z[:, k:]
-            pairs = r3[B.at] * z[:, a] * z[:, b] - r3u[B.at] * XP
-            return B.tdot(np.hstack([pairs, r3u[B.at] * z]))
-
-        sums = self._rows.sum(kernel)
-        pairs, Xz = sums[:, : len(a)], sums[:, len(a) :]
-        pairs = pairs - W[a].T * Xz[:, b] - W[b].T * Xz[:, a] + 2.0 * self._s3[:, None] * P
-        H = np.empty((d, k, k))
-        H[:, a, b] = H[:, b, a] = pairs
-        return H
-
-    def m3_dense(self) -> Floats:
-        """Return M3 as an array of shape (d, d, d), for small d; memory O(d^3)."""
-        return self.whitened_slices(np.eye(self._rows.shape[1]))
 
 
 def document_weights(

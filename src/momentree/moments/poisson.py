@@ -1,0 +1,133 @@
+"""Moments of the Poisson naive Bayes model: T Proposition 1.2.1; exact population moments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momentree._validation import check_counts, check_means, check_sample_weight
+from momentree.backends import RowBlocks
+from momentree.moments._population import PopulationMoments
+from momentree.moments.factorial import FactorialMoments
+
+__all__ = ["PoissonMoments"]
+
+Floats = NDArray[np.float64]
+
+
+class PoissonMoments(FactorialMoments):
+    """Estimate the moments M1, M2, M3 of a mixture of independent Poisson variables.
+
+    The factorial moments of a Poisson variable are powers of its mean, so with v the sample
+    weights, scaled to sum 1,
+
+        M1 = sum v x,     M2 = sum v (x x^T - diag(x)),
+        M3[a, b, c] = sum v x_a (x_b - [a = b]) (x_c - [a = c] - [b = c]),
+
+    whose expectations are sum_i w_i mu_i, sum_i w_i mu_i mu_i^T and sum_i w_i mu_i^(x)3, with
+    mu_i the means of component i. Use :meth:`from_data` for the estimators and
+    :meth:`from_parameters` for exact moments.
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Counts.
+    row_weights : ndarray of shape (3, n)
+        v three times.
+    unit : float, default=1.0
+        What one occurrence counts.
+
+    Notes
+    -----
+    T Proposition 1.2.1, where M3 of two equal indices h, h != m is printed as
+    E[x_h x_h x_m] - (M2)_hm; that is the same number. Time and memory as
+    :class:`momentree.moments.FactorialMoments`.
+
+    References
+    ----------
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, 2018. Proposition 1.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.moments import PoissonMoments
+    >>> moments = PoissonMoments.from_data(np.array([[2, 0], [0, 2]]))
+    >>> moments.m1
+    array([1., 1.])
+    >>> moments.m2 @ np.eye(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    @classmethod
+    def from_data(cls, X: Any, *, sample_weight: ArrayLike | None = None) -> PoissonMoments:
+        """Estimate the moments from counts.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts >= 0.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the samples; a weight of 2 is the same as the sample twice.
+
+        Returns
+        -------
+        PoissonMoments
+            The moments.
+
+        Raises
+        ------
+        InvalidDataError
+            If X holds negative values, NaN or infinities, is not two-dimensional, or no sample
+            has a positive weight.
+        """
+        X = check_counts(X)
+        return cls.from_rows(
+            RowBlocks(X), sample_weight=check_sample_weight(sample_weight, X.shape[0])
+        )
+
+    @classmethod
+    def from_rows(cls, rows: RowBlocks, *, sample_weight: Floats) -> PoissonMoments:
+        """Estimate the moments from rows that have been checked already.
+
+        Parameters
+        ----------
+        rows : RowBlocks of shape (n, d)
+            Counts >= 0.
+        sample_weight : ndarray of shape (n,)
+            Weights >= 0, not all zero.
+
+        Returns
+        -------
+        PoissonMoments
+            The moments.
+        """
+        v = sample_weight / sample_weight.sum()
+        return cls(rows, np.stack([v, v, v]))
+
+    @staticmethod
+    def from_parameters(weights: ArrayLike, means: ArrayLike) -> PopulationMoments:
+        """Return the exact moments of a mixture of independent Poisson variables.
+
+        Parameters
+        ----------
+        weights : array-like of shape (k,)
+            omega >= 0, sum 1.
+        means : array-like of shape (k, d)
+            Means in rows, >= 0.
+
+        Returns
+        -------
+        PopulationMoments
+            M1 = sum_i w_i mu_i, M2 = sum_i w_i mu_i mu_i^T, M3 = sum_i w_i mu_i^(x)3.
+
+        Raises
+        ------
+        InvalidDataError
+            If weights are no distribution, means are negative or not finite, or shapes do not fit.
+        """
+        w, mu = check_means(weights, means)
+        return PopulationMoments(w, mu.T)
