@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from momentree.datasets import make_hierarchical_topics, make_single_topic, samplers
+from momentree.datasets import _sampling, make_hierarchical_topics, make_single_topic, samplers
 from momentree.exceptions import InvalidParameterError, MomentreeError
 
 
@@ -77,7 +77,7 @@ def test_lengths_may_differ():
 
 
 def test_blocks_do_not_change_the_form(monkeypatch):
-    monkeypatch.setattr(samplers, "WORDS_IN_BLOCK", 64)
+    monkeypatch.setattr(_sampling, "WORDS_IN_BLOCK", 64)
     sample = make_single_topic(40, 12, 3, length=[30] * 39 + [1000], random_state=1)
     assert sample.X.shape == (40, 12)
     assert sample.X.sum(axis=1).tolist() == [30] * 39 + [1000]
@@ -105,8 +105,8 @@ def test_rounding_at_the_edges_of_a_topic_stays_in_it(monkeypatch):
         def random(self, size):
             return np.full(size, np.nextafter(1.0, 0.0))
 
-    seed = samplers._generator
-    monkeypatch.setattr(samplers, "_generator", lambda state: Edge(seed(state)))
+    seed = samplers.generator
+    monkeypatch.setattr(samplers, "generator", lambda state: Edge(seed(state)))
     sample = make_hierarchical_topics(20, 10, topics=np.eye(3, 5) + np.eye(3, 5, 1), noise=0)
     assert (sample.labels == 2).all()
     assert set(sample.X.indices) == {3}

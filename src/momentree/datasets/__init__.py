@@ -7,6 +7,12 @@ from momentree.datasets.docstrings import load_docstrings
 from momentree.datasets.documents import read_documents
 from momentree.datasets.objects import Corpus, Documents
 from momentree.datasets.samplers import TopicSample, make_hierarchical_topics, make_single_topic
+from momentree.datasets.samplers_mixed import (
+    LDASample,
+    PoissonSample,
+    make_lda,
+    make_poisson_mixture,
+)
 from momentree.datasets.selection import default_min_df, filter_vocabulary
 from momentree.datasets.vectorize import TextVectorizer, vectorize
 from momentree.datasets.words import LANGUAGES, TOKEN_PATTERN, stop_words
@@ -16,6 +22,8 @@ __all__ = [
     "TOKEN_PATTERN",
     "Corpus",
     "Documents",
+    "LDASample",
+    "PoissonSample",
     "TextVectorizer",
     "TopicSample",
     "align_columns",
@@ -24,6 +32,8 @@ __all__ = [
     "holds_counts",
     "load_docstrings",
     "make_hierarchical_topics",
+    "make_lda",
+    "make_poisson_mixture",
     "make_single_topic",
     "read_corpus",
     "read_counts",

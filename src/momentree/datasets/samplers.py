@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from momentree.datasets._sampling import (
+    RandomState,
+    check_lengths,
+    check_positive,
+    check_size,
+    check_weights,
+    draw_counts,
+    draw_labels,
+    generator,
+    random_topics,
+)
 from momentree.exceptions import InvalidParameterError
 
 __all__ = ["TopicSample", "make_hierarchical_topics", "make_single_topic"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-RandomState = int | np.random.Generator | None
-
-WORDS_IN_BLOCK = 1 << 20  # words drawn at once: bounds the memory beside the result
 
 
 @dataclass(frozen=True)
@@ -106,27 +113,15 @@ def make_single_topic(
     >>> sample.X.shape, int(sample.X.sum()), sample.components.shape
     ((50, 20), 1500, (3, 20))
     """
-    n = _check_size("n_samples", n_samples)
-    d = _check_size("n_features", n_features)
-    k = _check_size("n_components", n_components)
-    if not (isinstance(concentration, Real) and 0 < concentration < np.inf):
-        msg = f"concentration={concentration!r}; expected a number above 0"
-        raise InvalidParameterError(msg)
-    if not (isinstance(exponent, Real) and 0 <= exponent < np.inf):
-        msg = f"exponent={exponent!r}; expected a number of at least 0"
-        raise InvalidParameterError(msg)
-    lengths = _check_lengths(length, n)
-    w = np.full(k, 1.0 / k) if weights is None else _check_weights(weights, k)
-    rng = _generator(random_state)
-    mu = rng.standard_gamma(concentration, (k, d)) * np.arange(1.0, d + 1.0) ** -exponent
-    sums = mu.sum(axis=1, keepdims=True)
-    if not (sums > 0).all():
-        msg = (
-            f"concentration={concentration!r} is so small that all words of a topic underflow "
-            f"to zero; raise it"
-        )
-        raise InvalidParameterError(msg)
-    return _sample(mu / sums, w, lengths, rng)
+    n = check_size("n_samples", n_samples)
+    d = check_size("n_features", n_features)
+    k = check_size("n_components", n_components)
+    check_positive("concentration", concentration)
+    check_positive("exponent", exponent, or_zero=True)
+    lengths = check_lengths(length, n)
+    w = check_weights(weights, k)
+    rng = generator(random_state)
+    return _sample(random_topics(k, d, concentration, exponent, rng), w, lengths, rng)
 
 
 def make_hierarchical_topics(
@@ -183,11 +178,8 @@ def make_hierarchical_topics(
     >>> sample.X.shape, sample.components.shape
     ((400, 100), (8, 100))
     """
-    n = _check_size("n_samples", n_samples)
-    lengths = _check_lengths(length, n)
-    if not (isinstance(noise, Real) and 0 <= noise < np.inf):
-        msg = f"noise={noise!r}; expected a number of at least 0"
-        raise InvalidParameterError(msg)
+    lengths = check_lengths(length, check_size("n_samples", n_samples))
+    check_positive("noise", noise, or_zero=True)
     try:
         mu = hierarchy() if topics is None else np.array(topics, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -199,7 +191,7 @@ def make_hierarchical_topics(
     if not ((mu >= 0) & np.isfinite(mu)).all() or not mu.any(axis=1).all():
         msg = "topics needs finite numbers of at least 0, with a positive one in each row"
         raise InvalidParameterError(msg)
-    rng = _generator(random_state)
+    rng = generator(random_state)
     mu = mu + noise * rng.random(mu.shape)
     mu /= mu.sum(axis=1, keepdims=True)
     return _sample(mu, np.full(len(mu), 1.0 / len(mu)), lengths, rng)
@@ -218,71 +210,9 @@ def hierarchy(n_features: int = 100, high: float = 0.7, low: float = 0.1) -> Flo
 
 
 def _sample(mu: Floats, w: Floats, lengths: Ints, rng: np.random.Generator) -> TopicSample:
-    k, d = mu.shape
-    labels = np.searchsorted(_cumulated(w), rng.random(len(lengths)), side="right")
-    # One sorted array holds the distribution functions of all topics, topic i in [i, i + 1].
-    steps = (_cumulated(mu) + np.arange(k)[:, None]).ravel()
-    ends = np.cumsum(lengths)
-    blocks = []
-    start = 0
-    while start < len(lengths):
-        done = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + WORDS_IN_BLOCK, side="right")))
-        topic = np.repeat(labels[start:stop], lengths[start:stop])
-        # Rounding must not carry a draw into the next topic.
-        u = np.minimum(topic + rng.random(len(topic)), np.nextafter(topic + 1.0, 0.0))
-        words = (np.searchsorted(steps, u, side="right") - topic * d).astype(np.int32)
-        indptr = np.concatenate([[0], ends[start:stop] - done]).astype(np.int32)
-        block = sp.csr_array(
-            (np.ones(len(words), dtype=np.int64), words, indptr), shape=(stop - start, d)
-        )
-        block.sum_duplicates()
-        blocks.append(block)
-        start = stop
-    X = sp.csr_array(sp.vstack(blocks, format="csr"))
-    return TopicSample(X, labels.astype(np.int64), w, mu)
+    labels = draw_labels(w, len(lengths), rng)
 
+    def topics(start: int, stop: int) -> Ints:
+        return np.repeat(labels[start:stop], lengths[start:stop])
 
-def _cumulated(p: Floats) -> Floats:
-    # Divided by the last sum, so that no draw below 1 falls behind the last possible value.
-    c = np.cumsum(p, axis=-1)
-    return np.asarray(c / c[..., -1:])
-
-
-def _generator(random_state: RandomState) -> np.random.Generator:
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        msg = f"random_state={random_state!r}; expected an integer of at least 0, Generator or None"
-        raise InvalidParameterError(msg) from error
-
-
-def _check_size(name: str, value: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        msg = f"{name}={value!r}; expected an integer of at least 1"
-        raise InvalidParameterError(msg)
-    return int(value)
-
-
-def _check_lengths(length: int | ArrayLike, n: int) -> Ints:
-    lengths = np.asarray(length)
-    if lengths.ndim == 0:
-        lengths = np.full(n, lengths)
-    if lengths.shape != (n,) or lengths.dtype.kind not in "iu" or (lengths < 0).any():
-        msg = (
-            f"length={length!r}; expected one integer of at least 0, or one for each of the "
-            f"{n} documents"
-        )
-        raise InvalidParameterError(msg)
-    return lengths.astype(np.int64)
-
-
-def _check_weights(weights: ArrayLike, k: int) -> Floats:
-    try:
-        w = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        w = np.empty(0)
-    if w.shape != (k,) or not (w >= 0).all() or not np.isclose(w.sum(), 1.0, atol=1e-8):
-        msg = f"weights={weights!r}; expected {k} numbers of at least 0 with sum 1"
-        raise InvalidParameterError(msg)
-    return np.asarray(w / w.sum())
+    return TopicSample(draw_counts(mu, lengths, topics, rng), labels, w, mu)
