@@ -82,3 +82,22 @@ def test_a_negative_second_eigenvalue_is_no_component():
 def test_refuses_no_components():
     with pytest.raises(InvalidParameterError, match="n_components=0"):
         whiten(SingleTopicMoments.from_parameters(*model(2, 5)), 0)
+
+
+@pytest.mark.parametrize("d", [DENSE_FEATURES, 300])
+def test_the_next_eigenvalue_tells_the_gap(d):
+    moments = SingleTopicMoments.from_parameters(*model(4, d))
+    values = np.linalg.eigvalsh(moments.m2 @ np.eye(d))[::-1]
+    for k in (1, 3):
+        found = whiten(moments, k, tol=1e-10)
+        assert len(found.eigenvalues) == k
+        # A Ritz value never lies above its eigenvalue; here the iteration ends by exhaustion.
+        assert found.next_eigenvalue == pytest.approx(values[k], rel=1e-8)
+    assert abs(whiten(moments, 4).next_eigenvalue) < 1e-12 * values[0]
+    assert np.isnan(whiten(moments, d).next_eigenvalue)
+
+
+@pytest.mark.parametrize("k", [True, 2.0, "2", None, np.float64(3)])
+def test_refuses_what_is_no_whole_number(k):
+    with pytest.raises(InvalidParameterError, match="whole number"):
+        whiten(SingleTopicMoments.from_parameters(*model(2, 5)), k)

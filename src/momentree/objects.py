@@ -81,12 +81,16 @@ class Whitening:
         The largest eigenvalues of M2, descending; the first `rank` of them are used.
     reason : str
         Why `rank` is less than the number of components asked for; "" when it is not.
+    next_eigenvalue : float
+        The eigenvalue after the last of `eigenvalues`, which tells how clear the cut is; NaN
+        where there is none or it is not known.
     """
 
     W: Floats
     E: Floats
     eigenvalues: Floats
     reason: str = ""
+    next_eigenvalue: float = float("nan")
 
     @property
     def rank(self) -> int:

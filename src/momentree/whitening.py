@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
@@ -44,12 +46,13 @@ def whiten(
     -------
     Whitening
         Its rank is less than `n_components`, and its reason says why, when an eigenvalue among
-        the first k is not positive: the data hold fewer components.
+        the first k is not positive: the data hold fewer components. Its `next_eigenvalue` is
+        eigenvalue k + 1, as good as the iteration has it when the first k have converged.
 
     Raises
     ------
     InvalidParameterError
-        If `n_components` is less than 1, or `moments` are no moments.
+        If `n_components` is no whole number or less than 1, or `moments` are no moments.
 
     Notes
     -----
@@ -71,8 +74,8 @@ def whiten(
     >>> whiten(moments, 3).rank
     2
     """
-    if n_components < 1:
-        msg = f"n_components={n_components}; expected 1 or more"
+    if not isinstance(n_components, Integral) or isinstance(n_components, bool) or n_components < 1:
+        msg = f"n_components={n_components!r}; expected a whole number, 1 or more"
         raise InvalidParameterError(msg)
     if not hasattr(moments, "whitened_slices"):
         msg = (
@@ -82,7 +85,8 @@ def whiten(
         raise InvalidParameterError(msg)
     d = moments.m1.shape[0]
     k = min(n_components, d)
-    values, U = _top_eigenpairs(moments, k, tol, max_iter)
+    spectrum, U = _top_eigenpairs(moments, k, tol, max_iter)
+    values = spectrum[:k]
     positive = values > RANK_TOLERANCE * max(values[0], 0.0)
     rank = int(np.argmin(positive)) if not positive.all() else k
     reason = ""
@@ -91,15 +95,17 @@ def whiten(
         reason = f"M2 shows {rank} component(s) of {n_components} asked for ({shown})"
     root = np.sqrt(values[:rank])
     U = U[:, :rank]
-    return Whitening(W=(U / root).T, E=U * root, eigenvalues=values, reason=reason)
+    following = float(spectrum[k]) if len(spectrum) > k else float("nan")
+    return Whitening((U / root).T, U * root, values, reason, following)
 
 
 def _top_eigenpairs(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Floats, Floats]:
+    """Return the k + 1 largest eigenvalues, as far as they are known, and the first k vectors."""
     d = moments.m1.shape[0]
     if d <= DENSE_FEATURES:
         M2 = moments.m2 @ np.eye(d)
         values, U = eigh(0.5 * (M2 + M2.T))
-        values, U = values[::-1][:k], U[:, ::-1][:, :k]
+        values, U = values[::-1][: k + 1], U[:, ::-1][:, :k]
     else:
         values, U = _lanczos(moments, k, tol, min(d, max(max_iter, 2 * k + 4)))
     signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(k)])
@@ -107,7 +113,9 @@ def _top_eigenpairs(moments: Moments, k: int, tol: float, max_iter: int) -> tupl
 
 
 def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Floats, Floats]:
-    """Return the k largest Ritz pairs of M2, with full reorthogonalisation and a fixed start.
+    """Return the k largest Ritz pairs of M2 and one more value.
+
+    Full reorthogonalisation, and a fixed start.
 
     A library's restarted solver gives nothing where it does not converge, which is the rule for
     groups of documents on a single topic: their spectrum is flat. Here the best pairs after
@@ -130,7 +138,7 @@ def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Float
         q = _without(q, Q[:, : j + 1])
         beta = float(np.linalg.norm(q))
         values, S = eigh(T[: j + 1, : j + 1])
-        values, S = values[::-1][:k], S[:, ::-1][:, :k]
+        values, S = values[::-1][: k + 1], S[:, ::-1][:, :k]
         if beta <= RANK_TOLERANCE * float(np.abs(values).max()):
             # The span is invariant. What it leaves out may hold components still, as where two
             # are exactly balanced; when a direction of it adds nothing, there are no more.
@@ -140,7 +148,7 @@ def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Float
             beta, fresh = 0.0, False
         else:
             fresh = True
-            if j + 1 >= k and (beta * np.abs(S[-1]) <= tol * np.abs(values)).all():
+            if j + 1 >= k and (beta * np.abs(S[-1]) <= tol * np.abs(values[:k])).all():
                 break
         if j + 1 < max_iter:
             T[j, j + 1] = T[j + 1, j] = beta
