@@ -1,4 +1,4 @@
-"""How good topics are: relevance of words, UMass and NPMI coherence."""
+"""How good the words of topics are: relevance of words, UMass and NPMI coherence."""
 
 from __future__ import annotations
 

@@ -1,0 +1,124 @@
+"""Matching against all permutations, errors against their definition, stability on samples."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.metrics import match_components, recovery_error, stability_score
+
+NORMS = {"l1": lambda v: np.abs(v).sum(), "l2": lambda v: np.sqrt((v**2).sum())}
+
+
+def best_of_all(found, truth, norm):
+    """The least mean distance over all ways to match; zeros stand for what was not found."""
+    k, d = truth.shape
+    found = np.vstack([found, np.zeros((max(0, k - len(found)), d))])
+    return min(
+        sum(norm(found[i] - truth[j]) for j, i in enumerate(choice)) / k
+        for choice in itertools.permutations(range(len(found)), k)
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10_000), st.integers(0, 5), st.integers(1, 4), st.sampled_from(["l1", "l2"]))
+def test_the_error_is_the_least_over_all_matchings(seed, n_found, k, metric):
+    rng = np.random.default_rng(seed)
+    found, truth = rng.normal(size=(n_found, 3)), rng.normal(size=(k, 3))
+    expected = best_of_all(found, truth, NORMS[metric])
+    assert recovery_error(found, truth, metric) == pytest.approx(expected, rel=1e-12)
+    order = match_components(found, truth, metric)
+    assert order.shape == (k,)
+    assert (order >= 0).sum() == min(n_found, k)
+    matched = np.where((order >= 0)[:, None], np.vstack([found, np.zeros(3)])[order], 0.0)
+    attained = np.mean([NORMS[metric](row) for row in matched - truth])
+    assert attained == pytest.approx(expected, rel=1e-12)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.permutations(range(6)))
+def test_a_permutation_is_found(p):
+    truth = np.random.default_rng(0).dirichlet(np.ones(8), size=6)
+    found = truth[p]
+    np.testing.assert_array_equal(found[match_components(found, truth)], truth)
+    assert recovery_error(found, truth) == 0
+
+
+def test_what_was_not_found_counts_its_norm():
+    truth = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert recovery_error(truth[1:], truth) == 0.5
+    assert recovery_error(np.zeros((0, 2)), truth) == 1
+    assert recovery_error([[3.0, 4.0]], [[0.0, 0.0]], "l2") == 5
+    assert recovery_error([[9.0, 9.0], [1.0, 0.0]], truth[:1]) == 0
+
+
+def test_stability_is_measured_on_the_common_samples():
+    rng = np.random.default_rng(0)
+    clusters = rng.integers(3, size=100)
+    rows = rng.permutation(100)
+    common, only_a, only_b = rows[:80], rows[80:90], rows[90:]
+    a, b = rng.permutation(np.r_[common, only_a]), rng.permutation(np.r_[common, only_b])
+    # What happens outside S, and how clusters are named, does not count.
+    labels_a = np.where(np.isin(a, only_a), rng.integers(3, size=90), clusters[a])
+    labels_b = np.array(["x", "y", "z"])[clusters[b]]
+    assert stability_score(labels_a, labels_b, ids_a=a, ids_b=b) == 1
+    assert stability_score(clusters, 2 - clusters) == 1
+
+
+def test_stability_of_unrelated_clusterings_is_near_zero():
+    """The adjusted Rand index has mean 0 over random partitions: within 5 standard errors."""
+    rng = np.random.default_rng(1)
+    scores = [
+        stability_score(rng.integers(4, size=200), rng.integers(4, size=200)) for _ in range(50)
+    ]
+    assert abs(np.mean(scores)) < 5 * np.std(scores, ddof=1) / np.sqrt(50)
+
+
+def test_stability_is_the_adjusted_rand_index():
+    """Hubert and Arabie's formula, counted pair by pair."""
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(3, size=15), rng.integers(4, size=15)
+    pairs = list(itertools.combinations(range(15), 2))
+    same_a = np.array([a[i] == a[j] for i, j in pairs])
+    same_b = np.array([b[i] == b[j] for i, j in pairs])
+    expected = same_a.sum() * same_b.sum() / len(pairs)
+    both, most = (same_a & same_b).sum(), (same_a.sum() + same_b.sum()) / 2
+    score = (both - expected) / (most - expected)
+    assert stability_score(a, b) == pytest.approx(score, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("found", "truth", "says"),
+    [
+        (np.ones((2, 3)), np.ones((2, 4)), "components are rows"),
+        (np.ones((2, 3)), np.ones((0, 3)), "k >= 1"),
+        (np.ones(3), np.ones((2, 3)), r"found has shape \(3,\)"),
+        ([[np.nan]], [[1.0]], "finite"),
+        ([["a"]], [[1.0]], "table of numbers"),
+    ],
+)
+@pytest.mark.parametrize("function", [match_components, recovery_error])
+def test_bad_components_are_named(function, found, truth, says):
+    with pytest.raises(InvalidDataError, match=says):
+        function(found, truth)
+    with pytest.raises(InvalidParameterError, match="metric='l3'"):
+        function([[1.0]], [[1.0]], "l3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids", "says"),
+    [
+        (([0, 1], [0, 1, 1]), {}, "give ids_a and ids_b"),
+        (([0, 1], [0, 1]), {"ids_a": [0, 1]}, "only one of ids_a"),
+        (([0, 1], [0, 1]), {"ids_a": [0, 0], "ids_b": [0, 1]}, "sample of its own"),
+        (([0, 1], [0, 1]), {"ids_a": [0, 1, 2], "ids_b": [0, 1]}, "3 entries for 2"),
+        (([0, 1], [0, 1]), {"ids_a": [0, 1], "ids_b": [1, 2]}, "1 samples are in both"),
+        (([[0, 1]], [0, 1]), {}, r"labels_a has shape \(1, 2\)"),
+    ],
+)
+def test_bad_labels_are_named(arguments, ids, says):
+    with pytest.raises(InvalidDataError, match=says):
+        stability_score(*arguments, **ids)
