@@ -18,7 +18,8 @@ from sklearn.preprocessing import normalize
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint
 from momentree.moments import Damping, damp
-from momentree.refinement import em, smoothed_parameters
+from momentree.objects import TopicParameters
+from momentree.refinement import em
 
 Labels = NDArray[np.intp]
 
@@ -75,7 +76,8 @@ def random_mixture(X: Any, k: int, *, damping: Damping | None = None, starts: in
             R[rng.choice(n, k, replace=False), np.arange(k)] = 1.0
         else:
             R = rng.dirichlet(np.ones(k), n)
-        start = smoothed_parameters(rows.sum(lambda B, R=R: B.tdot(R[B.at])), R.sum(axis=0), 0.5)
+        sums = rows.sum(lambda B, R=R: B.tdot(R[B.at]))
+        start = TopicParameters.fitted_to(sums, R.sum(axis=0), 0.5)
         found = em(rows, start, sample_weight=weight, smoothing=0.5, tol=1e-6)
         if best is None or found.log_likelihood > best.log_likelihood:
             best = found

@@ -6,15 +6,23 @@ public estimators put the component first, (k, d).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-__all__ = ["Decomposition", "Moments", "TopicParameters", "Whitening"]
+__all__ = [
+    "Decomposition",
+    "MixtureParameters",
+    "Moments",
+    "PoissonParameters",
+    "TopicParameters",
+    "Whitening",
+]
 
 Floats = NDArray[np.float64]
 
@@ -124,15 +132,17 @@ class Decomposition:
 
 
 @dataclass(frozen=True)
-class TopicParameters:
-    """Parameters of a single-topic model (a mixture of multinomials).
+class MixtureParameters(ABC):
+    """Parameters of a mixture in which log P[x, component j] is linear in the counts x.
+
+        log P[x, j] = sum_w x_w log mu_wj + b_j + const(x)
 
     Attributes
     ----------
     weights : ndarray of shape (k,)
-        omega_i = P[topic i], sum 1.
+        omega_j = P[component j], sum 1.
     centers : ndarray of shape (d, k)
-        mu_i = P[word | topic i] in columns, each >= 0 with sum 1.
+        mu_j in columns, >= 0.
     """
 
     weights: Floats
@@ -143,27 +153,143 @@ class TopicParameters:
         if self.weights.shape != (k,):
             msg = f"weights have shape {self.weights.shape}, centers {(d, k)} need {(k,)}"
             raise ValueError(msg)
-        for name, sums in (("weights", self.weights.sum()), ("centers", self.centers.sum(axis=0))):
-            if not np.abs(sums - 1.0).max(initial=0.0) < 1e-6:
-                msg = f"{name} sum to {sums}, not to 1"
-                raise ValueError(msg)
+        _check_sums("weights", self.weights.sum())
 
     @property
     def n_components(self) -> int:
-        """Number of topics."""
+        """Number of components."""
         return int(self.weights.shape[0])
 
-    def reordered(self, order: NDArray[np.intp]) -> TopicParameters:
-        """Return the same topics in another order.
+    def reordered(self, order: NDArray[np.intp]) -> Self:
+        """Return the same components in another order.
 
         Parameters
         ----------
         order : ndarray of intp of shape (k,)
-            The old position of each topic.
+            The old position of each component.
+
+        Returns
+        -------
+        MixtureParameters
+            Weights and centers in the new order, of the same class.
+        """
+        return type(self)(self.weights[order], self.centers[:, order])
+
+    @property
+    @abstractmethod
+    def offsets(self) -> Floats:
+        """b_j, shape (k,)."""
+
+    @classmethod
+    @abstractmethod
+    def fitted_to(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+        """Return the parameters that fit given statistics: the M-step of EM.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (d, k)
+            S, the counts expected in each component.
+        sizes : ndarray of shape (k,)
+            N, the samples expected in each component.
+        smoothing : float > 0
+            How much is added so that no center is zero.
+
+        Returns
+        -------
+        MixtureParameters
+            All centers > 0.
+        """
+
+
+class TopicParameters(MixtureParameters):
+    """Parameters of a single-topic model (a mixture of multinomials).
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_i = P[topic i], sum 1.
+    centers : ndarray of shape (d, k)
+        mu_i = P[word | topic i] in columns, each >= 0 with sum 1.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_sums("centers", self.centers.sum(axis=0))
+
+    @property
+    def offsets(self) -> Floats:
+        """b_j = log omega_j, shape (k,)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.weights)
+
+    @classmethod
+    def fitted_to(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+        """Return the topics that fit given statistics.
+
+            mu_wj = (S_wj + smoothing) / sum_w (S_wj + smoothing),   omega_j = N_j / sum N.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (d, k)
+            S, the word counts expected in each topic.
+        sizes : ndarray of shape (k,)
+            N, the documents expected in each topic.
+        smoothing : float > 0
+            Pseudo-count of every word in every topic.
 
         Returns
         -------
         TopicParameters
-            Weights and centers in the new order.
+            All centers > 0.
         """
-        return TopicParameters(self.weights[order], self.centers[:, order])
+        C = sums + smoothing
+        return cls(sizes / sizes.sum(), C / C.sum(axis=0))
+
+
+class PoissonParameters(MixtureParameters):
+    """Parameters of a mixture of independent Poisson variables (Poisson naive Bayes).
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_i = P[component i], sum 1.
+    centers : ndarray of shape (d, k)
+        mu_i = E[x | component i] in columns, >= 0.
+    """
+
+    @property
+    def offsets(self) -> Floats:
+        """b_j = log omega_j - sum_w mu_wj, shape (k,)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.weights) - self.centers.sum(axis=0))
+
+    @classmethod
+    def fitted_to(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+        """Return the means that fit given statistics.
+
+            mu_wj = (S_wj + smoothing m_w) / (N_j + smoothing),   omega_j = N_j / sum N,
+
+        with m the mean of all samples.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (d, k)
+            S, the counts expected in each component.
+        sizes : ndarray of shape (k,)
+            N, the samples expected in each component.
+        smoothing : float > 0
+            Samples of mean m that are added to every component.
+
+        Returns
+        -------
+        PoissonParameters
+            Centers > 0 where a count is.
+        """
+        mean = sums.sum(axis=1, keepdims=True) / sizes.sum()
+        return cls(sizes / sizes.sum(), (sums + smoothing * mean) / (sizes + smoothing))
+
+
+def _check_sums(name: str, sums: Floats) -> None:
+    if not np.abs(sums - 1.0).max(initial=0.0) < 1e-6:
+        msg = f"{name} sum to {sums}, not to 1"
+        raise ValueError(msg)

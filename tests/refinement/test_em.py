@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from momentree.backends import RowBlocks
 from momentree.objects import TopicParameters
-from momentree.refinement import em, smoothed_parameters
+from momentree.refinement import em
 
 
 def data(n=60, d=8, k=3, seed=0):
@@ -79,7 +79,7 @@ def test_long_documents_do_not_overflow():
     np.testing.assert_allclose(found.parameters.weights, [0.5, 0.5])
 
 
-def test_smoothed_parameters_are_their_formula():
-    found = smoothed_parameters(np.array([[3.0, 0.0], [1.0, 0.0]]), np.array([3.0, 1.0]), 0.5)
+def test_fitted_topics_are_their_formula():
+    found = TopicParameters.fitted_to(np.array([[3.0, 0.0], [1.0, 0.0]]), np.array([3.0, 1.0]), 0.5)
     np.testing.assert_allclose(found.weights, [0.75, 0.25])
     np.testing.assert_allclose(found.centers, [[0.7, 0.5], [0.3, 0.5]])

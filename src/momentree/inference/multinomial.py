@@ -7,24 +7,28 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, xlogy
 
 from momentree.backends import RowBlocks
-from momentree.objects import TopicParameters
+from momentree.objects import MixtureParameters
 
 __all__ = ["log_joint", "log_posterior", "one_topic_log_likelihood"]
 
 Floats = NDArray[np.float64]
 
 
-def log_joint(rows: RowBlocks, parameters: TopicParameters) -> Floats:
-    """Return log P[x, topic j] for every document, less the multinomial coefficient of x.
+def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
+    """Return log P[x, component j] for every sample, less what depends on x alone.
 
-        log P[x, j] = log omega_j + sum_w x_w log mu_wj + const(x)     (S eq. 1, numerator)
+        log P[x, j] = b_j + sum_w x_w log mu_wj + const(x)     (S eq. 1, numerator)
+
+    For topics b_j = log omega_j and the constant is the log of the multinomial coefficient; for
+    Poisson variables b_j = log omega_j - sum_w mu_wj and it is -sum_w log x_w!.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
         Word counts, or damped counts.
-    parameters : TopicParameters
-        All centers > 0 where words occur; a zero there makes the value -inf.
+    parameters : MixtureParameters
+        TopicParameters or PoissonParameters. All centers > 0 where words occur; a zero there
+        makes the value -inf.
 
     Returns
     -------
@@ -42,8 +46,9 @@ def log_joint(rows: RowBlocks, parameters: TopicParameters) -> Floats:
     array([[0.125, 0.405]])
     """
     with np.errstate(divide="ignore"):
-        log_weights, log_centers = np.log(parameters.weights), np.log(parameters.centers)
-    return rows.map(lambda B: B.dot(log_centers) + log_weights)
+        log_centers = np.log(parameters.centers)
+    offsets = parameters.offsets
+    return rows.map(lambda B: B.dot(log_centers) + offsets)
 
 
 def log_posterior(joint: Floats) -> tuple[Floats, Floats]:

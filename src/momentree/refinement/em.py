@@ -1,89 +1,72 @@
-"""Expectation-maximisation of the single-topic model, started from given parameters."""
+"""Expectation-maximisation of mixtures for counts, started from given parameters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momentree.backends import Block, RowBlocks
-from momentree.objects import TopicParameters
+from momentree.objects import MixtureParameters
 
-__all__ = ["Refined", "em", "smoothed_parameters"]
+__all__ = ["Refined", "em"]
+
+P = TypeVar("P", bound=MixtureParameters)
 
 Floats = NDArray[np.float64]
 
+LOG_ZERO = -1e4
+"""Stands for log 0, so that differences of two of them are numbers."""
+
 
 @dataclass(frozen=True)
-class Refined:
+class Refined(Generic[P]):
     """Parameters after EM and how it went.
 
     Attributes
     ----------
-    parameters : TopicParameters
+    parameters : MixtureParameters
         After the last step; components keep their order.
     log_likelihood : float
-        Of the parameters before the last step, in nats, less the multinomial coefficients.
+        Of the parameters before the last step, in nats, less what depends on the counts alone.
     n_iter : int
         Steps taken.
     converged : bool
         Whether the tolerance was met within the steps allowed.
     """
 
-    parameters: TopicParameters
+    parameters: P
     log_likelihood: float
     n_iter: int
     converged: bool
 
 
-def smoothed_parameters(sums: Floats, sizes: Floats, smoothing: float) -> TopicParameters:
-    """Return the parameters that fit given statistics: the M-step.
-
-        mu_wj = (S_wj + smoothing) / sum_w (S_wj + smoothing),   omega_j = N_j / sum N.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (d, k)
-        S, the word counts expected in each topic.
-    sizes : ndarray of shape (k,)
-        N, the documents expected in each topic.
-    smoothing : float > 0
-        Pseudo-count of every word in every topic.
-
-    Returns
-    -------
-    TopicParameters
-        All centers > 0.
-    """
-    C = sums + smoothing
-    return TopicParameters(sizes / sizes.sum(), C / C.sum(axis=0))
-
-
 def em(
     rows: RowBlocks,
-    start: TopicParameters,
+    start: P,
     *,
     sample_weight: Floats,
     smoothing: float = 1.0,
     max_iter: int = 100,
     tol: float = 1e-5,
-) -> Refined:
-    """Improve a single-topic model by EM.
+) -> Refined[P]:
+    """Improve a mixture by EM.
 
-    Alternate R_ij = P[topic j | x_i] and the M-step of :func:`smoothed_parameters` with
+    Alternate R_ij = P[component j | x_i] and the M-step of its parameters, ``fitted_to``, with
     S = X^T (v R), N = sum_i v_i R_i, v the sample weights.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
         Word counts, or damped counts.
-    start : TopicParameters
-        All centers > 0.
+    start : MixtureParameters
+        TopicParameters or PoissonParameters, all centers > 0.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic.
+        For ``fitted_to`` of the parameters.
     max_iter : int >= 1, default=100
         Most steps.
     tol : float >= 0, default=1e-5
@@ -107,22 +90,22 @@ def em(
         if gain < tol * abs(log_likelihood):
             converged = True
             break
-        parameters = smoothed_parameters(sums, sizes, smoothing)
+        parameters = parameters.fitted_to(sums, sizes, smoothing)
     return Refined(parameters, last, n_iter, converged)
 
 
 def _expected_statistics(
-    rows: RowBlocks, parameters: TopicParameters, sample_weight: Floats, words: Floats
+    rows: RowBlocks, parameters: MixtureParameters, sample_weight: Floats, words: Floats
 ) -> tuple[Floats, Floats, float]:
     """Return S = X^T (v R) of shape (d, k), N = sum_i v_i R_i of shape (k,) and the likelihood.
 
-    Everything is taken relative to the last topic, which gets the rest of all `words` = X^T v:
-    k - 1 products with the data instead of k, and for two topics products with one vector, which
-    cost a third of those with two.
+    Everything is taken relative to the last component, which gets the rest of all `words` =
+    X^T v: k - 1 products with the data instead of k, and for two components products with one
+    vector, which cost a third of those with two.
     """
-    with np.errstate(divide="ignore"):
-        log_weights = np.log(parameters.weights)
-    log_centers = np.log(parameters.centers)
+    with np.errstate(divide="ignore"):  # a word that never occurs may have a mean of zero
+        log_centers = np.maximum(np.log(parameters.centers), LOG_ZERO)
+    offsets = parameters.offsets[:, None]
     d, k = log_centers.shape
     contrasts = np.ascontiguousarray(log_centers[:, :-1] - log_centers[:, -1:])
 
@@ -131,7 +114,7 @@ def _expected_statistics(
         joint = np.empty((k, len(v)))  # topics in rows: NumPy reduces the first axis fastest
         joint[:-1] = B.dot(contrasts).T
         joint[-1] = 0.0
-        joint += log_weights[:, None]
+        joint += offsets
         top = joint.max(axis=0)
         joint -= top
         R = np.exp(joint, out=joint)

@@ -11,7 +11,7 @@ from momentree.backends import Block, RowBlocks
 from momentree.inference import one_topic_log_likelihood
 from momentree.metrics import relevance
 from momentree.objects import TopicParameters
-from momentree.refinement import em, smoothed_parameters
+from momentree.refinement import em
 from momentree.tree.assign import Assigner, MixtureAssigner, RuleAssigner
 from momentree.tree.growth import Branch
 from momentree.tree.node import TreeNode
@@ -78,7 +78,7 @@ def refine_leaves(
     leaves, labels = root.leaves(), leaf_labels(root)
     k = len(leaves)
     sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
-    parameters = smoothed_parameters(group_sums(rows, labels, k, weight), sizes, smoothing)
+    parameters = TopicParameters.fitted_to(group_sums(rows, labels, k, weight), sizes, smoothing)
     n_iter = 0
     while True:
         result = em(

@@ -13,7 +13,7 @@ from momentree.inference import one_topic_log_likelihood
 from momentree.moments import SingleTopicMoments, Weighting
 from momentree.objects import TopicParameters
 from momentree.parameters import topic_parameters
-from momentree.refinement import em, smoothed_parameters
+from momentree.refinement import em
 from momentree.whitening import whiten
 
 __all__ = ["LinearRule", "NoSplit", "Split", "Splitter"]
@@ -166,6 +166,6 @@ class Splitter:
         # The projection to the simplex leaves zeros, which no document with that word survives:
         # the centers are taken as the counts that they predict, plus the pseudo-count.
         total = float(sample_weight @ rows.row_sums)
-        return smoothed_parameters(
+        return TopicParameters.fitted_to(
             found.centers * (found.weights * total), found.weights, self.smoothing
         )

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._validation import check_features, check_sample_weight, check_words
-from momentree.backends import RowBlocks, single_threaded_blas
+from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.moments import Damping, Weighting, damp, typical_unit
 from momentree.tree import build, export, persistence
 from momentree.tree._parameters import Limits, check_parameters
@@ -25,7 +25,6 @@ from momentree.tree.assign import Assigner, MixtureAssigner
 from momentree.tree.growth import Growth, grow
 from momentree.tree.node import TreeNode
 from momentree.tree.notebook import repr_html
-from momentree.tree.row_order import in_canonical_order
 from momentree.tree.split import Splitter
 from momentree.tree.stopping import Stop, always, bic
 

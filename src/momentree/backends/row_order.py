@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.backends import RowBlocks
+from momentree.backends.rows import RowBlocks
 
 __all__ = ["in_canonical_order"]
 
@@ -45,8 +45,7 @@ def in_canonical_order(
     Examples
     --------
     >>> import numpy as np, scipy.sparse as sp
-    >>> from momentree.backends import RowBlocks
-    >>> from momentree.tree.row_order import in_canonical_order
+    >>> from momentree.backends import RowBlocks, in_canonical_order
     >>> X = np.array([[1, 0], [0, 1], [2, 2]])
     >>> a, _ = in_canonical_order(RowBlocks(sp.csr_array(X)), np.ones(3))
     >>> b, _ = in_canonical_order(RowBlocks(sp.csr_array(X[::-1])), np.ones(3))
