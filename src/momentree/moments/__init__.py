@@ -1,6 +1,7 @@
 """Moments: data or parameters in, M1, M2 and whitened slices of M3 out."""
 
 from momentree.moments._population import PopulationMoments
+from momentree.moments.bounds import moment_error_bound, required_samples
 from momentree.moments.damping import Damped, Damping, damp, typical_unit
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
@@ -17,5 +18,7 @@ __all__ = [
     "SingleTopicMoments",
     "Weighting",
     "damp",
+    "moment_error_bound",
+    "required_samples",
     "typical_unit",
 ]
