@@ -74,9 +74,7 @@ def whiten(
     >>> whiten(moments, 3).rank
     2
     """
-    if not isinstance(n_components, Integral) or isinstance(n_components, bool) or n_components < 1:
-        msg = f"n_components={n_components!r}; expected a whole number, 1 or more"
-        raise InvalidParameterError(msg)
+    check_n_components(n_components)
     if not hasattr(moments, "whitened_slices"):
         msg = (
             f"moments is a {type(moments).__name__}; expected moments, such as "
@@ -97,6 +95,25 @@ def whiten(
     U = U[:, :rank]
     following = float(spectrum[k]) if len(spectrum) > k else float("nan")
     return Whitening((U / root).T, U * root, values, reason, following)
+
+
+def check_n_components(n_components: int) -> None:
+    """Refuse a number of components that is no whole number, or less than 1.
+
+    Parameters
+    ----------
+    n_components : int >= 1
+        Number of components.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is not; True, which Python takes for 1, is not either.
+    """
+    whole = isinstance(n_components, Integral) and not isinstance(n_components, bool)
+    if not whole or n_components < 1:
+        msg = f"n_components={n_components!r}; expected a whole number, 1 or more"
+        raise InvalidParameterError(msg)
 
 
 def _top_eigenpairs(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Floats, Floats]:

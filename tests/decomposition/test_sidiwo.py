@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from momentree.decomposition import sidiwo
 from momentree.decomposition.sidiwo import two_component_rotation
-from momentree.exceptions import InvalidParameterError
 from momentree.moments import PopulationMoments, SingleTopicMoments
 from momentree.whitening import whiten
 
@@ -119,9 +118,3 @@ def test_error_falls_with_the_root_of_the_sample():
         errors.append(np.mean(trials))
     slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
     assert -0.65 < slope < -0.35
-
-
-@pytest.mark.parametrize("k", [0, 3])
-def test_refuses_other_numbers_of_components(k):
-    with pytest.raises(InvalidParameterError, match=f"n_components={k}"):
-        sidiwo(SingleTopicMoments.from_parameters([1.0], [[0.2, 0.8]]), k)

@@ -1,0 +1,87 @@
+"""The SVD method: singular vectors of one random combination of whitened slices."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.decomposition._result import from_directions, generator, prepared, whitened_tensor
+from momentree.objects import Decomposition, Moments, Whitening
+
+__all__ = ["svd_method"]
+
+Floats = NDArray[np.float64]
+
+
+def svd_method(
+    moments: Moments,
+    n_components: int,
+    *,
+    random_state: int | np.random.RandomState | None = None,
+    whitening: Whitening | None = None,
+) -> Decomposition:
+    """Recover components by the SVD method: one random combination of slices.
+
+    For a random eta, O is taken as the left singular vectors of
+
+        H_eta = sum_r eta_r W M3[r] W^T = O diag(eta^T mu_1, ..., eta^T mu_k) O^T,
+
+    then M Omega^(1/2) = E O and M omega = M1 are solved for (M, omega).
+
+    Parameters
+    ----------
+    moments : Moments
+        Moments of any model (``m1``, ``m2``, ``whitened_tensor``).
+    n_components : int >= 1
+        Number of components k.
+    random_state : int, RandomState or None, default=None
+        Draws eta; None is the same as 0.
+    whitening : Whitening, default=None
+        A whitening of these moments for k components or more, when there is one already.
+
+    Returns
+    -------
+    Decomposition
+        Weights descending. Fewer components come back, with the reason in ``diagnostics``, when
+        M2 shows fewer. Diagnostics: those of all decompositions.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for,
+        or `random_state` is none.
+
+    Notes
+    -----
+    The method of [1] as told in section 1.2.1 of [2]. With eta = W^T g for a g of the unit sphere
+    of R^k, as in [1], H_eta = sum_a g_a T_a needs no more than the k x k x k tensor
+    T = M3(W, W, W). One draw decides: the singular values of H_eta may lie close to one another,
+    and then the answer is sensitive to noise, with every draw in another way. Time: one whitening,
+    one pass over the data, O(k^3).
+
+    References
+    ----------
+    .. [1] A. Anandkumar, D. Foster, D. Hsu, S. Kakade, Y.-K. Liu. A spectral algorithm for latent
+       Dirichlet allocation. NIPS 2012.
+    .. [2] M. Ruffini. Models and algorithms for latent variables by methods of moments. PhD
+    .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications. PhD
+       thesis, Universitat Politecnica de Catalunya, 2018. Section 1.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.decomposition import svd_method
+    >>> from momentree.moments import SingleTopicMoments
+    >>> topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
+    >>> found = svd_method(SingleTopicMoments.from_parameters([0.6, 0.4], topics), 2)
+    >>> found.weights.round(6)
+    array([0.6, 0.4])
+    >>> found.centers.T.round(6)
+    array([[0.7, 0.2, 0.1],
+           [0.1, 0.1, 0.8]])
+    """
+    white = prepared(moments, n_components, whitening)
+    T = whitened_tensor(moments, white)
+    g = generator(random_state).standard_normal(white.rank)
+    rotation = np.linalg.svd(np.tensordot(g, T, 1))[0]
+    return from_directions(moments, white, white.E @ rotation, T, {})
