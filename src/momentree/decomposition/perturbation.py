@@ -69,7 +69,8 @@ def svtd_perturbation_bound(
     with M2 = U S U^T, its k singular values s_1 > ... > s_k in S, E = U S^(1/2), ||U|| = ||O|| =
     sqrt(k) and ||I - E E^+|| = sqrt(d - k). gamma is the epsilon below s_k at which
 
-        h_r = alpha_r^2 / (sqrt(2) (2 c + sqrt(alpha_r^2 + 4 c^2))),  c = ||m_r|| (1 + sqrt(1 - 1/k)).
+        h_r = alpha_r^2 / (sqrt(2) (2 c + sqrt(alpha_r^2 + 4 c^2))),
+        c = ||m_r|| (1 + sqrt(1 - 1 / k)).
 
     Parameters
     ----------
@@ -121,13 +122,12 @@ def svtd_perturbation_bound(
     --------
     The error is in proportion to epsilon below gamma:
 
-    >>> import numpy as np
     >>> from momentree.decomposition import svtd_perturbation_bound
-    >>> model = [0.6, 0.4], [[0.9, 0.1], [0.2, 0.8]]
+    >>> model = [0.6, 0.4], [[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]
     >>> found = svtd_perturbation_bound(*model, 1e-6)
     >>> found.feature, round(found.alpha_r, 6), found.gamma > 1e-6
-    (0, 0.7, True)
-    >>> round(found.bound / svtd_perturbation_bound(*model, 1e-7).bound, 2)
+    (2, 0.7, True)
+    >>> round(found.bound / svtd_perturbation_bound(*model, 1e-7).bound, 1)
     10.0
     >>> svtd_perturbation_bound(*model, 0.1).bound
     inf
@@ -136,7 +136,7 @@ def svtd_perturbation_bound(
         msg = f"epsilon={epsilon!r}; expected a number above 0"
         raise InvalidParameterError(msg)
     w, M = _check_model(weights, components)
-    d, k = M.shape
+    d = M.shape[0]
     gaps = _gaps(np.sort(np.abs(M), axis=1))
     if feature is None:
         r = int(np.argmax(gaps))
@@ -169,7 +169,7 @@ class _Chain:
         self.r = r
 
     def whitening(self, epsilon: float) -> float:
-        """f: bounds ||E~ - E||."""
+        """Bound ||E~ - E|| by f."""
         s, k = self.s, self.k
         size = float(np.linalg.norm(s))
         u = math.sqrt(8 * k) * (2 * size + epsilon) * epsilon / self.alpha_m2
@@ -177,18 +177,18 @@ class _Chain:
         return u * math.sqrt(s.sum()) + (math.sqrt(k) + u) * roots
 
     def inverse(self, epsilon: float) -> float:
-        """f tau: bounds ||E~^+ - E^+||."""
+        """Bound ||E~^+ - E^+|| by f tau."""
         low = 1.0 / (self.s - epsilon)
         tau = math.sqrt(low.sum()) * self._inverse_norm
         tau += float(np.linalg.norm(low)) * math.sqrt(self.d - self.k)
         return self.whitening(epsilon) * tau
 
     def slices(self, epsilon: float) -> Floats:
-        """h_i: bounds the error of each whitened slice, shape (d,)."""
+        """Bound the error of each whitened slice by h_i, shape (d,)."""
         return _product(self._inverse_norm, self.inverse(epsilon), self.slice_norms, epsilon)
 
     def rotation(self, epsilon: float) -> float:
-        """g: bounds ||O~ - O||, for epsilon < gamma."""
+        """Bound ||O~ - O|| by g, for epsilon < gamma."""
         return 2 * math.sqrt(2) * float(self.slices(epsilon)[self.r]) / self.alpha_r
 
     def rows(self, epsilon: float) -> float:
