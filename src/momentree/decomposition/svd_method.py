@@ -63,9 +63,8 @@ def svd_method(
     ----------
     .. [1] A. Anandkumar, D. Foster, D. Hsu, S. Kakade, Y.-K. Liu. A spectral algorithm for latent
        Dirichlet allocation. NIPS 2012.
-    .. [2] M. Ruffini. Models and algorithms for latent variables by methods of moments. PhD
     .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications. PhD
-       thesis, Universitat Politecnica de Catalunya, 2018. Section 1.2.1.
+       thesis, Universitat Politecnica de Catalunya, 2019. Section 1.2.1.
 
     Examples
     --------

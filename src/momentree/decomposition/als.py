@@ -1,0 +1,183 @@
+"""Alternating least squares: a general CP decomposition of the third moment."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.decomposition._result import (
+    TINY,
+    check_option,
+    from_directions,
+    generator,
+    prepared,
+    whitened_tensor,
+)
+from momentree.exceptions import InvalidParameterError
+from momentree.objects import Decomposition, Moments, Whitening
+
+__all__ = ["als"]
+
+Floats = NDArray[np.float64]
+Of = Literal["whitened", "m3"]
+
+MAX_FEATURES = 200
+"""M3 of so many features takes 64 MB, and every one of hundreds of iterations reads it thrice."""
+EXACT = 1e-7
+"""A relative residual is a difference of squares, so this is zero, and no start can be better."""
+
+
+def als(
+    moments: Moments,
+    n_components: int,
+    *,
+    random_state: int | np.random.RandomState | None = None,
+    whitening: Whitening | None = None,
+    of: Of = "whitened",
+    n_restarts: int = 5,
+    max_iter: int = 250,
+    tol: float = 1e-10,
+) -> Decomposition:
+    """Recover components by alternating least squares on the third moment.
+
+    For a tensor T, M3 itself or M3(W, W, W), minimise over three factors of k columns each
+
+        | T - sum_i a_i (x) b_i (x) c_i |,
+
+    one factor at a time. The directions of the components are the means of a_i, b_i and c_i; M1
+    and M2 give their scale.
+
+    Parameters
+    ----------
+    moments : Moments
+        Moments of any model (``m1``, ``m2``, ``whitened_tensor``), and ``m3_dense`` for
+        ``of="m3"``.
+    n_components : int >= 1
+        Number of components k.
+    random_state : int, RandomState or None, default=None
+        Draws the starts; None is the same as 0.
+    whitening : Whitening, default=None
+        A whitening of these moments for k components or more, when there is one already.
+    of : {"whitened", "m3"}, default="whitened"
+        What to decompose: the k x k x k tensor M3(W, W, W), or M3 itself, for d <= 200.
+    n_restarts : int >= 0, default=5
+        Random starts, besides the singular vectors of the unfolded tensor; the smallest residual
+        is kept. An exact decomposition ends the search.
+    max_iter : int >= 1, default=250
+        Most iterations from each start.
+    tol : float >= 0, default=1e-10
+        Ends when the residual changes by less, as a share of the tensor.
+
+    Returns
+    -------
+    Decomposition
+        Weights descending. Fewer components come back, with the reason in ``diagnostics``, when
+        M2 shows fewer. Diagnostics, besides those of all decompositions: "residual" (of the best
+        start, relative to the tensor), "n_iter" (of all starts).
+
+    Raises
+    ------
+    InvalidParameterError
+        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for;
+        if another option is out of its range; if M3 itself is asked for and has more than 200
+        features, or the moments have no ``m3_dense``.
+
+    Notes
+    -----
+    The CP decomposition of [1] by ``tensorly.decomposition.parafac`` [2]. It knows nothing of the
+    symmetry of moments and may end in a local minimum. The number of components comes from M2, and
+    so does the scale, because M3 alone does not tell weights from lengths. Time for each
+    iteration: O(k^4) whitened, O(d^3 k) for M3 itself.
+
+    References
+    ----------
+    .. [1] T. Kolda, B. Bader. Tensor decompositions and applications. SIAM Review 51, 2009.
+       doi:10.1137/07070111X
+    .. [2] J. Kossaifi, Y. Panagakis, A. Anandkumar, M. Pantic. TensorLy: tensor learning in
+       Python. Journal of Machine Learning Research 20, 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.decomposition import als
+    >>> from momentree.moments import SingleTopicMoments
+    >>> topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
+    >>> moments = SingleTopicMoments.from_parameters([0.6, 0.4], topics)
+    >>> als(moments, 2).weights.round(6)
+    array([0.6, 0.4])
+    >>> als(moments, 2, of="m3").centers.T.round(6)
+    array([[0.7, 0.2, 0.1],
+           [0.1, 0.1, 0.8]])
+    """
+    if of not in get_args(Of):
+        msg = f"of={of!r} is unknown; choose one of {get_args(Of)}"
+        raise InvalidParameterError(msg)
+    check_option("n_restarts", n_restarts, 0)
+    check_option("max_iter", max_iter)
+    check_option("tol", tol, 0, whole=False)
+    rng = generator(random_state)
+    white = prepared(moments, n_components, whitening)
+    T = whitened_tensor(moments, white)
+    target = T if of == "whitened" else _dense(moments)
+    if not white.rank:
+        return from_directions(moments, white, white.E, T, {"residual": 0.0})
+    starts = [_singular_vectors(target, white.rank)]
+    shape = (3, target.shape[0], white.rank)
+    starts += [rng.standard_normal(shape) for _ in range(n_restarts)]
+    V, numbers = _best(target, starts, max_iter, tol)
+    return from_directions(moments, white, white.E @ V if of == "whitened" else V, T, numbers)
+
+
+def _dense(moments: Moments) -> Floats:
+    d = moments.m1.shape[0]
+    if d > MAX_FEATURES:
+        msg = f"of='m3' takes at most {MAX_FEATURES} features, not {d}; use of='whitened'"
+        raise InvalidParameterError(msg)
+    dense = getattr(moments, "m3_dense", None)
+    if dense is None:
+        msg = f"{type(moments).__name__} have no m3_dense(); use of='whitened'"
+        raise InvalidParameterError(msg)
+    return np.asarray(dense())
+
+
+def _singular_vectors(T: Floats, k: int) -> Floats:
+    """Return the top left singular vectors of the unfolded tensor, once for each factor.
+
+    T is symmetric, so they are the same for all three. Where it is orthogonally decomposable with
+    different eigenvalues, these are its components.
+    """
+    unfolded = T.reshape(T.shape[0], -1)
+    U = np.linalg.eigh(unfolded @ unfolded.T)[1][:, ::-1][:, :k]
+    return np.stack([U, U, U])
+
+
+def _best(
+    T: Floats, starts: list[Floats], max_iter: int, tol: float
+) -> tuple[Floats, dict[str, Any]]:
+    """Return the directions of smallest residual over the starts."""
+    import tensorly
+    from tensorly.cp_tensor import CPTensor
+    from tensorly.decomposition import parafac
+
+    V, residual, n_iter = starts[0][0], np.inf, 0
+    with tensorly.backend_context("numpy", local_threadsafe=True):
+        for start in starts:
+            init = CPTensor((np.ones(start.shape[2]), [factor.copy() for factor in start]))
+            (_, factors), errors = parafac(
+                T, start.shape[2], n_iter_max=max_iter, init=init, tol=tol, return_errors=True
+            )
+            n_iter += len(errors)
+            if float(errors[-1]) < residual:
+                V, residual = _common(factors), float(errors[-1])
+            if residual < EXACT:
+                break
+    return V, {"residual": residual, "n_iter": n_iter}
+
+
+def _common(factors: list[Floats]) -> Floats:
+    """Return the mean direction of each triple of columns, signed as in the first factor."""
+    unit = [A / np.maximum(np.linalg.norm(A, axis=0), TINY) for A in factors]
+    signs = [np.where((A * unit[0]).sum(axis=0) < 0, -1.0, 1.0) for A in unit]
+    return np.asarray(sum(A * sign for A, sign in zip(unit, signs, strict=True)))

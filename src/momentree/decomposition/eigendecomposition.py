@@ -1,0 +1,100 @@
+"""The eigendecomposition method: one random contraction of M3 against M2."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.decomposition._result import (
+    decomposition,
+    generator,
+    prepared,
+    weights_from_m1,
+    whitened_tensor,
+)
+from momentree.objects import Decomposition, Moments, Whitening
+
+__all__ = ["eigendecomposition"]
+
+Floats = NDArray[np.float64]
+
+
+def eigendecomposition(
+    moments: Moments,
+    n_components: int,
+    *,
+    random_state: int | np.random.RandomState | None = None,
+    whitening: Whitening | None = None,
+) -> Decomposition:
+    """Recover components from the eigenvectors of one contraction of M3 against M2.
+
+    With U the top k eigenvectors of M2, the matrices
+
+        B(eta) = (U^T M3(eta) U) (U^T M2 U)^(-1) = (U^T M) diag(eta^T mu_1, ..., eta^T mu_k)
+                 (U^T M)^(-1)
+
+    share their eigenvectors R, found from one random theta_1 by eta = U theta_1. The diagonals of
+    R^(-1) B(U theta_i) R for the rows theta_i of a rotation Theta are the rows of L = Theta U^T M,
+    so M = U Theta^T L; omega solves M omega = M1.
+
+    Parameters
+    ----------
+    moments : Moments
+        Moments of any model (``m1``, ``m2``, ``whitened_tensor``).
+    n_components : int >= 1
+        Number of components k.
+    random_state : int, RandomState or None, default=None
+        Draws theta_1 from the unit sphere; None is the same as 0.
+    whitening : Whitening, default=None
+        A whitening of these moments for k components or more, when there is one already.
+
+    Returns
+    -------
+    Decomposition
+        Weights descending, zero where the linear system has them negative. Fewer components come
+        back, with the reason in ``diagnostics``, when M2 shows fewer. Diagnostics, besides those
+        of all decompositions: "clipped_weights" (how many weights were negative).
+
+    Raises
+    ------
+    InvalidParameterError
+        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for,
+        or `random_state` is none.
+
+    Notes
+    -----
+    Algorithm B of [1], for symmetric moments. With U^T M2 U = S and O the eigenvectors of the
+    symmetric W M3(eta) W^T, B(eta) = S^(1/2) (W M3(eta) W^T) S^(-1/2), so R = S^(1/2) O and
+    eigenvalues are real whatever the noise. L is linear in Theta, so that Theta cancels from
+    U Theta^T L: center j is E T(I, o_j, o_j), T = M3(W, W, W), and this is what is computed. One
+    draw decides, as in :func:`svd_method`. Time: one whitening, one pass over the data, O(k^4).
+
+    References
+    ----------
+    .. [1] A. Anandkumar, D. Hsu, S. Kakade. A method of moments for mixture models and hidden
+       Markov models. COLT 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.decomposition import eigendecomposition
+    >>> from momentree.moments import SingleTopicMoments
+    >>> topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
+    >>> found = eigendecomposition(SingleTopicMoments.from_parameters([0.6, 0.4], topics), 2)
+    >>> found.weights.round(6)
+    array([0.6, 0.4])
+    >>> found.centers.T.round(6)
+    array([[0.7, 0.2, 0.1],
+           [0.1, 0.1, 0.8]])
+    """
+    rng = generator(random_state)
+    white = prepared(moments, n_components, whitening)
+    T = whitened_tensor(moments, white)
+    theta = rng.standard_normal(white.rank)
+    # eta = U theta = W^T S^(1/2) theta: a combination of the slices of T. Its length is of no
+    # consequence for the eigenvectors.
+    g = np.sqrt(white.eigenvalues[: white.rank]) * theta
+    rotation = np.linalg.eigh(np.tensordot(g, T, 1))[1]
+    M = white.E @ np.einsum("abc,bj,cj->aj", T, rotation, rotation, optimize=True)
+    weights, clipped, advice = weights_from_m1(moments, M)
+    return decomposition(white, M, weights, T, {"clipped_weights": clipped}, advice)

@@ -1,0 +1,113 @@
+"""Jennrich's algorithm: the eigenvectors of one contraction of M3 against another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.decomposition._result import from_directions, generator, prepared, whitened_tensor
+from momentree.objects import Decomposition, Moments, Whitening
+
+__all__ = ["eigenvectors_of_quotient", "jennrich"]
+
+Floats = NDArray[np.float64]
+
+
+def jennrich(
+    moments: Moments,
+    n_components: int,
+    *,
+    random_state: int | np.random.RandomState | None = None,
+    whitening: Whitening | None = None,
+) -> Decomposition:
+    """Recover components by Jennrich's algorithm: two random contractions of M3.
+
+    With U the top k eigenvectors of M2 and two random vectors a, b in their span,
+
+        A = U^T M3(a) U = (U^T M) diag(w_i a^T mu_i) (U^T M)^T,     B = U^T M3(b) U,
+
+    so the eigenvectors of A B^(-1) are U^T mu_i up to scale; M1 and M2 give the scale.
+
+    Parameters
+    ----------
+    moments : Moments
+        Moments of any model (``m1``, ``m2``, ``whitened_tensor``).
+    n_components : int >= 1
+        Number of components k.
+    random_state : int, RandomState or None, default=None
+        Draws a and b; None is the same as 0.
+    whitening : Whitening, default=None
+        A whitening of these moments for k components or more, when there is one already.
+
+    Returns
+    -------
+    Decomposition
+        Weights descending. Fewer components come back, with the reason in ``diagnostics``, when
+        M2 shows fewer. Diagnostics, besides those of all decompositions: "complex_pairs" (how
+        many pairs of eigenvectors were complex).
+
+    Raises
+    ------
+    InvalidParameterError
+        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for,
+        or `random_state` is none.
+
+    Notes
+    -----
+    The algorithm of [1] (Jennrich's), on the span of the top eigenvectors of M2, where the
+    contractions are square. Nothing makes the answer orthogonal: noise may turn two components
+    into a complex pair, of which the real and the imaginary part are taken, a basis of the plane
+    that the two share. Time: one whitening, one pass over the data, O(k^3).
+
+    References
+    ----------
+    .. [1] S. Leurgans, R. Ross, R. Abel. A decomposition for three-way arrays. SIAM Journal on
+       Matrix Analysis and Applications 14, 1993. doi:10.1137/0614071
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.decomposition import jennrich
+    >>> from momentree.moments import SingleTopicMoments
+    >>> topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
+    >>> found = jennrich(SingleTopicMoments.from_parameters([0.6, 0.4], topics), 2)
+    >>> found.weights.round(6)
+    array([0.6, 0.4])
+    >>> found.centers.T.round(6)
+    array([[0.7, 0.2, 0.1],
+           [0.1, 0.1, 0.8]])
+    """
+    rng = generator(random_state)
+    white = prepared(moments, n_components, whitening)
+    T = whitened_tensor(moments, white)
+    root = np.sqrt(white.eigenvalues[: white.rank])
+    # U^T M3(U theta) U = S^(1/2) (sum_r g_r T_r) S^(1/2) with g = S^(1/2) theta. The eigenvectors
+    # of a quotient of two of them are those of the whitened ones, times S^(1/2).
+    A, B = np.tensordot(rng.standard_normal((2, white.rank)) * root, T, 1)
+    V, pairs = eigenvectors_of_quotient(A, B)
+    advice = [
+        f"{pairs} pair(s) of eigenvectors are complex: noise has mixed their components. Use "
+        "sidiwo or random_projections, which average over many contractions, or more samples."
+    ]
+    numbers = {"complex_pairs": pairs}
+    return from_directions(moments, white, white.E @ V, T, numbers, advice if pairs else [])
+
+
+def eigenvectors_of_quotient(A: Floats, B: Floats) -> tuple[Floats, int]:
+    """Return a real basis of the eigenvectors of A B^(-1), and the number of complex pairs.
+
+    Parameters
+    ----------
+    A, B : ndarray of shape (k, k)
+        Symmetric matrices.
+
+    Returns
+    -------
+    V : ndarray of shape (k, k)
+        In columns; of a complex pair the real and the imaginary part.
+    n_pairs : int
+        Number of complex pairs.
+    """
+    values, vectors = np.linalg.eig(A @ np.linalg.pinv(B))
+    second = values.imag < 0
+    return np.where(second, vectors.imag, vectors.real), int(np.count_nonzero(second))
