@@ -88,6 +88,28 @@ class Block:
         # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
         return _add_product("csc", self._d, self.at.stop - self.at.start, self._arrays, Z, out)
 
+    @property
+    def csr(self) -> tuple[Floats, Any, Any]:
+        """The stored values, their columns and the ends of the rows: data, indices, indptr."""
+        indptr, indices, data = self._arrays
+        return data, indices, indptr
+
+    def with_data(self, data: Floats) -> Block:
+        """Return a block with other values in the same places.
+
+        Parameters
+        ----------
+        data : ndarray of shape (nnz,)
+            Values in the order of ``csr``.
+
+        Returns
+        -------
+        Block
+            Shares all but the values.
+        """
+        indptr, indices, _ = self._arrays
+        return Block(self.at, data, indices, indptr, self._d)
+
 
 def _add_product(
     layout: str, n: int, d: int, arrays: tuple[Any, Any, Any], V: Floats, out: Floats

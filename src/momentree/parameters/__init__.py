@@ -1,5 +1,6 @@
 """Parameters: decomposed moments in, valid model parameters out."""
 
+from momentree.parameters.lda import lda_parameters
 from momentree.parameters.simplex import project_to_simplex, topic_parameters
 
-__all__ = ["project_to_simplex", "topic_parameters"]
+__all__ = ["lda_parameters", "project_to_simplex", "topic_parameters"]

@@ -1,5 +1,18 @@
 """Refinement: parameters and data in, better parameters out."""
 
 from momentree.refinement.em import Refined, em
+from momentree.refinement.lda import (
+    RefinedLDA,
+    dirichlet_from_logs,
+    smoothed_topics,
+    variational_em,
+)
 
-__all__ = ["Refined", "em"]
+__all__ = [
+    "Refined",
+    "RefinedLDA",
+    "dirichlet_from_logs",
+    "em",
+    "smoothed_topics",
+    "variational_em",
+]

@@ -1,0 +1,276 @@
+"""Shares of topics in documents under latent Dirichlet allocation, by mean-field inference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, psi
+
+from momentree.backends import Block, RowBlocks
+from momentree.objects import LDAParameters
+
+__all__ = [
+    "document_bound",
+    "fit_block",
+    "small_blocks",
+    "variational_bound",
+    "variational_gammas",
+    "variational_proportions",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+SMALL_BLOCK_NNZ = 1 << 16
+"""Here the work on a stored value is some hundred times that of a product: smaller blocks cost
+nothing, and share out better over the threads."""
+GROUP_VALUES = 1 << 17
+"""Numbers in the dense array of topic probabilities of a group of documents: 1 MB, so that the
+iterations of a group stay in cache."""
+PADDING = 1.25
+"""Documents of a group have up to this many times the distinct words of its shortest."""
+TINY = 1e-300
+
+
+def variational_proportions(
+    rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-4
+) -> Floats:
+    """Return the expected shares of topics in each document.
+
+        h_j = gamma_j / sum_i gamma_i
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Word counts.
+    parameters : LDAParameters
+        Concentrations and topics. A word without probability in every topic tells nothing.
+    max_iter : int >= 1, default=100
+        Most rounds for a document.
+    tol : float >= 0, default=1e-4
+        A document is done when a round moves less than this share of its words to other topics.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Rows sum to 1; alpha_i / alpha_0 for documents without words.
+
+    Notes
+    -----
+    See :func:`variational_gammas`. Deterministic; the shares of a document do not depend on the
+    documents beside it.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.backends import RowBlocks
+    >>> from momentree.inference import variational_proportions
+    >>> from momentree.objects import LDAParameters
+    >>> model = LDAParameters(np.array([0.5, 0.5]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    >>> variational_proportions(RowBlocks(sp.csr_array([[3, 0], [2, 2], [0, 0]])), model)
+    array([[0.875, 0.125],
+           [0.5  , 0.5  ],
+           [0.5  , 0.5  ]])
+    """
+    gammas = variational_gammas(rows, parameters, max_iter=max_iter, tol=tol)
+    return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
+
+
+def variational_gammas(
+    rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-4
+) -> Floats:
+    """Return the Dirichlet distribution that stands for the posterior of each document.
+
+    With e_j = exp psi(gamma_j), iterate for each document
+
+        phi_wj = e_j mu_wj / sum_i e_i mu_wi,   gamma_j = alpha_j + sum_w x_w phi_wj.
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Word counts.
+    parameters : LDAParameters
+        Concentrations and topics.
+    max_iter : int >= 1, default=100
+        Most rounds for a document.
+    tol : float >= 0, default=1e-4
+        As for :func:`variational_proportions`.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        gamma; rows sum to alpha_0 plus the length of the document.
+
+    Notes
+    -----
+    Coordinate ascent of the evidence lower bound [1]_, from shares that are all equal. phi is
+    never stored. Time O(nnz k) a round; memory O(n k).
+
+    References
+    ----------
+    .. [1] D. Blei, A. Ng, M. Jordan. Latent Dirichlet allocation. JMLR 3, 2003.
+    """
+    alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
+    k = len(alpha)
+
+    def kernel(B: Block) -> Floats:
+        start = np.add(alpha, B.dot(np.ones(len(centers)))[:, None] / k)
+        return fit_block(B, alpha, centers, start, max_iter=max_iter, tol=tol)[0]
+
+    return small_blocks(rows).map(kernel)
+
+
+def variational_bound(rows: RowBlocks, parameters: LDAParameters, gammas: Floats) -> Floats:
+    """Return the lower bound of the log-likelihood of each document (the ELBO).
+
+        E_q log P[x, z, h] - E_q log q(z, h),   q(h) = Dirichlet(gamma), q(z) = phi.
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Word counts.
+    parameters : LDAParameters
+        Concentrations and topics.
+    gammas : ndarray of shape (n, k)
+        From :func:`variational_gammas`; phi is the best for it.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        In nats, less the multinomial coefficients.
+    """
+    alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
+
+    def kernel(B: Block) -> Floats:
+        g = gammas[B.at]
+        log_mass = fit_block(B, alpha, centers, g, max_iter=0)[3]
+        return document_bound(alpha, g, log_mass)
+
+    return small_blocks(rows).map(kernel)
+
+
+def small_blocks(rows: RowBlocks) -> RowBlocks:
+    """Return the same rows in the blocks that suit inference."""
+    return RowBlocks(rows.matrix, max(SMALL_BLOCK_NNZ, 2 * rows.shape[1]))
+
+
+def document_bound(alpha: Floats, gamma: Floats, log_mass: Floats) -> Floats:
+    """Return the ELBO of documents from gamma (n, k) and `log_mass` (n,) of :func:`fit_block`."""
+    log_shares = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
+    prior = gammaln(alpha.sum()) - gammaln(alpha).sum()
+    entropy = gammaln(gamma).sum(axis=1) - gammaln(gamma.sum(axis=1))
+    return np.asarray(log_mass + prior + entropy + ((alpha - gamma) * log_shares).sum(axis=1))
+
+
+def fit_block(
+    B: Block, alpha: Floats, centers: Floats, gamma: Floats, *, max_iter: int, tol: float = 0.0
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Improve gamma for the documents of a block.
+
+    Parameters
+    ----------
+    B : Block of shape (n, d)
+        Word counts.
+    alpha : ndarray of shape (k,)
+        Concentrations.
+    centers : ndarray of shape (d, k)
+        Topics, in C order.
+    gamma : ndarray of shape (n, k)
+        Where to start.
+    max_iter : int >= 0
+        Most rounds; 0 evaluates what the other results are at `gamma`.
+    tol : float >= 0, default=0.0
+        A document is done when a round moves less than this share of its words.
+
+    Returns
+    -------
+    gamma : ndarray of shape (n, k)
+        After the rounds.
+    e : ndarray of shape (n, k)
+        exp psi(gamma), each row up to a factor.
+    ratios : ndarray of shape (nnz,)
+        x_w / sum_j e_j mu_wj for each stored value, so that x_w phi_wj = ratio e_j mu_wj.
+    log_mass : ndarray of shape (n,)
+        sum_w x_w log sum_j exp(E_q log h_j) mu_wj.
+    """
+    data, indices, indptr = B.csr
+    gamma = gamma.copy()
+    e, shift = _exp_psi(gamma)
+    ratios = np.zeros(len(data))
+    log_mass = np.zeros(len(gamma))
+    for docs, places, stored in _groups(indptr, len(alpha)):
+        x = np.where(stored, data[places], 0.0)
+        M = centers[indices[places]]
+        gamma[docs] = _iterate(x, M, alpha, gamma[docs], max_iter, tol)
+        e[docs], shift[docs] = _exp_psi(gamma[docs])
+        q = _mixed(M, e[docs])
+        ratios[places[stored]] = (x / (q + TINY))[stored]
+        with np.errstate(divide="ignore"):
+            log_q = np.log(q, out=np.zeros_like(q), where=x > 0)
+        log_mass[docs] = (x * log_q).sum(axis=1) + x.sum(axis=1) * shift[docs]
+    return gamma, e, ratios, log_mass
+
+
+def _iterate(
+    x: Floats, M: Floats, alpha: Floats, gamma: Floats, max_iter: int, tol: float
+) -> Floats:
+    """Return gamma (m, k) after the rounds for a group: counts x (m, L), their topics M (m, L, k).
+
+    Each document stops by itself, so that no other changes its answer.
+    """
+    out, at = gamma, np.arange(len(gamma))
+    words = x.sum(axis=1)
+    working = words > 0
+    for _ in range(max_iter):
+        if working.mean() < 0.7:
+            out[at] = gamma
+            at, x, M, gamma = at[working], x[working], M[working], gamma[working]
+            words, working = words[working], working[working]
+        if not len(at):
+            break
+        e, _ = _exp_psi(gamma)
+        ratio = x / (_mixed(M, e) + TINY)
+        new = alpha + e * np.matmul(ratio[:, None, :], M)[:, 0]
+        moved = np.abs(new - gamma).sum(axis=1)
+        gamma = np.where(working[:, None], new, gamma)
+        working = working & (moved > tol * words)
+    out[at] = gamma
+    return out
+
+
+def _mixed(M: Floats, e: Floats) -> Floats:
+    """Return sum_j e_j mu_wj for the words of each document, shape (m, L)."""
+    return np.asarray(np.matmul(M, e[:, :, None])[:, :, 0])
+
+
+def _exp_psi(gamma: Floats) -> tuple[Floats, Floats]:
+    """Return exp psi(gamma) with the largest of each row at 1, and the log of the factor.
+
+    The factor, less psi of the sum, makes it exp(E_q log h).
+    """
+    log_e = psi(gamma)
+    top = log_e.max(axis=1)
+    return np.exp(log_e - top[:, None]), top - psi(gamma.sum(axis=1))
+
+
+def _groups(indptr: Any, k: int) -> Iterator[tuple[Ints, Ints, NDArray[np.bool_]]]:
+    """Yield documents of about the same number of stored values, and where these are.
+
+    Dense arrays with a little padding let batched products of NumPy do the work, five times as
+    fast as sparse ones here.
+    """
+    sizes = np.diff(indptr)
+    order = np.argsort(sizes, kind="stable")
+    ascending = sizes[order]
+    at = int(np.searchsorted(ascending, 1))  # documents without words have nothing to do
+    while at < len(order):
+        longest = int(PADDING * ascending[at]) + 2
+        stop = int(np.searchsorted(ascending, longest, side="right"))
+        stop = min(stop, at + max(1, GROUP_VALUES // (longest * k)))
+        docs, places = order[at:stop], np.arange(ascending[stop - 1])
+        stored = places < sizes[docs, None]
+        yield docs, np.where(stored, indptr[docs][:, None] + places, 0), stored
+        at = stop

@@ -1,0 +1,36 @@
+"""From decomposed moments to the parameters of latent Dirichlet allocation."""
+
+from __future__ import annotations
+
+from momentree.objects import Decomposition, LDAParameters
+from momentree.parameters.simplex import project_to_simplex
+
+__all__ = ["lda_parameters"]
+
+
+def lda_parameters(found: Decomposition, alpha0: float) -> LDAParameters:
+    """Project a decomposition of LDA moments to the parameters of the model.
+
+    Parameters
+    ----------
+    found : Decomposition
+        Of :class:`momentree.moments.LDAMoments`: weights are alpha_i / alpha_0. At least one
+        component, all weights > 0.
+    alpha0 : float > 0
+        The total concentration that those moments were made with.
+
+    Returns
+    -------
+    LDAParameters
+        alpha_i = alpha_0 w_i / sum w, centers projected to the simplex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.objects import Decomposition
+    >>> from momentree.parameters import lda_parameters
+    >>> lda_parameters(Decomposition(np.eye(2), np.array([0.6, 0.4])), 2.0).alpha
+    array([1.2, 0.8])
+    """
+    alpha = alpha0 * found.weights / found.weights.sum()
+    return LDAParameters(alpha, project_to_simplex(found.centers))
