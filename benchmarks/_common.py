@@ -164,6 +164,13 @@ def spread(values: Sequence[float] | NDArray[Any], form: str = ".3g") -> str:
     return f"{mid:{form}} [{low:{form}}, {high:{form}}]"
 
 
+def mean_se(values: Sequence[float] | NDArray[Any], form: str = ".3g") -> str:
+    """Write the mean of values and its standard error; the mean alone of a single one."""
+    if len(values) < 2:
+        return f"{np.mean(values):{form}}"
+    return f"{np.mean(values):{form}} +- {np.std(values, ddof=1) / np.sqrt(len(values)):.2g}"
+
+
 # --- what is printed ----------------------------------------------------------------------------
 
 

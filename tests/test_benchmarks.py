@@ -78,6 +78,12 @@ def test_interleaved_counts_every_round_but_the_first(benchmark):
     assert {name: len(t) for name, t in times.items()} == {"a": 2, "b": 2}
 
 
+def test_mean_and_standard_error(benchmark):
+    mean_se = benchmark("_common").mean_se
+    assert mean_se([1.0, 2.0, 3.0]) == "2 +- 0.58"
+    assert mean_se([1.5]) == "1.5"
+
+
 def test_table_is_markdown(benchmark):
     text = benchmark("_common").table(("name", "n"), [("one", 1), ("two", 22)])
     assert text.splitlines() == [
@@ -118,6 +124,28 @@ def test_against_lda(benchmark, tiny):
 def test_table51(benchmark):
     rows = benchmark("hierarchical_table51").measure(n_seeds=2)
     assert float(rows[0][1].split()[0]) > 0.97
+
+
+def test_moment_estimators(benchmark):
+    module = benchmark("moment_estimators")
+    found = module.measure((50, 200), n_seeds=2, d=6, k=2)
+    assert found.shape == (2, 2, 4)
+    assert (found > 0).all()
+    # Errors that fall as c / sqrt(n) have the slope -1/2.
+    exact = np.full((2, 4), 3.0) / np.sqrt([10, 1000])[:, None, None]
+    np.testing.assert_allclose(module.slopes((10, 1000), exact), -0.5)
+    assert [row[0] for row in module.rows((50, 200), found)] == ["50", "200", "slope"]
+
+
+def test_decompositions(benchmark):
+    module = benchmark("decompositions")
+    scores = module.measure((300,), n_seeds=2, d=12, k=2)
+    for what, more in (("error", 0), ("ari", 1), ("seconds", 0)):
+        table = module.rows(scores, what, (300,))
+        assert len(table) == len(module.METHODS) + more
+    truth = np.eye(2, 3)
+    assert module.frobenius(truth[::-1], truth) == 0
+    assert module.frobenius(truth[:1], truth) == 1
 
 
 def test_shuffle(benchmark, tiny):
