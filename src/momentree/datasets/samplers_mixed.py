@@ -27,6 +27,9 @@ __all__ = ["LDASample", "PoissonSample", "make_lda", "make_poisson_mixture"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+LEAST, MOST = 1e-100, 1e15
+"""Range of concentrations and totals, in which no draw underflows or is too large to count."""
+
 
 @dataclass(frozen=True)
 class LDASample:
@@ -246,8 +249,11 @@ def _check_one_or_each(name: str, value: float | ArrayLike, k: int) -> Floats:
         values = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.empty(0)
-    if values.shape not in {(), (k,)} or not ((values > 0) & np.isfinite(values)).all():
-        msg = f"{name}={value!r}; expected a number above 0, or one for each of {k} components"
+    if values.shape not in {(), (k,)} or not ((values >= LEAST) & (values <= MOST)).all():
+        msg = (
+            f"{name}={value!r}; expected a number above 0 (from {LEAST:g} to {MOST:g}), or one for "
+            f"each of {k} components"
+        )
         raise InvalidParameterError(msg)
     return values
 
