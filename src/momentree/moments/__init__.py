@@ -6,7 +6,9 @@ from momentree.moments.damping import Damped, Damping, damp, typical_unit
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
 from momentree.moments.poisson import PoissonMoments
+from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments, Weighting
+from momentree.moments.tfidf import tfidf
 
 __all__ = [
     "Damped",
@@ -15,10 +17,12 @@ __all__ = [
     "LDAMoments",
     "PoissonMoments",
     "PopulationMoments",
+    "RawMoments",
     "SingleTopicMoments",
     "Weighting",
     "damp",
     "moment_error_bound",
     "required_samples",
+    "tfidf",
     "typical_unit",
 ]

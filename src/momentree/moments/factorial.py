@@ -112,6 +112,7 @@ class FactorialMoments:
         Z = self._scores(W)
         Xz = self._weighted_words(Z)
         r3, r3u = self._r3[:, None], self._r3u[:, None]
+        corrected = bool(self._r3u.any())
         H = np.empty((d, k, k))
         pairs_a, pairs_b = np.triu_indices(k)
         for at in range(0, len(pairs_a), COLUMNS_AT_ONCE):
@@ -120,7 +121,10 @@ class FactorialMoments:
 
             def kernel(B: Block, a: Ints = a, b: Ints = b, P: Floats = P) -> Floats:
                 z = Z[B.at]
-                return B.tdot(r3[B.at] * z[:, a] * z[:, b] - r3u[B.at] * B.dot(P))
+                pairs = r3[B.at] * z[:, a] * z[:, b]
+                if corrected:
+                    pairs -= r3u[B.at] * B.dot(P)
+                return B.tdot(pairs)
 
             pairs = self._rows.sum(kernel)
             pairs += 2.0 * self._s3[:, None] * P - W[a].T * Xz[:, b] - W[b].T * Xz[:, a]

@@ -1,0 +1,1 @@
+"""Models: flat latent variable models as scikit-learn estimators."""

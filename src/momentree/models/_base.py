@@ -1,0 +1,273 @@
+"""What all flat models share: the checks of ``fit``, the decomposition, and views of the topics."""
+
+from __future__ import annotations
+
+import logging
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from momentree import decomposition as methods
+from momentree._validation import check_features, check_sample_weight, check_words
+from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree.metrics import relevance
+from momentree.objects import Decomposition, Moments
+from momentree.whitening import whiten
+
+__all__ = ["DECOMPOSITIONS", "FlatModel"]
+
+Floats = NDArray[np.float64]
+Method = Callable[..., Decomposition]
+
+log = logging.getLogger("momentree.models")
+
+DECOMPOSITIONS: tuple[str, ...] = (
+    "sidiwo",
+    "svtd",
+    "tensor_power_method",
+    "als",
+    "svd_method",
+    "eigendecomposition",
+    "jennrich",
+    "random_projections",
+)
+
+WHITENING_TOL = 1e-3
+"""Residual of eigenpairs of estimated moments, whose own error is larger by far."""
+WHITENING_ITER = 30
+"""Products with M2 beyond two for each component, where its spectrum is flat."""
+
+
+class FlatModel(  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC
+):
+    """Base of the models that are a list of topics or components, not a tree.
+
+    Parameters
+    ----------
+    n_components : int >= 1
+        Number of components.
+    decomposition : str or callable
+        Name of a function of ``momentree.decomposition``, or one of the same signature.
+    random_state : int, RandomState or None
+        For the decompositions that draw.
+    """
+
+    # Of each parameter that is a choice, the values; of each that is a number, the kind (Integral
+    # or Real), the lowest value, and whether that value itself is allowed.
+    _choices: ClassVar[dict[str, tuple[Any, ...]]] = {}
+    _numbers: ClassVar[dict[str, tuple[type, float, bool]]] = {}
+
+    n_components: int
+    decomposition: str | Method
+    random_state: int | np.random.RandomState | None
+
+    components_: Floats
+    weights_: Floats
+    vocabulary_: NDArray[Any]
+
+    # --- fit: from user input to moments ---------------------------------------------------------
+
+    def _check_fit(
+        self, X: Any, sample_weight: ArrayLike | None, feature_names: Sequence[str] | None
+    ) -> tuple[Any, Floats]:
+        """Check everything that ``fit`` received; return counts and weights."""
+        self._check_parameters()
+        X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        check_words(X, weight)
+        usable = int(np.count_nonzero((weight > 0) & (np.diff(X.indptr) > 0)))
+        if usable < self.n_components:
+            msg = (
+                f"n_samples = {usable} with a count above zero, n_components = "
+                f"{self.n_components}: ask for no more components than samples"
+            )
+            raise InvalidDataError(msg)
+        return X, weight
+
+    def _check_parameters(self) -> None:
+        if not (isinstance(self.decomposition, str) and self.decomposition in DECOMPOSITIONS):
+            if not callable(self.decomposition):
+                _refuse("decomposition", self.decomposition, _one_of(DECOMPOSITIONS))
+        for name, choices in self._choices.items():
+            value = getattr(self, name)
+            if (value is not None and not isinstance(value, str)) or value not in choices:
+                _refuse(name, value, _one_of(choices))
+        numbers = {"n_components": (Integral, 1, True), **self._numbers}
+        for name, (kind, low, closed) in numbers.items():
+            value = getattr(self, name)
+            good = isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
+            if not good or value < low or (value == low and not closed):
+                whole = "whole number" if kind is Integral else "number"
+                _refuse(name, value, f"a {whole} {'of at least' if closed else 'above'} {low}")
+
+    def _decompose(self, moments: Moments) -> Decomposition:
+        """Decompose moments by the method asked for; warn where fewer components come back."""
+        method = self.decomposition
+        if not callable(method):
+            method = getattr(methods, method)
+        limit = 2 * self.n_components + WHITENING_ITER
+        white = whiten(moments, self.n_components, tol=WHITENING_TOL, max_iter=limit)
+        found = method(moments, self.n_components, random_state=self.random_state, whitening=white)
+        if found.n_components < self.n_components:
+            reason = found.diagnostics.get("reason") or "the moments show no more"
+            msg = f"{found.n_components} of {self.n_components} components: {reason}"
+            warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+        return found
+
+    # --- views -----------------------------------------------------------------------------------
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.weights_.shape[0])
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "components_")
+        return check_features(self, X, None, reset=False)[0]
+
+    @abstractmethod
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the share of each component in each sample, shape (n_samples, n_components)."""
+
+    @abstractmethod
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each sample, shape (n_samples,)."""
+
+    @property
+    @abstractmethod
+    def _n_parameters(self) -> int:
+        """Free parameters of the fitted model."""
+
+    def transform(self, X: Any) -> Floats:
+        """Return the share of each component in each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            What :meth:`predict_proba` returns; rows sum to 1.
+        """
+        return self.predict_proba(X)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the component of largest share for each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Numbers of components.
+        """
+        return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
+
+    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> NDArray[np.intp]:
+        """Fit the model and return the component of each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts >= 0.
+        y : None
+            Not used.
+        **fit_params
+            Passed on to ``fit``.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            ``labels_``.
+        """
+        labels: NDArray[np.intp] = self.fit(X, y, **fit_params).labels_
+        return labels
+
+    def score(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's convention
+        """Return the mean log-likelihood of samples.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        float
+            Mean of :meth:`score_samples`, in nats; larger is better.
+        """
+        return float(self.score_samples(X).mean())
+
+    def bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion.
+
+            -2 sum_i log P[x_i] + p log n,   p the number of free parameters
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``.
+
+        Returns
+        -------
+        float
+            Smaller is better.
+        """
+        values = self.score_samples(X)
+        return float(-2.0 * values.sum() + self._n_parameters * np.log(len(values)))
+
+    def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
+        """Return the most relevant words of each component.
+
+            lam log P[w | j] + (1 - lam) log (P[w | j] / P[w])     (S section 4.3)
+
+        Parameters
+        ----------
+        n_words : int >= 0, default=10
+            Words of each component, at most.
+        lam : float in [0, 1], default=0.7
+            1 ranks words by probability, 0 by lift.
+
+        Returns
+        -------
+        list of list of str
+            Names of columns, most relevant first, in the order of components.
+        """
+        check_is_fitted(self, "components_")
+        P = self.components_ / np.maximum(self.components_.sum(axis=1, keepdims=True), 1e-300)
+        values = relevance(P, self.weights_ @ P, lam)
+        order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
+        return [
+            [str(self.vocabulary_[w]) for w in row if p[w] > 0]
+            for row, p in zip(order, P, strict=True)
+        ]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _one_of(choices: Sequence[Any]) -> str:
+    return "one of " + ", ".join(repr(choice) for choice in choices)
+
+
+def _refuse(name: str, value: object, expected: str) -> None:
+    msg = f"{name}={value!r}; expected {expected}"
+    raise InvalidParameterError(msg)
