@@ -22,9 +22,9 @@ from momentree.whitening import check_n_components, whiten
 __all__ = [
     "decomposition",
     "from_directions",
+    "from_slices",
     "generator",
     "prepared",
-    "weights_from_m1",
     "whitened_tensor",
 ]
 
@@ -117,15 +117,24 @@ def from_directions(
     return decomposition(white, directions[:, keep] * (b / a), a * a / b, T, extras, advice)
 
 
-def weights_from_m1(moments: Moments, M: Floats) -> tuple[Floats, int, list[str]]:
-    """Return the least squares solution of M omega = M1, clipped at 0, and how many were."""
+def from_slices(
+    moments: Moments,
+    white: Whitening,
+    M: Floats,
+    T: Floats,
+    extras: dict[str, Any],
+    advice: Sequence[str] = (),
+) -> Decomposition:
+    """Weight centers that third moments have given: least squares on M omega = M1, not below 0."""
     weights = np.linalg.pinv(M) @ moments.m1
     clipped = int(np.count_nonzero(weights < 0))
-    advice = [
+    more = [
         f"{clipped} weight(s) came out negative and were set to zero: use fewer components, more "
         "samples, or sidiwo, whose weights are squares."
     ]
-    return np.maximum(weights, 0.0), clipped, advice if clipped else []
+    advice = [*advice, *(more if clipped else [])]
+    extras = {**extras, "clipped_weights": clipped}
+    return decomposition(white, M, np.maximum(weights, 0.0), T, extras, advice)
 
 
 def decomposition(

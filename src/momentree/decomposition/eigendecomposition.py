@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.decomposition._result import (
-    decomposition,
-    generator,
-    prepared,
-    weights_from_m1,
-    whitened_tensor,
-)
+from momentree.decomposition._result import from_slices, generator, prepared, whitened_tensor
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["eigendecomposition"]
@@ -96,5 +90,4 @@ def eigendecomposition(
     g = np.sqrt(white.eigenvalues[: white.rank]) * theta
     rotation = np.linalg.eigh(np.tensordot(g, T, 1))[1]
     M = white.E @ np.einsum("abc,bj,cj->aj", T, rotation, rotation, optimize=True)
-    weights, clipped, advice = weights_from_m1(moments, M)
-    return decomposition(white, M, weights, T, {"clipped_weights": clipped}, advice)
+    return from_slices(moments, white, M, T, {})

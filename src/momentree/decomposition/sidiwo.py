@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,17 @@ from momentree.decomposition._result import (
     TINY,
     check_option,
     from_directions,
+    from_slices,
     prepared,
     whitened_tensor,
 )
+from momentree.exceptions import InvalidParameterError
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["sidiwo", "two_component_rotation"]
 
 Floats = NDArray[np.float64]
+Centers = Literal["rotation", "slices"]
 
 MANY_COMPONENTS = 50
 """From here on d slices of k x k are too many to hold; the tensor of the span does instead."""
@@ -31,6 +34,7 @@ def sidiwo(
     *,
     random_state: int | np.random.RandomState | None = None,  # noqa: ARG001
     whitening: Whitening | None = None,
+    centers: Centers = "rotation",
     tol: float = 1e-6,
     max_iter: int = 100,
 ) -> Decomposition:
@@ -52,6 +56,12 @@ def sidiwo(
         Not used: SIDIWO is deterministic. Here because all decompositions share one signature.
     whitening : Whitening, default=None
         A whitening of these moments for k components or more, when there is one already.
+    centers : {"rotation", "slices"}, default="rotation"
+        What the centers are made of once O is known. ``"rotation"`` solves the equations above:
+        centers lie in the span of the k top eigenvectors of M2, as H Theorem 3.1 says, also when
+        the model has more than k components. Their length is the inverse of their share of M1,
+        which noise blows up for rare components. ``"slices"`` takes row r of M as the diagonal of
+        O^T (W M3[r] W^T) O, as SVTD does, and solves M omega = M1 by least squares.
     tol : float >= 0, default=1e-6
         For k > 2, ends when a sweep over all planes lowers the objective by less than this share.
     max_iter : int >= 1, default=100
@@ -64,13 +74,14 @@ def sidiwo(
         M2 shows fewer. Diagnostics, besides those of all decompositions: "objective" (H eq. 5 at
         the optimum), "objective_start" (after the Jacobi sweeps), "off_diagonal_share" (objective
         relative to the size of the slices; 0 when they are jointly diagonalisable), "n_iter" (all
-        sweeps).
+        sweeps), and for ``centers="slices"`` "clipped_weights" (how many weights were negative and
+        set to zero).
 
     Raises
     ------
     InvalidParameterError
         If `n_components` is no whole number of 1 or more, or more than `whitening` was made for,
-        or `tol` or `max_iter` is out of its range.
+        or `centers`, `tol` or `max_iter` is out of its range.
 
     Notes
     -----
@@ -106,20 +117,30 @@ def sidiwo(
     array([[0.7, 0.2, 0.1],
            [0.1, 0.1, 0.8]])
     """
+    if centers not in get_args(Centers):
+        msg = f"centers={centers!r} is unknown; choose one of {get_args(Centers)}"
+        raise InvalidParameterError(msg)
     check_option("tol", tol, 0, whole=False)
     check_option("max_iter", max_iter)
     white = prepared(moments, n_components, whitening)
     k = white.rank
-    if 2 <= k < MANY_COMPONENTS:
+    of_features = 2 <= k < MANY_COMPONENTS
+    if of_features:
         H = moments.whitened_slices(white.W)
         T = np.asarray(np.tensordot(white.W, H, 1))
     else:
         T = whitened_tensor(moments, white)
-        H = np.sqrt(white.eigenvalues[:k, None, None]) * T
+        root = np.sqrt(white.eigenvalues[:k])
+        H = root[:, None, None] * T  # the slices of the span: in the basis U, not of features
     rotation, numbers = _rotation(H, tol, max_iter)
     share = numbers["objective"] / max(float(np.linalg.norm(H)), TINY)
     numbers["off_diagonal_share"] = share
-    return from_directions(moments, white, white.E @ rotation, T, numbers)
+    if centers == "rotation":
+        return from_directions(moments, white, white.E @ rotation, T, numbers)
+    M = np.einsum("rab,ai,bi->ri", H, rotation, rotation, optimize=True)
+    if not of_features:
+        M = (white.E / root) @ M
+    return from_slices(moments, white, M, T, numbers)
 
 
 def _rotation(H: Floats, tol: float, max_iter: int) -> tuple[Floats, dict[str, Any]]:

@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.decomposition._result import TINY, decomposition, prepared, weights_from_m1
+from momentree.decomposition._result import TINY, from_slices, prepared
 from momentree.exceptions import InvalidParameterError
 from momentree.objects import Decomposition, Moments, Whitening
 
@@ -108,10 +108,8 @@ def svtd(
             f"The best feature, {r}, hardly tells two components apart (alpha_r = {alpha_r:.2g}): "
             "use sidiwo, which looks at all features, or fewer components."
         )
-    weights, clipped, more = weights_from_m1(moments, M)
-    numbers = {"feature": r, "alpha_r": alpha_r, "clipped_weights": clipped}
     T = np.asarray(np.tensordot(white.W, H, 1))
-    return decomposition(white, M, weights, T, numbers, [*advice, *more])
+    return from_slices(moments, white, M, T, {"feature": r, "alpha_r": alpha_r}, advice)
 
 
 def _least_differences(H: Floats) -> Floats:
