@@ -47,7 +47,9 @@ def joint_diagonaliser(C: Floats, start: Floats, max_iter: int) -> tuple[Floats,
     -----
     The steps B <- (I + Y) B of FFDIAG [1]: with D the diagonal and F the off-diagonal of B C_l B^T,
     Y has no diagonal and minimises |F + Y D + D Y^T| pair by pair. Besides, a step that does not
-    lower the objective is halved. Time O(m k^3) for each step.
+    lower the objective is halved. Steps leave out how D changes, so that the end is close to a
+    minimum where the matrices are nearly jointly diagonal, and at one where they are. Time
+    O(m k^3) for each step.
 
     References
     ----------

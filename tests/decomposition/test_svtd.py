@@ -1,0 +1,88 @@
+"""SVTD: S Algorithm 1 literally, the choice of its feature, and what its diagnostics say."""
+
+import importlib
+import itertools
+
+import numpy as np
+import pytest
+
+from momentree.decomposition import svtd
+from momentree.exceptions import InvalidParameterError
+from momentree.moments import PopulationMoments, SingleTopicMoments
+
+
+def sample(seed=0, k=3, d=12, n=400):
+    rng = np.random.default_rng(seed)
+    mu = rng.dirichlet(np.ones(d), size=k)
+    return SingleTopicMoments.from_data(rng.multinomial(50, mu[rng.integers(k, size=n)]))
+
+
+def literal(moments, k, r):
+    """S Algorithm 1 with dense moments; E by SVD, rotation by eigenvectors."""
+    d = len(moments.m1)
+    M3 = moments.m3_dense()
+    U, S, _ = np.linalg.svd(moments.m2 @ np.eye(d))
+    E = U[:, :k] * np.sqrt(S[:k])
+    inverse = np.linalg.pinv(E)
+    H = [inverse @ M3[i] @ inverse.T for i in range(d)]
+    R = np.linalg.eigh(H[r])[1]
+    M = np.array([np.diag(R.T @ H[i] @ R) for i in range(d)])
+    return M, np.linalg.lstsq(M, moments.m1, rcond=None)[0]
+
+
+@pytest.mark.parametrize("feature", [0, 5, 11])
+def test_is_algorithm_1(feature):
+    moments = sample()
+    found = svtd(moments, 3, feature=feature)
+    M, omega = literal(moments, 3, feature)
+    order = np.argsort(-np.maximum(omega, 0))
+    np.testing.assert_allclose(found.centers, M[:, order], atol=1e-10)
+    np.testing.assert_allclose(found.weights, np.maximum(omega, 0)[order], atol=1e-8)
+    assert found.diagnostics["feature"] == feature
+
+
+def test_takes_the_feature_that_tells_components_apart_best():
+    """Remark 7 on exact moments: eigenvalues of H_r are row r of M."""
+    rng = np.random.default_rng(3)
+    mu = rng.dirichlet(np.ones(25), size=4)
+    found = svtd(SingleTopicMoments.from_parameters(np.full(4, 0.25), mu), 4)
+    alpha = [min(abs(a - b) for a, b in itertools.combinations(row, 2)) for row in mu.T]
+    assert found.diagnostics["feature"] == np.argmax(alpha)
+    assert found.diagnostics["alpha_r"] == pytest.approx(max(alpha), rel=1e-8)
+
+
+def test_slices_are_looked_at_in_chunks(monkeypatch):
+    moments = sample()
+    base = svtd(moments, 3)
+    # The module, which the function of the same name hides.
+    monkeypatch.setattr(importlib.import_module("momentree.decomposition.svtd"), "CHUNK", 30)
+    np.testing.assert_array_equal(svtd(moments, 3).centers, base.centers)
+
+
+def test_topics_that_no_word_tells_apart_are_told():
+    """Two pairs of topics alike in every word but not both: no row of M has distinct entries."""
+    mu = np.array([[0.4, 0.4, 0.1, 0.1], [0.4, 0.1, 0.4, 0.1], [0.1, 0.4, 0.4, 0.1]])
+    found = svtd(SingleTopicMoments.from_parameters([0.5, 0.3, 0.2], mu), 3)
+    assert found.diagnostics["alpha_r"] < 1e-10
+    assert any("hardly tells" in text for text in found.diagnostics["advice"])
+
+
+def test_negative_weights_are_set_to_zero_and_counted():
+    """M1 that is not of the components: it points away from one of them."""
+    moments = PopulationMoments(np.array([1.0, 1.0]), np.array([[1.0, 0.2], [0.1, 1.0], [0.3, 0]]))
+
+    class Shifted:
+        m1 = moments.m1 - 3 * np.array([0.2, 1.0, 0.0])
+        m2 = moments.m2
+        whitened_slices = moments.whitened_slices
+
+    found = svtd(Shifted(), 2)
+    assert found.weights.tolist() == [pytest.approx(1.0), 0.0]
+    assert found.diagnostics["clipped_weights"] == 1
+    assert any("set to zero" in text for text in found.diagnostics["advice"])
+
+
+@pytest.mark.parametrize("feature", [-1, 12, 1.0, True, "the"])
+def test_refuses_what_is_no_feature(feature):
+    with pytest.raises(InvalidParameterError, match="feature="):
+        svtd(sample(), 2, feature=feature)
