@@ -29,6 +29,7 @@ LEAVES = (
     "testing",
     "exceptions",
     "_files",
+    "_logging",
     "_validation",
     "_version",
 )

@@ -10,9 +10,12 @@ from momentree._version import __version__
 
 if TYPE_CHECKING:
     from momentree import datasets, decomposition, exceptions, metrics, moments, report
+    from momentree.models import PoissonMixture, SingleTopicModel
     from momentree.tree import TopicTree, TreeNode
 
 __all__ = [
+    "PoissonMixture",
+    "SingleTopicModel",
     "TopicTree",
     "TreeNode",
     "__version__",
@@ -24,7 +27,12 @@ __all__ = [
     "report",
 ]
 
-_HOMES = {"TopicTree": "momentree.tree", "TreeNode": "momentree.tree"}
+_HOMES = {
+    "PoissonMixture": "momentree.models",
+    "SingleTopicModel": "momentree.models",
+    "TopicTree": "momentree.tree",
+    "TreeNode": "momentree.tree",
+}
 
 
 def __getattr__(name: str) -> Any:

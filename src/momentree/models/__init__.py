@@ -1,1 +1,6 @@
 """Models: flat latent variable models as scikit-learn estimators."""
+
+from momentree.models.poisson_mixture import PoissonMixture
+from momentree.models.single_topic_model import SingleTopicModel
+
+__all__ = ["PoissonMixture", "SingleTopicModel"]

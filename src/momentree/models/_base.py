@@ -8,11 +8,13 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from momentree import decomposition as methods
@@ -22,7 +24,7 @@ from momentree.metrics import relevance
 from momentree.objects import Decomposition, Moments
 from momentree.whitening import whiten
 
-__all__ = ["DECOMPOSITIONS", "FlatModel"]
+__all__ = ["DECOMPOSITIONS", "FlatModel", "generator"]
 
 Floats = NDArray[np.float64]
 Method = Callable[..., Decomposition]
@@ -44,11 +46,11 @@ WHITENING_TOL = 1e-3
 """Residual of eigenpairs of estimated moments, whose own error is larger by far."""
 WHITENING_ITER = 30
 """Products with M2 beyond two for each component, where its spectrum is flat."""
+DRAWN_AT_ONCE = 1 << 22
+"""Counts of new samples that are dense at one time: 32 MB."""
 
 
-class FlatModel(  # type: ignore[misc]
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC
-):
+class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the models that are a list of topics or components, not a tree.
 
     Parameters
@@ -77,7 +79,10 @@ class FlatModel(  # type: ignore[misc]
     # --- fit: from user input to moments ---------------------------------------------------------
 
     def _check_fit(
-        self, X: Any, sample_weight: ArrayLike | None, feature_names: Sequence[str] | None
+        self,
+        X: Any,
+        sample_weight: ArrayLike | None,
+        feature_names: Sequence[str] | NDArray[Any] | None,
     ) -> tuple[Any, Floats]:
         """Check everything that ``fit`` received; return counts and weights."""
         self._check_parameters()
@@ -94,20 +99,21 @@ class FlatModel(  # type: ignore[misc]
         return X, weight
 
     def _check_parameters(self) -> None:
-        if not (isinstance(self.decomposition, str) and self.decomposition in DECOMPOSITIONS):
-            if not callable(self.decomposition):
-                _refuse("decomposition", self.decomposition, _one_of(DECOMPOSITIONS))
-        for name, choices in self._choices.items():
+        choices = dict(self._choices)
+        if not callable(self.decomposition):
+            choices["decomposition"] = DECOMPOSITIONS
+        for name, values in choices.items():
             value = getattr(self, name)
-            if (value is not None and not isinstance(value, str)) or value not in choices:
-                _refuse(name, value, _one_of(choices))
+            if (value is not None and not isinstance(value, str)) or value not in values:
+                _refuse(name, value, "one of " + ", ".join(map(repr, values)))
         numbers = {"n_components": (Integral, 1, True), **self._numbers}
         for name, (kind, low, closed) in numbers.items():
-            value = getattr(self, name)
-            good = isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
-            if not good or value < low or (value == low and not closed):
+            number: Any = getattr(self, name)
+            good = isinstance(number, kind) and not isinstance(number, bool)
+            good = good and math.isfinite(number) and (number > low or (closed and number == low))
+            if not good:
                 whole = "whole number" if kind is Integral else "number"
-                _refuse(name, value, f"a {whole} {'of at least' if closed else 'above'} {low}")
+                _refuse(name, number, f"a {whole} {'of at least' if closed else 'above'} {low}")
 
     def _decompose(self, moments: Moments) -> Decomposition:
         """Decompose moments by the method asked for; warn where fewer components come back."""
@@ -145,6 +151,23 @@ class FlatModel(  # type: ignore[misc]
     @abstractmethod
     def _n_parameters(self) -> int:
         """Free parameters of the fitted model."""
+
+    @staticmethod
+    def _drawn_rows(labels: NDArray[np.intp], d: int, draw: Callable[[int, int], Any]) -> Any:
+        """Return counts of new samples, one after the other, as a sparse array.
+
+        `draw(j, n)` returns n rows of component j; rows are drawn some at a time, so that they are
+        never dense all together.
+        """
+        parts = []
+        step = max(1, DRAWN_AT_ONCE // d)
+        for at in range(0, len(labels), step):
+            here = labels[at : at + step]
+            X = np.zeros((len(here), d), dtype=np.int64)
+            for j in np.unique(here):
+                X[here == j] = draw(int(j), int(np.count_nonzero(here == j)))
+            parts.append(sp.csr_array(X))
+        return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, d), dtype=np.int64)
 
     def transform(self, X: Any) -> Floats:
         """Return the share of each component in each sample.
@@ -264,10 +287,15 @@ class FlatModel(  # type: ignore[misc]
         return tags
 
 
-def _one_of(choices: Sequence[Any]) -> str:
-    return "one of " + ", ".join(repr(choice) for choice in choices)
+def generator(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
+    """Return the random numbers to use; None means those of seed 0, so that answers repeat."""
+    try:
+        rng = check_random_state(0 if random_state is None else random_state)
+    except ValueError as error:
+        _refuse("random_state", random_state, f"an int, a RandomState or None ({error})")
+    return cast("np.random.RandomState", rng)
 
 
-def _refuse(name: str, value: object, expected: str) -> None:
+def _refuse(name: str, value: object, expected: str) -> NoReturn:
     msg = f"{name}={value!r}; expected {expected}"
     raise InvalidParameterError(msg)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._logging import shown
 from momentree._validation import check_features, check_sample_weight, check_words
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.moments import Damping, Weighting, damp, typical_unit
@@ -218,7 +217,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_words(X, weight)
-        with _progress(bool(self.verbose)), single_threaded_blas():
+        with shown(log, bool(self.verbose)), single_threaded_blas():
             log.info("damping counts")
             damped = damp(X, self.damping)
             rows, at = in_canonical_order(RowBlocks(damped.X), weight)
@@ -479,21 +478,3 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
-
-
-@contextmanager
-def _progress(wanted: bool) -> Iterator[None]:
-    """Show the messages of the logger on standard error for as long as a fit takes."""
-    if not wanted:
-        yield
-        return
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("momentree: %(message)s"))
-    before = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(before)

@@ -1,0 +1,41 @@
+"""Progress of fits: always logged, and shown on standard error where it is asked for."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["shown"]
+
+
+@contextmanager
+def shown(log: logging.Logger, wanted: bool) -> Iterator[None]:
+    """Show the messages of a logger on standard error within a ``with`` block.
+
+    Parameters
+    ----------
+    log : Logger
+        At level INFO within the block, as it was after it.
+    wanted : bool
+        Whether to show them at all.
+
+    Yields
+    ------
+    None
+        Messages are shown until the block ends.
+    """
+    if not wanted:
+        yield
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("momentree: %(message)s"))
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)

@@ -1,0 +1,306 @@
+"""Mixtures for counts: moments or directions give the start, EM the rest. One ``fit`` for all."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from momentree._logging import shown
+from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree.inference import log_joint, log_posterior
+from momentree.models._base import FlatModel, generator, log
+from momentree.moments import Damping, RawMoments, damp, tfidf, typical_unit
+from momentree.objects import Decomposition, MixtureParameters, Moments
+from momentree.refinement import em
+
+__all__ = ["CountMixture", "Start"]
+
+Floats = NDArray[np.float64]
+Start = Literal["auto", "moments", "tfidf"]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Counts and what they become on the way to a fit.
+
+    Attributes
+    ----------
+    X : csr_array of shape (n, d)
+        Counts in canonical order.
+    rows : RowBlocks of shape (n, d)
+        Damped counts.
+    unit : ndarray of shape (n,)
+        What one word counts in each sample after damping.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    smoothing : float
+        What is added to fitted statistics, on the scale of damped counts.
+    """
+
+    X: Any
+    rows: RowBlocks
+    unit: Floats
+    weight: Floats
+    smoothing: float
+
+
+class CountMixture(FlatModel):
+    """Base of mixtures whose components are linear in the counts.
+
+    A subclass names the class of its parameters, its moments, and how valid parameters come from
+    a decomposition.
+    """
+
+    _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "refine": ("em", None),
+        "start": ("auto", "moments", "tfidf"),
+    }
+    _numbers: ClassVar[dict[str, tuple[type, float, bool]]] = {
+        "smoothing": (Real, 0, False),
+        "max_iter": (Integral, 1, True),
+        "tol": (Real, 0, True),
+    }
+    _family: ClassVar[type[MixtureParameters]]
+
+    refine: Literal["em"] | None
+    start: Start
+    smoothing: float
+    max_iter: int
+    tol: float
+    warm_start: bool
+    verbose: bool | int
+
+    diagnostics_: Mapping[str, Any]
+    labels_: NDArray[np.intp]
+    n_iter_: int
+    converged_: bool
+
+    # --- what a model is -------------------------------------------------------------------------
+
+    @abstractmethod
+    def _moments(self, corpus: Corpus) -> Moments:
+        """Estimate the moments of the model."""
+
+    @abstractmethod
+    def _valid_centers(self, found: Decomposition) -> Floats:
+        """Return centers that the model allows, the closest to those found, shape (d, k)."""
+
+    @abstractmethod
+    def _chosen_start(self) -> str:
+        """Return "moments" or "tfidf"."""
+
+    def _chosen_damping(self) -> Damping | None:
+        """Return how counts are damped before the fit."""
+        return None
+
+    # --- fit -------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
+        *,
+        sample_weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts >= 0, one sample a row.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0: a weight of 2 is the same as the sample twice.
+        feature_names : sequence of str of shape (n_features,), default=None
+            The words, for names and reports.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        InvalidDataError
+            If X is not a matrix of counts from 0 to 1e30, weights or names do not fit it, or
+            there are fewer samples than components.
+        EmptyCorpusError
+            If no sample of positive weight holds a count.
+        InvalidParameterError
+            If a parameter is out of its range.
+        """
+        X, weight = self._check_fit(X, sample_weight, feature_names)
+        with shown(log, bool(self.verbose)), single_threaded_blas():
+            corpus, at = self._corpus(X, weight)
+            start, centers, diagnostics = self._start_of(corpus)
+            self.n_iter_, self.converged_ = 1, True
+            if self.refine:
+                log.info("refining %d components", start.n_components)
+                refined = em(
+                    corpus.rows,
+                    start,
+                    sample_weight=corpus.weight,
+                    smoothing=corpus.smoothing,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                )
+                fitted, centers = refined.parameters, refined.parameters.centers
+                self.n_iter_, self.converged_ = refined.n_iter, refined.converged
+                diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
+            else:
+                fitted = start
+            order = np.argsort(-fitted.weights, kind="stable")
+            self._posterior = self._likelihood = fitted.reordered(order)
+            labels, shares = self._assign(corpus.rows)
+            self.labels_ = np.empty_like(labels)
+            self.labels_[at] = labels
+            if self._chosen_damping():
+                # What a topic says is told in words as they were counted.
+                right = shares * corpus.weight[:, None]
+                sums = RowBlocks(corpus.X).sum(lambda B: B.tdot(right[B.at]))
+                self._likelihood = self._family.fitted_to(sums, right.sum(axis=0), self.smoothing)
+                self.components_ = self._likelihood.centers.T.copy()
+            else:
+                self.components_ = centers[:, order].T.copy()
+        self.weights_ = self._posterior.weights
+        self.diagnostics_ = diagnostics
+        self.mean_count_ = float(weight @ RowBlocks(X).row_sums / weight.sum())
+        return self
+
+    def _corpus(self, X: Any, weight: Floats) -> tuple[Corpus, NDArray[np.intp]]:
+        ordered, at = in_canonical_order(RowBlocks(X), weight)
+        weight = weight[at]
+        damped = damp(ordered.matrix, self._chosen_damping())
+        rows = RowBlocks(damped.X)
+        smoothing = self.smoothing * typical_unit(rows, damped.unit, weight)
+        return Corpus(ordered.matrix, rows, damped.unit, weight, smoothing), at
+
+    def _start_of(self, corpus: Corpus) -> tuple[MixtureParameters, Floats, Mapping[str, Any]]:
+        """Return smoothed parameters to start from, centers as they were found, diagnostics."""
+        before = getattr(self, "_posterior", None) if self.warm_start else None
+        if before is not None and before.centers.shape == (corpus.X.shape[1], self.n_components):
+            log.info("starting from the last fit")
+            return before, before.centers, self.diagnostics_
+        start = self._chosen_start()
+        log.info("decomposing %s", "the moments of the model" if start == "moments" else start)
+        if start == "moments":
+            found = self._decompose(self._moments(corpus))
+            if found.weights.sum() > 0:
+                centers = self._valid_centers(found)
+                weights = found.weights / found.weights.sum()
+                sizes = weights * corpus.weight.sum()
+                # Scaled to the mass that each component has in the data, so that the pseudo-count
+                # weighs as it does in EM.
+                mass = float(corpus.weight @ corpus.rows.row_sums)
+                sums = centers * weights
+                sums *= mass / max(float(sums.sum()), 1e-300)
+                start_ = self._family.fitted_to(sums, sizes, corpus.smoothing)
+                return start_, centers, {**found.diagnostics, "start": start}
+            shares = np.ones((corpus.X.shape[0], 1))
+        else:
+            rows = RowBlocks(tfidf(corpus.X, corpus.weight))
+            found = self._decompose(RawMoments.from_rows(rows, sample_weight=corpus.weight))
+            shares = _largest_score(rows, found, corpus.weight)
+        shares *= corpus.weight[:, None]
+        sums = corpus.rows.sum(lambda B: B.tdot(shares[B.at]))
+        start_ = self._family.fitted_to(sums, shares.sum(axis=0), corpus.smoothing)
+        return start_, start_.centers, {**found.diagnostics, "start": start}
+
+    # --- inference -------------------------------------------------------------------------------
+
+    def _assign(self, rows: RowBlocks) -> tuple[NDArray[np.intp], Floats]:
+        joint = log_joint(rows, self._posterior)
+        return np.asarray(joint.argmax(axis=1), dtype=np.intp), np.exp(log_posterior(joint)[0])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each component for each sample (S eq. 1).
+
+            P[j | x] = omega_j P[x | j] / sum_i omega_i P[x | i]
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``. For a sample without counts it is ``weights_``, or
+            what the absence of counts says of it.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Rows sum to 1.
+        """
+        X = self._checked(X)
+        return self._assign(RowBlocks(damp(X, self._chosen_damping()).X))[1]
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``, taken as they are: never damped.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In nats.
+        """
+        X = self._checked(X)
+        joint = log_joint(RowBlocks(X), self._likelihood)
+        return log_posterior(joint)[1] + self._log_base(X)
+
+    def _log_base(self, X: Any) -> Floats | float:  # noqa: ARG002 - models use it
+        """Return what the log-likelihood of a sample has that no parameter changes."""
+        return 0.0
+
+    def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002
+        """Return the perplexity: the number of equally likely words that are as hard to guess.
+
+            exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of counts of sample i
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        float
+            From 1; smaller is better. nan where there are no counts.
+        """
+        words = float(self._checked(X).sum())
+        total = float(self.score_samples(X).sum())
+        return float(np.exp(-total / words)) if words else float("nan")
+
+    def _drawn(
+        self, n_samples: int, random_state: int | np.random.RandomState | None
+    ) -> tuple[np.random.RandomState, NDArray[np.intp]]:
+        """Return random numbers and the component of each new sample."""
+        check_is_fitted(self, "components_")
+        rng = generator(random_state)
+        k = len(self.weights_)
+        return rng, np.asarray(rng.choice(k, size=n_samples, p=self.weights_), dtype=np.intp)
+
+
+def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
+    """Put each row into the component of its largest rotated score, shape (n, k).
+
+    Scores are D x with D = (M Omega^1/2)^+, each signed so that its third moment is positive: the
+    rows that a component is about score high in it (T Algorithm 5, for k components).
+    """
+    if not found.n_components:
+        return np.ones((rows.shape[0], 1))
+    D = np.asarray(np.linalg.pinv(found.centers * np.sqrt(found.weights)).T, dtype=np.float64)
+    scores = rows.map(lambda B: B.dot(D))
+    scores *= np.where(weight @ scores**3 < 0, -1.0, 1.0)
+    return np.asarray(np.eye(D.shape[1])[scores.argmax(axis=1)])
