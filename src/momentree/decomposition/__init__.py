@@ -1,6 +1,7 @@
 """Decomposition: moments in, centers and weights out; one algorithm a file."""
 
 from momentree.decomposition.als import als
+from momentree.decomposition.concentration import Concentration, estimate_alpha0
 from momentree.decomposition.eigendecomposition import eigendecomposition
 from momentree.decomposition.jennrich import jennrich
 from momentree.decomposition.perturbation import PerturbationBound, svtd_perturbation_bound
@@ -11,9 +12,11 @@ from momentree.decomposition.svtd import svtd
 from momentree.decomposition.tensor_power_method import tensor_power_method
 
 __all__ = [
+    "Concentration",
     "PerturbationBound",
     "als",
     "eigendecomposition",
+    "estimate_alpha0",
     "jennrich",
     "random_projections",
     "sidiwo",

@@ -36,7 +36,7 @@ TINY = 1e-300
 
 
 def variational_proportions(
-    rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-4
+    rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-3
 ) -> Floats:
     """Return the expected shares of topics in each document.
 
@@ -50,7 +50,7 @@ def variational_proportions(
         Concentrations and topics. A word without probability in every topic tells nothing.
     max_iter : int >= 1, default=100
         Most rounds for a document.
-    tol : float >= 0, default=1e-4
+    tol : float >= 0, default=1e-3
         A document is done when a round moves less than this share of its words to other topics.
 
     Returns
@@ -80,7 +80,7 @@ def variational_proportions(
 
 
 def variational_gammas(
-    rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-4
+    rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-3
 ) -> Floats:
     """Return the Dirichlet distribution that stands for the posterior of each document.
 
@@ -96,7 +96,7 @@ def variational_gammas(
         Concentrations and topics.
     max_iter : int >= 1, default=100
         Most rounds for a document.
-    tol : float >= 0, default=1e-4
+    tol : float >= 0, default=1e-3
         As for :func:`variational_proportions`.
 
     Returns
@@ -231,7 +231,7 @@ def _iterate(
             words, working = words[working], working[working]
         if not len(at):
             break
-        e, _ = _exp_psi(gamma)
+        e = _exp_psi(gamma)[0]
         ratio = x / (_mixed(M, e) + TINY)
         new = alpha + e * np.matmul(ratio[:, None, :], M)[:, 0]
         moved = np.abs(new - gamma).sum(axis=1)
