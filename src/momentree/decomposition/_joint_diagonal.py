@@ -82,8 +82,9 @@ def _scaled(C: Floats, B: Floats) -> tuple[Floats, Floats, float]:
     diagonal = np.square(np.einsum("lii->li", F)).sum(axis=0)
     scale = np.maximum(diagonal, TINY) ** -0.25
     F = F * (scale[:, None] * scale)
-    off = float(np.square(F).sum() - np.square(np.einsum("lii->li", F)).sum())
-    return B * scale[:, None], F, off
+    off = np.square(F).sum(axis=0)
+    np.fill_diagonal(off, 0.0)
+    return B * scale[:, None], F, float(off.sum())
 
 
 def _step(F: Floats) -> Floats:

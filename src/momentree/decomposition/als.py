@@ -38,7 +38,7 @@ def als(
     of: Of = "whitened",
     n_restarts: int = 5,
     max_iter: int = 250,
-    tol: float = 1e-10,
+    tol: float = 1e-8,
 ) -> Decomposition:
     """Recover components by alternating least squares on the third moment.
 
@@ -67,7 +67,7 @@ def als(
         is kept. An exact decomposition ends the search.
     max_iter : int >= 1, default=250
         Most iterations from each start.
-    tol : float >= 0, default=1e-10
+    tol : float >= 0, default=1e-8
         Ends when the residual changes by less, as a share of the tensor.
 
     Returns
