@@ -17,8 +17,8 @@ ROOMS = (
     "parameters",
     "inference",
     "refinement",
-    "models",
     "tree",
+    "models",
     "report",
     "cli",
 )

@@ -24,12 +24,13 @@ from momentree.metrics import relevance
 from momentree.objects import Decomposition, Moments
 from momentree.whitening import whiten
 
-__all__ = ["DECOMPOSITIONS", "FlatModel", "generator"]
+__all__ = ["DECOMPOSITIONS", "FlatModel", "generator", "log", "package_log"]
 
 Floats = NDArray[np.float64]
 Method = Callable[..., Decomposition]
 
 log = logging.getLogger("momentree.models")
+package_log = logging.getLogger("momentree")
 
 DECOMPOSITIONS: tuple[str, ...] = (
     "sidiwo",
@@ -117,17 +118,23 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _decompose(self, moments: Moments) -> Decomposition:
         """Decompose moments by the method asked for; warn where fewer components come back."""
-        method = self.decomposition
-        if not callable(method):
-            method = getattr(methods, method)
         limit = 2 * self.n_components + WHITENING_ITER
         white = whiten(moments, self.n_components, tol=WHITENING_TOL, max_iter=limit)
-        found = method(moments, self.n_components, random_state=self.random_state, whitening=white)
+        found = self._method()(
+            moments, self.n_components, random_state=self.random_state, whitening=white
+        )
         if found.n_components < self.n_components:
             reason = found.diagnostics.get("reason") or "the moments show no more"
-            msg = f"{found.n_components} of {self.n_components} components: {reason}"
-            warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+            self._warn_of_fewer(found.n_components, reason)
         return found
+
+    def _method(self) -> Method:
+        method = self.decomposition
+        return method if callable(method) else cast("Method", getattr(methods, method))
+
+    def _warn_of_fewer(self, n_components: int, reason: str) -> None:
+        msg = f"{n_components} of {self.n_components} components: {reason}"
+        warnings.warn(msg, ConvergenceWarning, stacklevel=5)
 
     # --- views -----------------------------------------------------------------------------------
 

@@ -15,15 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._logging import shown
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import log_joint, log_posterior
-from momentree.models._base import FlatModel, generator, log
+from momentree.models._base import FlatModel, generator, log, package_log
 from momentree.moments import Damping, RawMoments, damp, tfidf, typical_unit
 from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.refinement import em
+from momentree.tree.growth import grow
+from momentree.tree.split import SPLIT_ITER, Splitter
+from momentree.tree.stopping import always
 
 __all__ = ["CountMixture", "Start"]
 
 Floats = NDArray[np.float64]
-Start = Literal["auto", "moments", "tfidf"]
+Start = Literal["auto", "tree", "tfidf", "moments"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class CountMixture(FlatModel):
 
     _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "refine": ("em", None),
-        "start": ("auto", "moments", "tfidf"),
+        "start": ("auto", "tree", "tfidf", "moments"),
     }
     _numbers: ClassVar[dict[str, tuple[type, float, bool]]] = {
         "smoothing": (Real, 0, False),
@@ -94,7 +97,7 @@ class CountMixture(FlatModel):
 
     @abstractmethod
     def _chosen_start(self) -> str:
-        """Return "moments" or "tfidf"."""
+        """Return "tree", "tfidf" or "moments"."""
 
     def _chosen_damping(self) -> Damping | None:
         """Return how counts are damped before the fit."""
@@ -139,7 +142,7 @@ class CountMixture(FlatModel):
             If a parameter is out of its range.
         """
         X, weight = self._check_fit(X, sample_weight, feature_names)
-        with shown(log, bool(self.verbose)), single_threaded_blas():
+        with shown(package_log, bool(self.verbose)), single_threaded_blas():
             corpus, at = self._corpus(X, weight)
             start, centers, diagnostics = self._start_of(corpus)
             self.n_iter_, self.converged_ = 1, True
@@ -206,14 +209,48 @@ class CountMixture(FlatModel):
                 start_ = self._family.fitted_to(sums, sizes, corpus.smoothing)
                 return start_, centers, {**found.diagnostics, "start": start}
             shares = np.ones((corpus.X.shape[0], 1))
-        else:
+            diagnostics = found.diagnostics
+        elif start == "tfidf":
             rows = RowBlocks(tfidf(corpus.X, corpus.weight))
             found = self._decompose(RawMoments.from_rows(rows, sample_weight=corpus.weight))
             shares = _largest_score(rows, found, corpus.weight)
+            diagnostics = found.diagnostics
+        else:
+            shares, diagnostics = self._leaves(corpus)
         shares *= corpus.weight[:, None]
         sums = corpus.rows.sum(lambda B: B.tdot(shares[B.at]))
         start_ = self._family.fitted_to(sums, shares.sum(axis=0), corpus.smoothing)
-        return start_, start_.centers, {**found.diagnostics, "start": start}
+        return start_, start_.centers, {**diagnostics, "start": start}
+
+    def _leaves(self, corpus: Corpus) -> tuple[Floats, Mapping[str, Any]]:
+        """Grow a tree of k leaves; return the leaf of each row as ones of shape (n, k)."""
+        splitter = Splitter(
+            min_samples_leaf=1,
+            refine_iter=SPLIT_ITER if self.refine else 0,
+            weighting=getattr(self, "weighting", "length"),
+            smoothing=corpus.smoothing,
+            random_state=self.random_state,
+            decompose=self._method(),
+        )
+        root = grow(
+            corpus.rows,
+            corpus.weight,
+            corpus.unit,
+            splitter,
+            max_leaves=self.n_components,
+            max_depth=np.inf,
+            growth="best_first",
+            worth=always,
+        )
+        leaves = root.leaves()
+        k, reason = len(leaves), ""
+        if k < self.n_components:
+            reason = "no group of samples can be split further: " + leaves[0].reason
+            self._warn_of_fewer(k, reason)
+        shares = np.zeros((corpus.X.shape[0], k))
+        for j, leaf in enumerate(leaves):
+            shares[leaf.samples, j] = 1.0
+        return shares, {"rank": k, "reason": reason, "advice": []}
 
     # --- inference -------------------------------------------------------------------------------
 

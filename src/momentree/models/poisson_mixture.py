@@ -38,9 +38,10 @@ class PoissonMixture(CountMixture):
         of that name in ``momentree.decomposition``; or a callable of their signature.
     refine : {"em", None}, default="em"
         "em" improves the start by expectation-maximisation. None leaves what the moments give.
-    start : {"auto", "moments", "tfidf"}, default="auto"
-        What is decomposed: the moments of the model (T Proposition 1.2.1), or the raw moments of
-        rows scaled to tf-idf and unit length; see :class:`SingleTopicModel`. "auto" is "moments".
+    start : {"auto", "tree", "tfidf", "moments"}, default="auto"
+        How moments give the start: "moments" are those of the model (T Proposition 1.2.1); "tree"
+        and "tfidf" group samples as :class:`SingleTopicModel` does, by what their counts are of
+        and not by how many. "auto" is "moments".
     smoothing : float > 0, default=1.0
         Samples of average counts that are added to every component, so that no mean is zero where
         counts are.

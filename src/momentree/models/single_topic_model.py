@@ -36,12 +36,14 @@ class SingleTopicModel(CountMixture):
         of that name in ``momentree.decomposition``; or a callable of their signature.
     refine : {"em", None}, default="em"
         "em" improves the start by expectation-maximisation. None leaves what the moments give.
-    start : {"auto", "tfidf", "moments"}, default="auto"
-        What is decomposed. "moments" are the moments of the single-topic model (S Theorem 1);
-        topics are read off their decomposition, which is exact in the limit of many documents of
-        that model. "tfidf" are the raw moments of rows scaled to tf-idf and unit length, with no
-        model (T Algorithm 5, for k components); each document goes to its largest score and EM
-        starts from there. "auto" is "tfidf" before EM and "moments" without it.
+    start : {"auto", "tree", "tfidf", "moments"}, default="auto"
+        How moments give the start. "moments" decomposes the moments of the model (S Theorem 1)
+        into k topics at once, which is exact in the limit of many documents of that model. "tree"
+        decomposes them into two, splits the documents, and goes on with the group whose split
+        gains most likelihood, until there are k groups (H Algorithm 2, best first). "tfidf"
+        decomposes the raw moments of rows scaled to tf-idf and unit length, with no model (T
+        Algorithm 5, for k components), and puts each document where its score is largest. "auto"
+        is "tree" before EM and "moments" without it.
     damping : {"auto", "log1p", None}, default="auto"
         "log1p" damps counts, and the length of documents, before moments and EM: words come in
         bursts; see :func:`momentree.moments.damp`. "auto" is "log1p" before EM and None without
@@ -93,8 +95,9 @@ class SingleTopicModel(CountMixture):
     projected to the simplex. It is consistent, and on real text far behind EM, since a few long
     documents carry the third moment. Why the defaults are what they are was measured on eight
     labelled corpora, see ``docs/choices.md``. Time O(nnz k) a step of EM; the moments take
-    O(nnz k) and O(n k^3) for "tfidf", O(nnz k^2) for "moments". Memory beyond X: 8 bytes a stored
-    value up to four million of them, 8 beyond with damping and tf-idf, none without; O(d k^2).
+    O(nnz log k) for "tree" as long as splits are even, O(nnz k^2) for the others. Memory beyond
+    X: 8 bytes a stored value up to four million of them, 8 beyond with damping, none without;
+    O(d k^2).
 
     References
     ----------
@@ -164,7 +167,7 @@ class SingleTopicModel(CountMixture):
 
     def _chosen_start(self) -> str:
         if self.start == "auto":
-            return "tfidf" if self.refine else "moments"
+            return "tree" if self.refine else "moments"
         return self.start
 
     def _chosen_damping(self) -> Damping | None:

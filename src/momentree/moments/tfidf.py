@@ -16,9 +16,9 @@ __all__ = ["tfidf"]
 def tfidf(X: Any, sample_weight: NDArray[np.float64]) -> Any:
     """Return rows of tf-idf at unit length, in single precision, sharing the pattern of X.
 
-        y_w = f(x_w) (1 + log((1 + n) / (1 + n_w))),   scaled to sum_w y_w^2 = 1
+        y_w = x_w (1 + log((1 + n) / (1 + n_w))),   scaled to sum_w y_w^2 = 1
 
-    with f(x) = 1 + log x, n the number of documents and n_w that of documents with word w.
+    with n the number of documents and n_w that of documents with word w.
 
     Parameters
     ----------
@@ -34,9 +34,8 @@ def tfidf(X: Any, sample_weight: NDArray[np.float64]) -> Any:
 
     Notes
     -----
-    The formula of scikit-learn's ``TfidfTransformer(sublinear_tf=True)``, with sample weights
-    and without its copies of the indices. Counts below one, as of data that are scaled already,
-    have f(x) = x. Time and memory O(nnz).
+    The formula of scikit-learn's ``TfidfTransformer``, with sample weights and without its copies
+    of the indices. Time and memory O(nnz).
 
     Examples
     --------
@@ -50,9 +49,7 @@ def tfidf(X: Any, sample_weight: NDArray[np.float64]) -> Any:
     present = np.repeat(sample_weight, np.diff(X.indptr)) * (X.data > 0)
     documents = np.bincount(X.indices, weights=present, minlength=d)
     idf = 1.0 + np.log((1.0 + sample_weight.sum()) / (1.0 + documents))
-    data = np.maximum(X.data, 1, dtype=np.float32, casting="unsafe")
-    np.log(data, out=data)
-    data += np.minimum(X.data, 1)
+    data = X.data.astype(np.float32)
     data *= idf.astype(np.float32)[X.indices]
     rows = RowBlocks(sp.csr_array((np.square(data), X.indices, X.indptr), shape=(n, d), copy=False))
     length = np.sqrt(rows.row_sums)

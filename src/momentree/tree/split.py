@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from momentree.backends import RowBlocks
 from momentree.decomposition import sidiwo
 from momentree.inference import one_topic_log_likelihood
 from momentree.moments import SingleTopicMoments, Weighting
-from momentree.objects import TopicParameters
+from momentree.objects import Decomposition, TopicParameters
 from momentree.parameters import topic_parameters
 from momentree.refinement import em
 from momentree.whitening import whiten
@@ -20,6 +21,8 @@ __all__ = ["LinearRule", "NoSplit", "Split", "Splitter"]
 
 Floats = NDArray[np.float64]
 
+SPLIT_ITER = 15
+"""EM steps after each split; more change nothing that the EM over all leaves does not."""
 WHITENING_TOL = 1e-2
 WHITENING_ITER = 8
 """A split needs no more: sampling error moves the eigenvectors further than these limits do. Over
@@ -102,7 +105,9 @@ class Splitter:
     smoothing : float
         Pseudo-count of every word in both topics.
     random_state : int, RandomState or None
-        Draws the words of "three_words".
+        Draws the words of "three_words", and what the decomposition draws.
+    decompose : callable
+        A function of ``momentree.decomposition``.
     """
 
     min_samples_leaf: float
@@ -110,6 +115,7 @@ class Splitter:
     weighting: Weighting
     smoothing: float
     random_state: int | np.random.RandomState | None = None
+    decompose: Callable[..., Decomposition] = sidiwo
 
     def __call__(self, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> Split | NoSplit:
         """Split the documents `rows`, in each of which one word counts `unit`."""
@@ -129,9 +135,9 @@ class Splitter:
             why = " after damping, which counts a repeated word as less" if damped else ""
             return NoSplit(f"no document has three words or more{why}")
         white = whiten(moments, 2, tol=WHITENING_TOL, max_iter=WHITENING_ITER)
-        found = sidiwo(moments, 2, whitening=white)
-        if found.n_components < 2:
-            return NoSplit(found.diagnostics["reason"])
+        found = self.decompose(moments, 2, random_state=self.random_state, whitening=white)
+        if found.n_components < 2 or not found.weights.sum() > 0:
+            return NoSplit(found.diagnostics["reason"] or "its moments show no two components")
         start = self._smoothed(topic_parameters(found), rows, sample_weight)
         if self.refine_iter:
             # Balanced weights at the start: a small component of the moments is not to be starved.

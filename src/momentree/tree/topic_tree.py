@@ -24,7 +24,7 @@ from momentree.tree.assign import Assigner, MixtureAssigner
 from momentree.tree.growth import Growth, grow
 from momentree.tree.node import TreeNode
 from momentree.tree.notebook import repr_html
-from momentree.tree.split import Splitter
+from momentree.tree.split import SPLIT_ITER, Splitter
 from momentree.tree.stopping import Stop, always, bic
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["TopicTree"]
 
 Floats = NDArray[np.float64]
-
-SPLIT_ITER = 15
-"""EM steps after each split; more change nothing that the EM over all leaves does not."""
 
 log = logging.getLogger("momentree.tree")
 
