@@ -127,7 +127,7 @@ def test_three_pseudo_centers_are_the_best_of_all_rotations(k):
 
 
 @pytest.mark.parametrize("k", [3, 5, 12])
-@pytest.mark.parametrize("centers", ["rotation", "slices"])
+@pytest.mark.parametrize("centers", ["rotation", "diagonal"])
 def test_exact_moments_stay_exact(k, centers):
     rng = np.random.default_rng(k)
     w, mu = rng.dirichlet(5 * np.ones(k)), rng.dirichlet(0.2 * np.ones(60), size=k)
@@ -139,7 +139,7 @@ def test_exact_moments_stay_exact(k, centers):
     assert found.diagnostics["objective"] <= found.diagnostics["objective_start"]
 
 
-@pytest.mark.parametrize("centers", ["rotation", "slices"])
+@pytest.mark.parametrize("centers", ["rotation", "diagonal"])
 def test_both_routes_agree_on_exact_moments(monkeypatch, centers):
     rng = np.random.default_rng(4)
     w, mu = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(70), size=6)

@@ -19,7 +19,7 @@ def test_sidiwo_and_svtd_err_no_more_than_the_power_method():
         "tpm": tensor_power_method,
         "svtd": svtd,
         "sidiwo": sidiwo,
-        "slices": lambda moments, k: sidiwo(moments, k, centers="slices"),
+        "rotation": lambda moments, k: sidiwo(moments, k, centers="rotation"),
     }
     errors = {name: [] for name in methods}
     for seed in range(10):
@@ -30,12 +30,13 @@ def test_sidiwo_and_svtd_err_no_more_than_the_power_method():
         moments = SingleTopicMoments.from_data(X)
         for name, method in methods.items():
             errors[name].append(error(method(moments, 5), mu))
-    for name in ("svtd", "sidiwo", "slices"):
+    for name in ("svtd", "sidiwo"):
         worse = np.array(errors[name]) - np.array(errors["tpm"])
         assert worse.mean() < 2 * worse.std(ddof=1) / np.sqrt(10), name
+        assert np.mean(errors[name]) < 1.05 * np.mean(errors["tpm"]), name
     # The lengths of H Algorithm 1 are off for the rarest topics alone (weights below 2 %).
-    assert np.median(errors["sidiwo"]) < 1.1 * np.median(errors["tpm"])
-    assert np.mean(errors["slices"]) < np.mean(errors["tpm"])
+    assert np.median(errors["rotation"]) < 1.1 * np.median(errors["tpm"])
+    assert np.mean(errors["rotation"]) > np.mean(errors["sidiwo"])
 
 
 @pytest.mark.parametrize("groups", [2, 3])

@@ -83,15 +83,24 @@ def test_pseudo_centers_gather_related_topics():
 def test_the_counter_example_of_the_supplement():
     """H appendix A: the whitened 2 x 2 x 2 tensor has no orthogonal decomposition.
 
-    The optimum is the symmetric one: the antisymmetric component has no share of M1.
+    The optimum has a symmetric and an antisymmetric direction. Along the second mu_1 and mu_2
+    weigh the same and mu_3 nothing, so that it stands for the group of the two; but it has no
+    share of M1, and the equations of H Algorithm 1 give it no length.
     """
     mu = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 1]], dtype=float)
     moments = PopulationMoments(np.ones(3), mu.T)
     found = sidiwo(moments, 2)
     assert found.diagnostics["off_diagonal_share"] > 0.1
-    assert found.n_components == 1
-    assert "no share of M1" in found.diagnostics["reason"]
-    assert found.centers[0, 0] == pytest.approx(found.centers[1, 0])
+    assert found.n_components == 2
+    U = np.linalg.svd(moments.m2 @ np.eye(3))[0][:, :2]
+    pair = U @ (U.T @ (mu[0] + mu[1]) / 2)
+    distance = np.linalg.norm(found.centers.T - pair, axis=1)
+    assert distance.min() < 1e-12
+    other = found.centers[:, distance.argmax()]
+    assert np.linalg.norm(other - mu[2]) < 0.25 * np.linalg.norm(mu[2])
+    literal = sidiwo(moments, 2, centers="rotation")
+    assert literal.n_components == 1
+    assert "no share of M1" in literal.diagnostics["reason"]
 
 
 def test_one_component_is_m1_direction_of_m2():

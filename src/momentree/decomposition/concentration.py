@@ -100,8 +100,8 @@ def estimate_alpha0(
     Notes
     -----
     One whitening of N2 and one pass over the data give N3 in the span of the topics; there
-    M2(a) = (a + 1) I - a b b^T with b = W N1, and its inverse root is a closed form. Then each
-    value of a costs O(k^4), the same for any data.
+    M2(a) = (a + 1) I - a b b^T with b = W N1 scaled to length 1, and its inverse root is a closed
+    form. Then each value of a costs O(k^4), the same for any data.
 
     Measured on 10 topics, 3,000 words, documents of 100 words, alpha_0 of 0.2, 1 and 5: the
     logarithm of the estimate is within 0.2 of the truth (10,000 documents) or 0.5 (2,000), except
@@ -156,17 +156,16 @@ class _Objective:
     """The off-diagonal share as a function of a, in coordinates in which N2 is the identity."""
 
     def __init__(self, N3: Floats, b: Floats) -> None:
-        self._N3, self._b = N3, b
+        # The span of the topics holds M1, so the length of b is 1 but for noise; with that length
+        # M2(a) is positive for every a.
+        self._N3, self._b = N3, b / max(float(np.linalg.norm(b)), TINY)
         self._rotation = np.eye(len(b))  # each value starts from the rotation of the last
 
     def __call__(self, a: float) -> float:
         b, eye = self._b, np.eye(len(self._b))
-        square = float(b @ b)
-        inner = 1.0 - a * square / (a + 1.0)
-        if inner <= 0.0:
-            return 1.0  # M2(a) is not positive: no model has these moments
-        root = eye + (inner**-0.5 - 1.0) * np.outer(b, b) / max(square, TINY)
-        S = root @ self._rotation / np.sqrt(a + 1.0)
+        # M2(a) is 1 along b and a + 1 across it; this is its inverse root.
+        root = (eye - np.outer(b, b)) / np.sqrt(a + 1.0) + np.outer(b, b)
+        S = root @ self._rotation
         T = correct_tensor(self._N3, eye, b, a)
         for _ in range(3):  # each turn contracts the first mode and brings the next to its place
             T = np.tensordot(T, S, axes=(0, 0))

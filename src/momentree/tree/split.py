@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +108,7 @@ class Splitter:
     random_state : int, RandomState or None
         Draws the words of "three_words", and what the decomposition draws.
     decompose : callable
-        A function of ``momentree.decomposition``.
+        Of the signature of ``momentree.decomposition``; by default H Algorithm 1 to the letter.
     """
 
     min_samples_leaf: float
@@ -115,7 +116,7 @@ class Splitter:
     weighting: Weighting
     smoothing: float
     random_state: int | np.random.RandomState | None = None
-    decompose: Callable[..., Decomposition] = sidiwo
+    decompose: Callable[..., Decomposition] = partial(sidiwo, centers="rotation")
 
     def __call__(self, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> Split | NoSplit:
         """Split the documents `rows`, in each of which one word counts `unit`."""
