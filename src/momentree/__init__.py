@@ -10,10 +10,11 @@ from momentree._version import __version__
 
 if TYPE_CHECKING:
     from momentree import datasets, decomposition, exceptions, metrics, moments, report
-    from momentree.models import PoissonMixture, SingleTopicModel
+    from momentree.models import LatentDirichletAllocation, PoissonMixture, SingleTopicModel
     from momentree.tree import TopicTree, TreeNode
 
 __all__ = [
+    "LatentDirichletAllocation",
     "PoissonMixture",
     "SingleTopicModel",
     "TopicTree",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "LatentDirichletAllocation": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",
     "TopicTree": "momentree.tree",

@@ -1,5 +1,7 @@
 """Inference: parameters and data in, posteriors and log-likelihoods out."""
 
+from momentree.inference.completion import completion_log_likelihood, split_words
+from momentree.inference.gibbs import gibbs_proportions
 from momentree.inference.multinomial import log_joint, log_posterior, one_topic_log_likelihood
 from momentree.inference.variational import (
     variational_bound,
@@ -8,9 +10,12 @@ from momentree.inference.variational import (
 )
 
 __all__ = [
+    "completion_log_likelihood",
+    "gibbs_proportions",
     "log_joint",
     "log_posterior",
     "one_topic_log_likelihood",
+    "split_words",
     "variational_bound",
     "variational_gammas",
     "variational_proportions",

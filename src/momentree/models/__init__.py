@@ -1,6 +1,7 @@
 """Models: flat latent variable models as scikit-learn estimators."""
 
+from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.single_topic_model import SingleTopicModel
 
-__all__ = ["PoissonMixture", "SingleTopicModel"]
+__all__ = ["LatentDirichletAllocation", "PoissonMixture", "SingleTopicModel"]

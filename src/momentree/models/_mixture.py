@@ -23,7 +23,7 @@ from momentree.tree.growth import grow
 from momentree.tree.split import SPLIT_ITER, Splitter
 from momentree.tree.stopping import always
 
-__all__ = ["CountMixture", "Start"]
+__all__ = ["CountMixture", "Start", "largest_score"]
 
 Floats = NDArray[np.float64]
 Start = Literal["auto", "tree", "tfidf", "moments"]
@@ -213,7 +213,7 @@ class CountMixture(FlatModel):
         elif start == "tfidf":
             rows = RowBlocks(tfidf(corpus.X, corpus.weight))
             found = self._decompose(RawMoments.from_rows(rows, sample_weight=corpus.weight))
-            shares = _largest_score(rows, found, corpus.weight)
+            shares = largest_score(rows, found, corpus.weight)
             diagnostics = found.diagnostics
         else:
             shares, diagnostics = self._leaves(corpus)
@@ -329,7 +329,7 @@ class CountMixture(FlatModel):
         return rng, np.asarray(rng.choice(k, size=n_samples, p=self.weights_), dtype=np.intp)
 
 
-def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
+def largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
     """Put each row into the component of its largest rotated score, shape (n, k).
 
     Scores are D x with D = (M Omega^1/2)^+, each signed so that its third moment is positive: the

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from momentree.objects import Decomposition, LDAParameters
 from momentree.parameters.simplex import project_to_simplex
 
 __all__ = ["lda_parameters"]
+
+LEAST_ALPHA = 1e-3
+"""A concentration of zero is none; with this one a topic is next to absent."""
 
 
 def lda_parameters(found: Decomposition, alpha0: float) -> LDAParameters:
@@ -15,14 +20,14 @@ def lda_parameters(found: Decomposition, alpha0: float) -> LDAParameters:
     ----------
     found : Decomposition
         Of :class:`momentree.moments.LDAMoments`: weights are alpha_i / alpha_0. At least one
-        component, all weights > 0.
+        component of positive weight.
     alpha0 : float > 0
         The total concentration that those moments were made with.
 
     Returns
     -------
     LDAParameters
-        alpha_i = alpha_0 w_i / sum w, centers projected to the simplex.
+        alpha_i = alpha_0 w_i / sum w, at least 0.001; centers projected to the simplex.
 
     Examples
     --------
@@ -33,4 +38,4 @@ def lda_parameters(found: Decomposition, alpha0: float) -> LDAParameters:
     array([1.2, 0.8])
     """
     alpha = alpha0 * found.weights / found.weights.sum()
-    return LDAParameters(alpha, project_to_simplex(found.centers))
+    return LDAParameters(np.maximum(alpha, LEAST_ALPHA), project_to_simplex(found.centers))

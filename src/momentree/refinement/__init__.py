@@ -7,12 +7,14 @@ from momentree.refinement.lda import (
     smoothed_topics,
     variational_em,
 )
+from momentree.refinement.lda_gibbs import gibbs_em
 
 __all__ = [
     "Refined",
     "RefinedLDA",
     "dirichlet_from_logs",
     "em",
+    "gibbs_em",
     "smoothed_topics",
     "variational_em",
 ]

@@ -1,0 +1,91 @@
+"""Document completion: how well one half of the words of a document tells the other half."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree.backends import Block, RowBlocks
+from momentree.objects import LDAParameters
+
+__all__ = ["completion_log_likelihood", "split_words"]
+
+Floats = NDArray[np.float64]
+
+
+def split_words(X: Any, random_state: np.random.RandomState) -> tuple[Any, Any]:
+    """Put each word of each document into one of two halves, by the toss of a coin.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        Counts >= 0. What a count has beyond a whole number goes to one half as a whole.
+    random_state : RandomState
+        For the coin.
+
+    Returns
+    -------
+    first, second : csr_array of shape (n, d)
+        They sum to X.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.inference import split_words
+    >>> X = sp.csr_array([[5, 0, 8]])
+    >>> first, second = split_words(X, np.random.RandomState(0))
+    >>> (first + second).toarray()
+    array([[5., 0., 8.]])
+    """
+    data = X.data.astype(np.float64)
+    whole = np.floor(data)
+    first = random_state.binomial(whole.astype(np.int64), 0.5)
+    first = first + random_state.randint(0, 2, size=len(data)) * (data - whole)
+    halves = []
+    for part in (first, data - first):
+        half = sp.csr_array((part, X.indices, X.indptr), shape=X.shape, copy=True)
+        half.eliminate_zeros()
+        halves.append(half)
+    return halves[0], halves[1]
+
+
+def completion_log_likelihood(
+    rows: RowBlocks, parameters: LDAParameters, proportions: Floats
+) -> Floats:
+    """Return the log-likelihood of the words of documents whose shares of topics are known.
+
+        sum_w x_w log sum_j h_j mu_wj
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Word counts: a half that `proportions` were not inferred from.
+    parameters : LDAParameters
+        The topics.
+    proportions : ndarray of shape (n, k)
+        h, rows sum to 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        In nats, less the multinomial coefficients. Time O(nnz k).
+    """
+    centers = np.ascontiguousarray(parameters.centers)
+    k = centers.shape[1]
+
+    def kernel(B: Block) -> Floats:
+        data, indices, indptr = B.csr
+        h = np.repeat(proportions[B.at], np.diff(indptr), axis=0)
+        p = np.zeros(len(data))
+        for j in range(k):
+            p += h[:, j] * centers[indices, j]
+        with np.errstate(divide="ignore"):
+            values = np.log(p, out=np.zeros_like(p), where=data > 0)
+        document = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        sums = np.bincount(document, weights=data * values, minlength=len(indptr) - 1)
+        return sums.astype(np.float64)  # of no words at all it is whole numbers
+
+    return rows.map(kernel)
