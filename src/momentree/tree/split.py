@@ -31,6 +31,10 @@ four labelled corpora more products and digits changed the agreement with labels
 fewer than 8 products cost 0.007."""
 
 
+ALGORITHM_1 = partial(sidiwo, centers="rotation")
+"""H Algorithm 1 to the letter."""
+
+
 @dataclass(frozen=True)
 class LinearRule:
     """Which side a document takes: the first where ``x @ coef + intercept >= 0``.
@@ -116,7 +120,7 @@ class Splitter:
     weighting: Weighting
     smoothing: float
     random_state: int | np.random.RandomState | None = None
-    decompose: Callable[..., Decomposition] = partial(sidiwo, centers="rotation")
+    decompose: Callable[..., Decomposition] = ALGORITHM_1
 
     def __call__(self, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> Split | NoSplit:
         """Split the documents `rows`, in each of which one word counts `unit`."""
