@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from momentree import TopicTree
+from momentree import TopicTree, _container
 from momentree.datasets import make_single_topic
 from momentree.exceptions import ReadError
-from momentree.tree import persistence
 
 CONFIGURATIONS = [
     {},
@@ -260,14 +259,14 @@ def test_an_unwritable_folder_is_told(X, tmp_path):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
 def test_an_interrupted_write_leaves_the_old_file(saved, X, monkeypatch, error):
     before = saved.read_bytes()
-    add = persistence._add
+    add = _container._add
 
     def fails_at_arrays(archive, name, content):
         if name.endswith(".npy"):
             raise error
         add(archive, name, content)
 
-    monkeypatch.setattr(persistence, "_add", fails_at_arrays)
+    monkeypatch.setattr(_container, "_add", fails_at_arrays)
     with pytest.raises(error):
         TopicTree(2).fit(X).save(saved)
     assert saved.read_bytes() == before

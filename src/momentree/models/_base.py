@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, NoReturn, cast
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +22,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree import decomposition as methods
 from momentree._validation import check_features, check_sample_weight, check_words
-from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree.exceptions import (
+    ConvergenceWarning,
+    InvalidDataError,
+    InvalidParameterError,
+    ReadError,
+)
 from momentree.metrics import relevance
 from momentree.objects import Decomposition, Moments
 from momentree.whitening import whiten
@@ -286,6 +294,103 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             [str(self.vocabulary_[w]) for w in row if p[w] > 0]
             for row, p in zip(order, P, strict=True)
         ]
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        X: Any = None,
+        *,
+        ids: Sequence[str] | None = None,
+        texts: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        order: Sequence[Any] | None = None,
+        title: str | None = None,
+    ) -> str:
+        """Return the report of the model as one HTML page that needs no network.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Also write the page to this file, whole or not at all.
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            The samples of ``fit``, for their shares, typical ones and coherence; left out when
+            None.
+        ids, texts, labels : sequence of str of shape (n_samples,), default=None
+            Names, texts and known classes of the samples.
+        order : sequence of numbers or dates of shape (n_samples,), default=None
+            Where each sample stands in the chart of shares; None is the order of X.
+        title : str, default=None
+            Heading of the page.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        check_is_fitted(self, "components_")
+        # The report is to the right of this room; it is found by name when it is asked for.
+        report = importlib.import_module("momentree.report")
+        summary = report.summarize(
+            self, X, ids=ids, texts=texts, labels=labels, order=order, title=title
+        )
+        if path is not None:
+            report.write_html(summary, Path(path))
+        page: str = report.render_html(summary)
+        return page
+
+    def save(
+        self, path: str | PathLike[str], *, vectorizer_config: dict[str, Any] | None = None
+    ) -> None:
+        """Write the fitted model to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; customary suffix ".mt". A zip of JSON and .npy arrays, with the version of
+            the format; no pickle.
+        vectorizer_config : dict, default=None
+            Plain values that tell how text becomes counts, kept beside the model: what
+            ``TextVectorizer.to_dict()`` returns.
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``decomposition`` is a function that momentree does not have.
+        OSError
+            If the file cannot be written; nothing is left behind.
+        """
+        from momentree.models import persistence
+
+        check_is_fitted(self, "components_")
+        persistence.save(self, path, vectorizer_config)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a fitted model from a file of :meth:`save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        FlatModel
+            Predicts as it did when it was saved. Its ``vectorizer_config_`` is what was saved
+            with it, or None.
+
+        Raises
+        ------
+        ReadError
+            If the file is missing, damaged, of another kind or of a newer format.
+        """
+        from momentree.models import persistence
+
+        model = persistence.load(path)
+        if not isinstance(model, cls):
+            msg = f"{path} holds a {type(model).__name__}, not a {cls.__name__}"
+            raise ReadError(msg)
+        return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

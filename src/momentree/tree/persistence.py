@@ -1,20 +1,22 @@
-"""Save and load a fitted tree: a zip of JSON and .npy files, with a version and no pickle."""
+"""Save and load a fitted tree: what of it goes into the file of a model."""
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
-import zlib
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._files import whole_file
+from momentree._container import (
+    check_shape,
+    plain,
+    plain_params,
+    read_container,
+    reading,
+    write_container,
+)
 from momentree._version import __version__
-from momentree.exceptions import ReadError
 from momentree.objects import TopicParameters
 from momentree.tree._parameters import check_parameters
 from momentree.tree.assign import MixtureAssigner, RuleAssigner
@@ -25,20 +27,6 @@ __all__ = ["restore", "save"]
 
 FORMAT = "momentree.TopicTree"
 FORMAT_VERSION = 1
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    RuntimeError,
-    KeyError,
-    IndexError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    ValueError,
-)
-"""What reading a file raises that is no zip, is cut off, or holds something else."""
 _NODE_FIELDS = ("weight", "gain", "depth", "name", "leaf_id", "reason")
 
 
@@ -59,14 +47,11 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
             "rule_intercepts": np.array([r.intercept for r in rules]),
             "rule_children": tree._assigner.children,
         }
-    params = tree.get_params()
-    if not isinstance(params["random_state"], int | np.integer):
-        params["random_state"] = None  # a generator's state is spent once the tree is grown
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "momentree": __version__,
-        "params": {key: _plain(value) for key, value in params.items()},
+        "params": plain_params(tree.get_params()),
         "vocabulary": [str(word) for word in tree.vocabulary_],
         "feature_names_in": [str(name) for name in getattr(tree, "feature_names_in_", [])] or None,
         "n_iter": int(tree.n_iter_),
@@ -74,53 +59,20 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
         "vectorizer": vectorizer_config,
         "nodes": [
             {
-                **{key: _plain(getattr(node, key)) for key in _NODE_FIELDS},
+                **{key: plain(getattr(node, key)) for key in _NODE_FIELDS},
                 "parent": None if node.parent is None else node.parent.node_id,
             }
             for node in nodes
         ],
     }
-    with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
-        _add(archive, "manifest.json", json.dumps(manifest, ensure_ascii=False).encode())
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.save(buffer, array, allow_pickle=False)
-            _add(archive, f"{name}.npy", buffer.getvalue())
+    write_container(path, manifest, arrays)
 
 
 def restore(tree: Any, path: str | PathLike[str]) -> TreeNode:
     """Fill an estimator from a file and return the root of its tree; see ``TopicTree.load``."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
-            _check_format(manifest, path)
-            arrays = {
-                name[:-4]: np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
-                for name in archive.namelist()
-                if name.endswith(".npy")
-            }
+    with reading(path):
+        manifest, arrays = read_container(path, {FORMAT: FORMAT_VERSION})
         return _fill(tree, manifest, arrays)
-    except ReadError:
-        raise
-    except OSError as error:
-        msg = f"cannot read the model {path}: {error.strerror or error}"
-        raise ReadError(msg) from error
-    except _DAMAGE as error:
-        msg = f"{path} is not a momentree model, or it is damaged ({error})"
-        raise ReadError(msg) from error
-
-
-def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
-    if manifest.get("format") != FORMAT:
-        msg = f"{path} holds {manifest.get('format')!r}, not a {FORMAT}"
-        raise ReadError(msg)
-    if manifest["format_version"] > FORMAT_VERSION:
-        msg = (
-            f"{path} has format version {manifest['format_version']}, this momentree "
-            f"({__version__}) reads up to {FORMAT_VERSION}; it was written by momentree "
-            f"{manifest.get('momentree')}: upgrade momentree"
-        )
-        raise ReadError(msg)
 
 
 def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeNode:
@@ -130,21 +82,21 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) 
     d = tree.n_features_in_ = len(tree.vocabulary_)
     if manifest["feature_names_in"]:
         tree.feature_names_in_ = np.array(manifest["feature_names_in"], dtype=object)
-        _check_shape("feature_names_in", tree.feature_names_in_, (d,))
+        check_shape("feature_names_in", tree.feature_names_in_, (d,))
     tree.labels_ = arrays["labels"].astype(np.intp, casting="same_kind")
     tree.n_iter_, tree.converged_ = int(manifest["n_iter"]), bool(manifest["converged"])
     tree.vectorizer_config_ = manifest["vectorizer"]
     nodes = _nodes(manifest["nodes"], arrays["centers"], tree.labels_)
     k = (len(nodes) + 1) // 2
     # Products run in compiled code that trusts its shapes, so that none goes unchecked here.
-    _check_shape("centers", arrays["centers"], (2 * k - 1, d))
-    _check_shape("labels", tree.labels_, (len(tree.labels_),))
+    check_shape("centers", arrays["centers"], (2 * k - 1, d))
+    check_shape("labels", tree.labels_, (len(tree.labels_),))
     if not ((tree.labels_ >= 0) & (tree.labels_ < k)).all():
         msg = f"labels lie outside 0 to {k - 1}"
         raise ValueError(msg)
     if "leaf_weights" in arrays:
         parameters = TopicParameters(arrays["leaf_weights"], arrays["leaf_centers"])
-        _check_shape("leaf_centers", parameters.centers, (d, k))
+        check_shape("leaf_centers", parameters.centers, (d, k))
         tree._assigner = MixtureAssigner(parameters)
     else:
         tree._assigner = _rules(arrays, d, k)
@@ -179,9 +131,9 @@ def _rules(arrays: dict[str, NDArray[Any]], d: int, k: int) -> RuleAssigner:
     coefs = arrays["rule_coefs"].astype(np.float64, casting="same_kind")
     intercepts = arrays["rule_intercepts"]
     children = arrays["rule_children"].astype(np.intp, casting="same_kind")
-    _check_shape("rule_coefs", coefs, (k - 1, d if k > 1 else 0))
-    _check_shape("rule_intercepts", intercepts, (k - 1,))
-    _check_shape("rule_children", children, (k - 1, 2))
+    check_shape("rule_coefs", coefs, (k - 1, d if k > 1 else 0))
+    check_shape("rule_intercepts", intercepts, (k - 1,))
+    check_shape("rule_children", children, (k - 1, 2))
     # Each rule but the first, and each leaf, is the child of one rule that stands before it.
     targets = [*range(-k, 0), *range(1, k - 1)] if k > 1 else []
     after = (children < 0) | (children > np.arange(k - 1)[:, None])
@@ -190,20 +142,3 @@ def _rules(arrays: dict[str, NDArray[Any]], d: int, k: int) -> RuleAssigner:
         raise ValueError(msg)
     rules = (LinearRule(coef, float(b)) for coef, b in zip(coefs, intercepts, strict=True))
     return RuleAssigner(tuple(rules), children)
-
-
-def _check_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
-    if array.shape != shape:
-        msg = f"{name} has shape {array.shape}, not {shape}"
-        raise ValueError(msg)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    # A fixed date, so that the same tree gives the same bytes.
-    info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-    info.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(info, content)
