@@ -6,10 +6,16 @@ import scipy.sparse as sp
 from scipy.special import psi
 
 from momentree.backends import RowBlocks, num_threads
+from momentree.exceptions import InvalidDataError
 from momentree.inference import variational as inference
 from momentree.inference import variational_bound, variational_gammas
 from momentree.objects import LDAParameters
-from momentree.refinement import dirichlet_from_logs, smoothed_topics, variational_em
+from momentree.refinement import (
+    dirichlet_from_logs,
+    gibbs_em,
+    smoothed_topics,
+    variational_em,
+)
 
 
 def data(n=80, d=10, k=3, seed=0):
@@ -83,3 +89,37 @@ def test_alpha_of_exact_logs(scale, start):
     alpha = scale * np.array([0.2, 1.0, 3.0, 0.5])
     found = dirichlet_from_logs(psi(alpha) - psi(alpha.sum()), np.full(4, start), max_iter=200)
     np.testing.assert_allclose(found, np.maximum(alpha, 1e-3), rtol=1e-5)
+
+
+def test_gibbs_em_finds_the_truth_and_repeats_itself():
+    rng = np.random.default_rng(0)
+    mu = rng.dirichlet(np.full(30, 0.2), 3)
+    h = rng.dirichlet([0.2, 0.3, 0.5], 1500)
+    X = np.array([rng.multinomial(40, p) for p in h @ mu])
+    X[4] = 0
+    rows, one = RowBlocks(sp.csr_array(X)), np.ones(len(X))
+    start = LDAParameters(np.ones(3), (0.5 * mu + 0.5 / 30).T)
+    found = gibbs_em(rows, start, sample_weight=one, smoothing=0.01)
+    # About 20,000 words a topic, over 30 words: sampling alone leaves about 0.04.
+    assert np.abs(found.parameters.centers.T - mu).sum(axis=1).max() < 0.08
+    np.testing.assert_allclose(found.parameters.alpha, [0.2, 0.3, 0.5], rtol=0.2)
+    assert found.n_iter == 30
+    with num_threads(1):
+        again = gibbs_em(rows, start, sample_weight=one, smoothing=0.01)
+    np.testing.assert_array_equal(again.parameters.centers, found.parameters.centers)
+
+
+def test_gibbs_em_leaves_out_documents_without_weight():
+    X, start = data()
+    v = np.ones(len(X))
+    v[::2] = 0.0
+    weighted = gibbs_em(RowBlocks(sp.csr_array(X)), start, sample_weight=v, max_iter=4)
+    fewer = gibbs_em(RowBlocks(sp.csr_array(X[1::2])), start, sample_weight=v[1::2], max_iter=4)
+    np.testing.assert_allclose(weighted.parameters.centers, fewer.parameters.centers, rtol=1e-12)
+    np.testing.assert_allclose(weighted.parameters.alpha, fewer.parameters.alpha, rtol=1e-7)
+
+
+def test_gibbs_em_needs_whole_counts():
+    X, start = data()
+    with pytest.raises(InvalidDataError, match=r"a count is 0\.5"):
+        gibbs_em(RowBlocks(sp.csr_array(0.5 * (X > 0))), start, sample_weight=np.ones(len(X)))

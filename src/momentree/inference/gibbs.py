@@ -186,7 +186,7 @@ class Chains:
         # A key for each document, from its words alone; a wrapped sum has no order.
         hashed = _mixed_bits((self._words.astype(np.uint64) + np.uint64(1)) ^ seed)
         self._keys = np.where(self._there, hashed, np.uint64(0)).sum(axis=1, dtype=np.uint64)
-        self._drawn = 0
+        self._passes = 0
         self.counts = np.zeros((len(lengths), len(alpha)))
         self._pass(centers, alpha, first=True)
 
@@ -196,20 +196,20 @@ class Chains:
 
     def _pass(self, centers: Floats, alpha: Floats, *, first: bool) -> None:
         each = np.arange(len(self.counts))
+        self._passes += 1
         for i, m in enumerate(self._active):
             at, N = each[:m], self.counts[:m]
             if not first:
                 N[at, self._topics[:m, i]] -= 1.0
             cumulated = np.cumsum((centers[self._words[:m, i]] + TINY) * (N + alpha), axis=1)
-            threshold = self._uniform(m) * cumulated[:, -1]
+            threshold = self._uniform(m, i) * cumulated[:, -1]
             new = (cumulated[:, :-1] <= threshold[:, None]).sum(axis=1)
             self._topics[:m, i] = new
             N[at, new] += 1.0
 
-    def _uniform(self, m: int) -> Floats:
-        """Return a random number in [0, 1) for each of the first m documents."""
-        self._drawn += 1
-        step = np.uint64((self._drawn * GOLDEN) % (1 << 64))
+    def _uniform(self, m: int, position: int) -> Floats:
+        """Return a random number in [0, 1) for the word there of each of the first m documents."""
+        step = np.uint64(((self._passes << 32) + position) * GOLDEN % (1 << 64))
         bits = _mixed_bits(self._keys[:m] + step)
         return np.asarray((bits >> np.uint64(11)) * 2.0**-53)
 

@@ -27,7 +27,7 @@ Decompose = Callable[[Moments], Decomposition]
 
 JUDGES = 2000
 """Documents that judge starts: enough to tell them apart, and no more than a step of EM costs."""
-WRONG_FACTOR = 2.0
+WRONG_FACTOR = 1.5
 WRONG_FIT = 1.3
 """A given alpha_0 is called wrong where the estimate is this factor away and leaves so many times
 less of the third moment off the diagonal. By noise alone the first happens, not the second."""
