@@ -435,7 +435,7 @@ class LatentDirichletAllocation(FlatModel):
         rng = generator(random_state)
         length = round(self.mean_count_) if length is None else length
         h = rng.dirichlet(self.alpha_, n_samples)
-        parts = []
+        parts = [sp.csr_array((0, self.components_.shape[1]), dtype=np.int64)]
         step = max(1, DRAWN_AT_ONCE // self.components_.shape[1])
         for at in range(0, n_samples, step):
             P = h[at : at + step] @ self.components_

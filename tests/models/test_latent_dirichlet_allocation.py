@@ -1,0 +1,205 @@
+"""LatentDirichletAllocation: recovers known topics, and keeps the promises of its docstring."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+
+from momentree import LatentDirichletAllocation
+from momentree.backends import num_threads
+from momentree.datasets import make_lda, make_single_topic
+from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return make_lda(3000, 300, 5, alpha=1.0, length=80, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(sample):
+    return LatentDirichletAllocation(5).fit(sample.X)
+
+
+def error(model, sample):
+    """Mean L1 distance of topics after matching."""
+    distance = np.abs(model.components_[:, None] - sample.components).sum(axis=2)
+    rows, columns = linear_sum_assignment(distance)
+    return distance[rows, columns].mean()
+
+
+def test_refinement_brings_topics_closer(sample, fitted):
+    moments = LatentDirichletAllocation(5, refine=None).fit(sample.X)
+    # Drawn with known labels, each topic has 48,000 words of 300 kinds: an error of about 0.045.
+    assert error(fitted, sample) < 0.07
+    assert error(fitted, sample) < error(moments, sample) < 0.1
+    assert fitted.converged_
+    assert 1 < fitted.n_iter_ < 30
+    assert moments.n_iter_ == 1
+    assert moments.alpha_.sum() == pytest.approx(1.0, rel=0.4)
+    assert fitted.diagnostics_["start"] == "moments"
+
+
+def test_attributes_fit_together(sample, fitted):
+    assert (np.diff(fitted.alpha_) <= 0).all()
+    np.testing.assert_allclose(fitted.weights_, fitted.alpha_ / fitted.alpha_.sum())
+    np.testing.assert_allclose(fitted.components_.sum(axis=1), 1.0)
+    h = fitted.transform(sample.X)
+    np.testing.assert_allclose(h.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(fitted.labels_, h.argmax(axis=1))
+    np.testing.assert_array_equal(fitted.labels_, fitted.predict(sample.X))
+    assert fitted.n_features_in_ == 300
+    assert fitted.vocabulary_[7] == "7"
+    assert fitted.mean_count_ == 80
+    empty = fitted.transform(sp.csr_array((1, 300)))
+    np.testing.assert_allclose(empty[0], fitted.weights_)
+
+
+def test_shares_are_near_the_truth(sample, fitted):
+    distance = np.abs(fitted.components_[:, None] - sample.components).sum(axis=2)
+    rows, columns = linear_sum_assignment(distance)
+    truth = np.empty_like(sample.proportions)
+    truth[:, rows] = sample.proportions[:, columns]
+    assert np.abs(fitted.transform(sample.X) - truth).sum(axis=1).mean() < 0.3
+
+
+@pytest.mark.parametrize("factor", [1 / 3, 3.0])
+def test_a_wrong_concentration_is_noticed_and_put_right(sample, fitted, factor):
+    wrong = LatentDirichletAllocation(5, alpha0=factor).fit(sample.X)
+    assert any("leave alpha0=None" in line for line in wrong.diagnostics_["advice"])
+    assert error(wrong, sample) < 1.1 * error(fitted, sample)
+    plain = LatentDirichletAllocation(5, alpha0=factor, refine=None).fit(sample.X)
+    assert any("leave alpha0=None" in line for line in plain.diagnostics_["advice"])
+    assert plain.diagnostics_["alpha0"] == factor
+
+
+def test_a_concentration_near_the_truth_raises_no_advice(sample):
+    model = LatentDirichletAllocation(5, alpha0=1.2, refine=None).fit(sample.X)
+    assert not any("alpha0" in line for line in model.diagnostics_["advice"])
+
+
+def test_documents_of_one_topic_in_bursts_start_from_tfidf():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(20, 400, 800)
+    X = make_single_topic(800, 400, 6, length=lengths, random_state=0).X
+    # Words come in bursts, as in real text: each is repeated a random number of times.
+    X = X.multiply(rng.geometric(0.3, X.shape)).tocsr().astype(np.int64)
+    model = LatentDirichletAllocation(6).fit(X)
+    table = {name: value for name, _, value in model.diagnostics_["completion"]}
+    assert table[model.diagnostics_["start"]] == min(table.values())
+    assert set(table) == {"moments", "tfidf"}
+
+
+def test_the_answer_does_not_depend_on_order_threads_or_type(sample, fitted):
+    order = np.random.default_rng(1).permutation(3000)
+    with num_threads(1):
+        other = LatentDirichletAllocation(5).fit(sample.X[order].astype(np.float32))
+    np.testing.assert_array_equal(other.components_, fitted.components_)
+    np.testing.assert_array_equal(other.labels_, fitted.labels_[order])
+
+
+def test_weights_are_repetitions(sample):
+    X = sample.X[:400]
+    v = np.random.default_rng(2).integers(0, 3, 400)
+    weighted = LatentDirichletAllocation(3).fit(X, sample_weight=v)
+    repeated = LatentDirichletAllocation(3).fit(X[np.repeat(np.arange(400), v)])
+    np.testing.assert_allclose(weighted.components_, repeated.components_, atol=1e-8)
+    np.testing.assert_allclose(weighted.alpha_, repeated.alpha_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["svtd", "tensor_power_method", "als", "random_projections"])
+def test_other_decompositions(sample, method):
+    model = LatentDirichletAllocation(5, decomposition=method, refine=None).fit(sample.X)
+    assert error(model, sample) < 0.4
+
+
+def test_gibbs_refinement_and_inference(sample, fitted):
+    X = sample.X[:600]
+    model = LatentDirichletAllocation(5, refine="gibbs", max_iter=20).fit(X)
+    assert error(model, sample) < 0.2
+    again = LatentDirichletAllocation(5, refine="gibbs", max_iter=20, inference="gibbs").fit(X)
+    np.testing.assert_array_equal(model.components_, again.components_)
+    difference = np.abs(model.transform(X[:50]) - again.transform(X[:50])).sum(axis=1)
+    assert 0 < difference.mean() < 0.1
+    with pytest.raises(InvalidDataError, match="whole"):
+        LatentDirichletAllocation(5, refine="gibbs").fit(0.5 * X)
+
+
+def test_scores(sample, fitted):
+    values = fitted.score_samples(sample.X)
+    assert values.shape == (3000,)
+    assert fitted.score(sample.X) == pytest.approx(values.mean())
+    assert fitted.perplexity(sample.X) == pytest.approx(np.exp(-values.sum() / sample.X.sum()))
+    p = 5 * 300
+    assert fitted.bic(sample.X) == pytest.approx(-2 * values.sum() + p * np.log(3000))
+    new = make_lda(3000, 300, 5, alpha=1.0, length=80, random_state=0).X[::-1]
+    mixed = fitted.completion_perplexity(new, random_state=1)
+    one_topic = (
+        LatentDirichletAllocation(1).fit(sample.X).completion_perplexity(new, random_state=1)
+    )
+    assert mixed < 0.9 * one_topic
+    assert np.isnan(fitted.perplexity(sp.csr_array((2, 300))))
+    assert np.isnan(fitted.completion_perplexity(sp.csr_array((2, 300))))
+
+
+def test_samples_look_like_the_model(fitted):
+    X, h = fitted.sample(4000, length=50, random_state=0)
+    assert X.shape == (4000, 300)
+    assert h.shape == (4000, 5)
+    assert (X.sum(axis=1) == 50).all()
+    # Shares of topics have a variance of w (1 - w) / (alpha_0 + 1).
+    w, a = fitted.weights_, fitted.alpha_.sum()
+    assert (np.abs(h.mean(axis=0) - w) < 5 * np.sqrt(w * (1 - w) / (a + 1) / 4000)).all()
+    frequency = np.asarray(X.sum(axis=0)).ravel() / X.sum()
+    assert np.abs(frequency - w @ fitted.components_).sum() < 0.1
+    assert fitted.sample(0)[0].shape == (0, 300)
+
+
+def test_warm_start_goes_on(sample):
+    model = LatentDirichletAllocation(5, warm_start=True, max_iter=2).fit(sample.X)
+    bound = model.diagnostics_["bound"]
+    assert not model.converged_
+    assert model.fit(sample.X).diagnostics_["bound"] > bound
+
+
+def test_fewer_components_are_warned_of():
+    X = np.tile([[3, 2, 0, 0], [0, 0, 4, 1]], (30, 1))
+    with pytest.warns(ConvergenceWarning, match="of 4 components"):
+        model = LatentDirichletAllocation(4, start="moments").fit(X)
+    assert len(model.alpha_) < 4
+    assert model.diagnostics_["reason"]
+
+
+def test_no_document_of_three_words():
+    X = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [2, 0, 0]])
+    with pytest.warns(ConvergenceWarning):
+        model = LatentDirichletAllocation(3, start="moments").fit(X)
+    assert np.isfinite(model.components_).all()
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("alpha0", 0.0),
+        ("alpha0", "many"),
+        ("refine", "mcmc"),
+        ("start", "random"),
+        ("inference", None),
+        ("weighting", "none"),
+        ("smoothing", 0.0),
+        ("max_iter", 0),
+        ("tol", -1.0),
+        ("n_components", 0),
+    ],
+)
+def test_bad_parameters_are_named(sample, name, value):
+    with pytest.raises(InvalidParameterError, match=name):
+        LatentDirichletAllocation(**{name: value}).fit(sample.X[:50])
+
+
+def test_it_can_be_pickled(sample, fitted):
+    copy = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copy.transform(sample.X), fitted.transform(sample.X))
