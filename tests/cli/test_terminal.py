@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from momentree.cli._terminal import draw_tree
+from momentree.cli._terminal import draw_topics
 from momentree.report import summarize
 from momentree.tree.node import TreeNode
 
@@ -62,7 +62,7 @@ def drawing(width: int, encoding: str = "utf-8", depth: int = 3, labelled: bool 
     tree = fitted(depth)
     labels = [["alpha", "beta", "a very long label of a category"][i % 3] for i in tree.labels_]
     summary = summarize(tree, labels=labels if labelled else None)
-    return summary, draw_tree(summary, console(width, encoding)).plain
+    return summary, draw_topics(summary, console(width, encoding)).plain
 
 
 @pytest.mark.parametrize("width", [20, 40, 59, 60, 80, 89, 90, 100, 120])

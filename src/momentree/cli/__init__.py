@@ -19,7 +19,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="momentree",
-    help="Trees of topics from text, by the method of moments.",
+    help="Topics of text, as trees and lists, by the method of moments.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -31,9 +31,11 @@ def one_line(message: object) -> str:
 _OPTIONS = {
     "max_leaf_nodes": "leaves",
     "max_depth": "depth",
+    "n_components": "components",
     **{
         name: name.replace("_", "-")
         for name in (
+            "alpha0",
             "damping",
             "encoding",
             "id_column",

@@ -1,4 +1,4 @@
-"""Drawing a tree in the terminal from the summary that the report is made of."""
+"""Drawing topics in the terminal from the summary that the report is made of."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["draw_tree", "print_text", "stdout_console"]
+__all__ = ["draw_topics", "print_text", "stdout_console"]
 
 _MAX_WIDTH = 120
 _PIPE_WIDTH = 100
@@ -78,8 +78,10 @@ def print_text(console: Console, text: Text) -> None:
     sys.stdout.write(capture.get())
 
 
-def draw_tree(summary: Mapping[str, Any], console: Console) -> Text:
-    """Lay a tree out: one line per node with its words, size, share and most common labels.
+def draw_topics(summary: Mapping[str, Any], console: Console) -> Text:
+    """Lay topics out: one line per node with its words, size, share and most common labels.
+
+    A tree is drawn with its branches, a flat list as the table of its topics.
 
     Parameters
     ----------
@@ -95,13 +97,20 @@ def draw_tree(summary: Mapping[str, Any], console: Console) -> Text:
     """
     style = _UNICODE if (console.encoding or "").lower().startswith("utf") else _ASCII
     nodes: Sequence[Mapping[str, Any]] = summary["nodes"]
+    flat = summary["kind"] == "flat"
+    if flat:
+        leaves = [node for node in nodes if node["leaf"] is not None]
+        nodes = [{**node, "parent": None, "depth": 0} for node in leaves]
+    # Shares of many topics are all small: the largest fills its bar.
+    unit = max(node["share"] for node in nodes) if flat else 1.0
+    number_width = len(str(summary["n_leaves"] - 1)) if flat else 0
     words: Sequence[str] = summary["words"]["word"]
     if max(node["depth"] for node in nodes) > _DEEP:
         style = style.narrow()
     width = console.width
     labels_width = _LABELS_WIDTH if width < _WIDE else _LABELS_WIDTH_WIDE
     labels: Sequence[str] | None = summary["labels"] if width >= _MIN_WIDTH_LABELS else None
-    size_width = max(len(_count(nodes[0]["n_samples"])), len("docs"))
+    size_width = max(len(_count(summary["n_documents"])), len("docs"))
     right = 2 + size_width + 2 + len("100.0%")
     bars = width >= _MIN_WIDTH_BARS
     right += (2 + _BAR_WIDTH) if bars else 0
@@ -118,7 +127,7 @@ def draw_tree(summary: Mapping[str, Any], console: Console) -> Text:
         is_leaf = node["leaf"] is not None
         room = left - cell_len(guide)
         if is_leaf:
-            number = f"{node['leaf']} "
+            number = f"{node['leaf']:>{number_width}} "
             line.append(number, style=f"bold {colour}")
             room -= len(number)
             name = _fit([words[i] for i in node["top"]], room) or _cut(node["name"], room)
@@ -129,7 +138,7 @@ def draw_tree(summary: Mapping[str, Any], console: Console) -> Text:
         line.append("  " + _count(node["n_samples"]).rjust(size_width))
         line.append("  " + f"{100 * node['share']:.1f}%".rjust(6))
         if bars:
-            bar = _bar(node["share"], style)
+            bar = _bar(node["share"] / unit, style)
             line.append("  ")
             line.append(bar.ljust(_BAR_WIDTH), style=colour if is_leaf else "dim")
         if labels:

@@ -1,4 +1,4 @@
-"""What the commands share: grow a tree, summarize it, draw it, write tables."""
+"""What the commands share: fit, summarize, draw, write tables."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -14,26 +15,60 @@ from rich.text import Text
 
 from momentree.cli._output import Outputs
 from momentree.cli._progress import Progress, seconds
-from momentree.cli._terminal import draw_tree, print_text, stdout_console
+from momentree.cli._terminal import draw_topics, print_text, stdout_console
+from momentree.exceptions import InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from momentree.datasets import Corpus
+    from momentree.models._base import FlatModel
     from momentree.tree import TopicTree
 
 __all__ = [
-    "ASSIGNMENT_HEADER",
+    "Job",
     "assignments",
     "grow_tree",
     "list_files",
     "print_csv",
-    "show_tree",
-    "summarize_tree",
+    "read_order",
+    "save",
+    "show_topics",
+    "summarize_model",
     "tell",
+    "write_assignments",
     "write_csv",
     "write_json",
+    "write_report",
 ]
 
-ASSIGNMENT_HEADER = ("leaf", "name", "probability")
+
+@dataclass(frozen=True)
+class Job:
+    """What a command works on, and where its answer goes.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    order : Series or None
+        By what they stand in the chart of shares.
+    outputs : Outputs
+        The files.
+    save_option : str
+        The option that names the file of the model.
+    progress : Progress
+        Tells what is done.
+    quiet : bool
+        Print nothing.
+    """
+
+    corpus: Corpus
+    order: pd.Series[Any] | None
+    outputs: Outputs
+    save_option: str
+    progress: Progress
+    quiet: bool
 
 
 def tell(message: str, *, quiet: bool) -> None:
@@ -54,19 +89,52 @@ def grow_tree(
         return tree, time.perf_counter() - start
 
 
-def summarize_tree(
-    tree: TopicTree, corpus: Corpus, progress: Progress, *, took: float, whole: bool
+def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
+    """Read the column of a table that puts documents in order.
+
+    Raises
+    ------
+    MomentreeError
+        If there is no such column, or it holds neither numbers nor dates.
+    """
+    import pandas as pd
+
+    from momentree import datasets
+    from momentree.report.shares import in_order
+
+    if source.is_dir() or datasets.holds_counts(source):
+        message = f"--order {column} names a column, and {source} has none: leave it out."
+        raise InvalidParameterError(message)
+    try:
+        # Read as labels are: one value a row, "" where there is none.
+        documents = datasets.read_documents(source, label_column=column, **options)
+    except ReadError as error:
+        raise ReadError(str(error).replace("for the label", "for --order")) from error
+    values = pd.Series(documents.labels, name=column, dtype=object)
+    in_order(values, len(values))  # before the work, not after it
+    return values
+
+
+def summarize_model(
+    model: TopicTree | FlatModel,
+    corpus: Corpus,
+    progress: Progress,
+    *,
+    took: float,
+    whole: bool,
+    order: pd.Series[Any] | None = None,
 ) -> dict[str, Any]:
-    """Summarize a tree: all of it for a report, or only what a drawing shows."""
+    """Summarize a model: all of it for a report, or only what a drawing shows."""
     with progress.stage("summarizing"):
         from momentree.report import summarize
 
         return summarize(
-            tree,
+            model,
             corpus.X if whole else None,
             ids=corpus.ids if whole else None,
             texts=corpus.texts if whole else None,
             labels=_known_labels(corpus),
+            order=order if whole else None,
             title=corpus.name,
             made_with=_made_with(corpus, took),
         )
@@ -84,29 +152,35 @@ def _made_with(corpus: Corpus, took: float) -> dict[str, object]:
         for name in ("language", "min_df", "max_df", "max_features", "lowercase"):
             if settings.get(name) is not None:
                 notes[name.replace("_", " ")] = settings[name]
-    notes["time to grow the tree"] = seconds(took)
+    notes["time to fit"] = seconds(took)
     return notes
 
 
-def show_tree(summary: Mapping[str, Any], took: float) -> None:
-    """Print the drawing of a tree with a line above and below it."""
+def show_topics(summary: Mapping[str, Any], took: float, remarks: Iterable[str] = ()) -> None:
+    """Print the drawing of a tree or of flat topics with lines above and below it."""
     console = stdout_console()
     text = Text()
-    n_leaves = summary["n_leaves"]
+    n, one, many = summary["n_leaves"], "leaf", "leaves"
+    if summary["kind"] == "flat":
+        one, many = "topic", "topics"
     text.append(str(summary["title"]), style="bold")
     text.append(
         f": {summary['n_documents']:,} documents, {summary['n_features']:,} words, "
-        f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, {seconds(took)}\n\n"
+        f"{n} {one if n == 1 else many}, {seconds(took)}\n\n"
     )
-    text.append_text(draw_tree(summary, console))
-    if n_leaves == 1:
-        text.append(f"\nNot split: {summary['nodes'][0]['reason']}\n", style="dim")
+    text.append_text(draw_topics(summary, console))
+    reason = summary["nodes"][0]["reason"]
+    if n == 1 and reason:
+        text.append(f"\nNot split: {reason}\n", style="dim")
     agreement = summary["agreement"]
     if agreement is not None:
         text.append(
-            f"\nAgreement of leaves and labels: NMI {agreement['nmi']:.3f}, "
+            f"\nAgreement of {many} and labels: NMI {agreement['nmi']:.3f}, "
             f"ARI {agreement['ari']:.3f}\n",
         )
+    for remark in remarks:
+        lines = Text(f"\n{remark}", style="dim").wrap(console, console.width)
+        text.append_text(Text("\n").join(lines)).append("\n")
     print_text(console, text)
 
 
@@ -116,14 +190,39 @@ def list_files(outputs: Outputs) -> None:
         sys.stdout.write("\nWrote " + ", ".join(map(str, outputs.paths)) + "\n")
 
 
-def assignments(tree: TopicTree, X: Any) -> list[tuple[int, str, str]]:
-    """Return the leaf of each document, its name and its probability as text."""
-    leaves = tree.predict(X)
-    proba = tree.predict_proba(X)
-    names = [leaf.name for leaf in tree.leaves_]
-    return [
-        (int(leaf), names[leaf], f"{p[leaf]:.6g}") for leaf, p in zip(leaves, proba, strict=True)
-    ]
+def assignments(model: TopicTree | FlatModel, X: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return a header, and for each document where it belongs, with probabilities as text."""
+    proba = model.predict_proba(X)
+    places = model.predict(X)
+    best = [f"{p[j]:.6g}" for j, p in zip(places, proba, strict=True)]
+    if hasattr(model, "tree_"):
+        names = [leaf.name for leaf in model.leaves_]
+        rows = [(int(j), names[j], p) for j, p in zip(places, best, strict=True)]
+        return ["leaf", "name", "probability"], rows
+    header = ["topic", "probability", *(f"topic_{j}" for j in range(proba.shape[1]))]
+    shares = [[f"{share:.6g}" for share in row] for row in proba]
+    return header, [(int(j), p, *row) for j, p, row in zip(places, best, shares, strict=True)]
+
+
+def write_assignments(path: Path, model: TopicTree | FlatModel, corpus: Corpus) -> None:
+    """Write where each document belongs, with its id and known label, as a CSV file."""
+    header, rows = assignments(model, corpus.X)
+    known = [corpus.ids] if corpus.labels is None else [corpus.ids, corpus.labels]
+    table = ((*values, *row) for *values, row in zip(*known, rows, strict=True))
+    write_csv(path, ["id", *["label"][: len(known) - 1], *header], table)
+
+
+def write_report(path: Path, summary: Mapping[str, Any]) -> None:
+    """Write the page of a summary."""
+    from momentree.report import write_html
+
+    write_html(summary, path)
+
+
+def save(path: Path, model: TopicTree | FlatModel, corpus: Corpus) -> None:
+    """Write a model with the way its words are counted."""
+    config = None if corpus.vectorizer is None else corpus.vectorizer.to_dict()
+    model.save(path, vectorizer_config=config)
 
 
 def print_csv(file: TextIO, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -1,4 +1,4 @@
-"""``momentree assign``: a saved model and new documents in, their leaves out."""
+"""``momentree assign``: a saved model and new documents in, their leaves or topics out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from momentree.exceptions import InvalidDataError
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+    from momentree.models._base import FlatModel
     from momentree.tree import TopicTree
 
 __all__ = ["EXAMPLES", "assign"]
@@ -32,7 +33,7 @@ Into a file:\\n
 @guarded()
 def assign(
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="What momentree topics --model wrote.")
+        Path, typer.Argument(metavar="MODEL", help="What momentree topics --save wrote.")
     ],
     source: Annotated[
         Path,
@@ -65,10 +66,11 @@ def assign(
         bool, typer.Option("--verbose", "-v", help="Log each step and its time on stderr.")
     ] = False,
 ) -> None:
-    """Assign new documents to the leaves of a saved tree.
+    """Assign new documents to the leaves of a saved tree, or to saved topics.
 
-    The table has the columns id, leaf, name and probability. Words are counted as the
-    model counted them; words that it does not know are left out.
+    The table has the columns id, leaf, name and probability; of a flat model id, topic,
+    probability and the share of each topic. Words are counted as the model counted them; words
+    that it does not know are left out.
     """
     from momentree.cli import _work
     from momentree.cli._output import Outputs
@@ -79,9 +81,9 @@ def assign(
     progress = Progress(quiet=quiet, verbose=verbose)
 
     with progress.stage(f"reading {model.name}"):
-        from momentree.tree import TopicTree
+        from momentree.models.persistence import load_any
 
-        tree = TopicTree.load(model)
+        loaded = load_any(model)
     with progress.stage(f"reading {source.name or source}"):
         options = {
             "text_column": text_column,
@@ -89,41 +91,44 @@ def assign(
             "encoding": encoding,
             "separator": separator,
         }
-        ids, X = _read_for(tree, source, vocabulary, options)
+        ids, X = _read_for(loaded, source, vocabulary, options)
+    is_tree = hasattr(loaded, "tree_")
     silent = int((X.sum(axis=1) == 0).sum())
     if silent:
         _work.tell(
             f"{silent:,} of {X.shape[0]:,} documents have no word that the model knows; "
-            f"they go to the largest leaf.",
+            f"{'they go to the largest leaf' if is_tree else 'they get the shares of the whole'}.",
             quiet=quiet,
         )
     with progress.stage("assigning"):
-        rows = [(i, *row) for i, row in zip(ids, _work.assignments(tree, X), strict=True)]
-    header = ("id", *_work.ASSIGNMENT_HEADER)
+        columns, found = _work.assignments(loaded, X)
+    header = ["id", *columns]
+    rows = [(i, *row) for i, row in zip(ids, found, strict=True)]
     if csv is None:
         _work.print_csv(sys.stdout, header, rows)
         return
     with outputs.writing() as write:
         write("--csv", lambda path: _work.write_csv(path, header, rows))
     if not quiet:
-        typer.echo(f"Assigned {len(rows):,} documents to {tree.n_leaves_} leaves.")
+        places = f"{loaded.n_leaves_} leaves" if is_tree else f"{len(loaded.weights_)} topics"
+        typer.echo(f"Assigned {len(rows):,} documents to {places}.")
         _work.list_files(outputs)
 
 
 def _read_for(
-    tree: TopicTree, source: Path, vocabulary: Path | None, options: dict[str, Any]
+    model: TopicTree | FlatModel, source: Path, vocabulary: Path | None, options: dict[str, Any]
 ) -> tuple[list[str], sp.csr_array]:
-    """Read new documents as counts in the columns of a tree."""
+    """Read new documents as counts in the columns of a model."""
     from momentree import datasets
 
     if datasets.holds_counts(source):
         corpus = datasets.read_counts(source, vocabulary=vocabulary)
-        return corpus.ids, datasets.align_columns(corpus, tree.vocabulary_.tolist()).X
-    config = tree.vectorizer_config_
+        return corpus.ids, datasets.align_columns(corpus, model.vocabulary_.tolist()).X
+    config = model.vectorizer_config_
     if config is None:
         message = (
             f"the model was made from word counts, but {source} holds text. Give counts, or make "
-            f"a model from text with momentree topics --model."
+            f"a model from text with momentree topics --save."
         )
         raise InvalidDataError(message)
     documents = datasets.read_documents(source, **options)

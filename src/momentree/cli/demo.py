@@ -42,13 +42,13 @@ def demo(
 
         corpus = vectorize(load_docstrings())
     tree, took = _work.grow_tree(corpus, progress, {"max_leaf_nodes": DEMO_LEAVES})
-    summary = _work.summarize_tree(tree, corpus, progress, took=took, whole=True)
+    summary = _work.summarize_model(tree, corpus, progress, took=took, whole=True)
     with progress.stage("writing the report"), outputs.writing() as write:
         from momentree.report import write_html
 
         write("--output", lambda path: write_html(summary, path))
     if not quiet:
-        _work.show_tree(summary, took)
+        _work.show_topics(summary, took)
         typer.echo(
             f"\nThe report is in {output}. Open it in a browser: {output.resolve().as_uri()}"
         )

@@ -1,20 +1,27 @@
-"""``momentree topics``: documents in, a tree of topics out."""
+"""``momentree topics``: documents in, topics out, as a tree or as a flat list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from momentree._version import __version__
+from momentree.cli._choices import (
+    Damping,
+    Growth,
+    Weighting,
+    check_together,
+    flat_parameters,
+    parse_concentration,
+    parse_leaves,
+    parse_share,
+    read_model_option,
+)
 from momentree.cli._guard import guarded
 
 if TYPE_CHECKING:
     from momentree.datasets import Corpus
-    from momentree.tree import TopicTree
 
 __all__ = ["EXAMPLES", "topics"]
 
@@ -28,68 +35,26 @@ A table in Italian with known labels to compare with:\n
   momentree topics news.csv --label-column section --language it
 
 As many topics as the data bear, and a model for new documents:\n
-  momentree topics news.jsonl.gz --leaves auto --model news.mt
+  momentree topics news.jsonl.gz --leaves auto --save news.mt
 
 Every leaf split three times, by the moments alone:\n
   momentree topics counts.npz --growth depth --depth 3 --no-refine
+
+Twelve topics that documents mix, no tree, and their shares over the years:\n
+  momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
 """
 
 READING = "Reading"
 WORDS = "Counting words"
 TREE = "Growing the tree"
+FLAT = "Flat topics, without a tree"
+FITTING = "Fitting"
 WRITING = "Output (existing files are replaced)"
-
-
-class Growth(StrEnum):
-    """How the tree grows."""
-
-    best_first = "best_first"
-    depth = "depth"
-
-
-class Damping(StrEnum):
-    """How counts are damped."""
-
-    log1p = "log1p"
-    none = "none"
-
-
-class Weighting(StrEnum):
-    """How documents are weighted in the moments."""
-
-    length = "length"
-    uniform = "uniform"
-    three_words = "three_words"
-
-
-def parse_leaves(value: str) -> int:
-    """Read a number of leaves; ``auto`` is 0, as a command line option cannot be None."""
-    if value == "auto":
-        return 0
-    try:
-        number = int(value)
-    except ValueError:
-        number = 0
-    if number < 1:
-        message = f"{value!r} is neither a number of at least 1 nor 'auto'."
-        raise typer.BadParameter(message)
-    return number
-
-
-def parse_share(value: str) -> float:
-    """Read a number of documents (an integer) or a share of them (a number with a point)."""
-    message = f"{value!r} is neither a number of documents (5) nor a share of them (0.05)."
-    try:
-        number = float(value) if "." in value else int(value)
-    except ValueError:
-        raise typer.BadParameter(message) from None
-    if number < 0 or (isinstance(number, float) and number > 1):
-        raise typer.BadParameter(message)
-    return number
 
 
 @guarded()
 def topics(
+    context: typer.Context,
     source: Annotated[
         Path,
         typer.Argument(
@@ -126,17 +91,49 @@ def topics(
         int,
         typer.Option(min=1, metavar="N", help="Fewest documents in a leaf.", rich_help_panel=TREE),
     ] = 5,
+    flat: Annotated[
+        bool,
+        typer.Option("--flat", help="A flat list of topics, no tree.", rich_help_panel=FLAT),
+    ] = False,
+    components: Annotated[
+        int,
+        typer.Option(
+            "--components",
+            metavar="K|auto",
+            parser=parse_leaves,
+            help="Number of topics; auto lets the data choose.",
+            rich_help_panel=FLAT,
+        ),
+    ] = "8",  # type: ignore[assignment]
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|FILE.mt",
+            help="single-topic (the default): one topic a document; lda: documents mix topics. "
+            "A FILE.mt is taken as by --save; may be given twice, once for each.",
+            rich_help_panel=FLAT,
+        ),
+    ] = None,
+    alpha0: Annotated[
+        float,
+        typer.Option(
+            metavar="A|auto",
+            parser=parse_concentration,
+            help="For lda, the total concentration: the smaller, the fewer topics in a document.",
+            rich_help_panel=FLAT,
+        ),
+    ] = "auto",  # type: ignore[assignment]
     refine: Annotated[
-        bool, typer.Option(help="Refine the moments' answer by EM.", rich_help_panel=TREE)
+        bool, typer.Option(help="Refine the moments' answer by EM.", rich_help_panel=FITTING)
     ] = True,
     damping: Annotated[
-        Damping, typer.Option(help="Damp large counts.", rich_help_panel=TREE)
+        Damping, typer.Option(help="Damp large counts.", rich_help_panel=FITTING)
     ] = Damping.log1p,
     weighting: Annotated[
         Weighting,
         typer.Option(
             help="Weight of documents in the moments; three_words needs --damping none.",
-            rich_help_panel=TREE,
+            rich_help_panel=FITTING,
         ),
     ] = Weighting.length,
     text_column: Annotated[
@@ -159,6 +156,15 @@ def topics(
             metavar="NAME", help="Column with names of documents.", rich_help_panel=READING
         ),
     ] = None,
+    order: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN|input",
+            help="Column with numbers or dates, by which the chart of shares goes from left to "
+            "right.",
+            rich_help_panel=READING,
+        ),
+    ] = "input",
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of text files.", rich_help_panel=READING)
     ] = "utf-8",
@@ -236,16 +242,20 @@ def topics(
     ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.csv", help="Leaf of each document.", rich_help_panel=WRITING),
+        typer.Option(
+            metavar="FILE.csv", help="Leaf or topic of each document.", rich_help_panel=WRITING
+        ),
     ] = None,
     json: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.json", help="The tree.", rich_help_panel=WRITING),
+        typer.Option(metavar="FILE.json", help="The tree or the topics.", rich_help_panel=WRITING),
     ] = None,
-    model: Annotated[
+    save: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.mt", help="The model, for momentree assign.", rich_help_panel=WRITING
+            metavar="FILE.mt",
+            help="The model, for momentree assign (also --model FILE.mt).",
+            rich_help_panel=WRITING,
         ),
     ] = None,
     quiet: Annotated[
@@ -261,19 +271,21 @@ def topics(
         ),
     ] = False,
 ) -> None:
-    """Grow a tree of topics from a pile of documents and draw it.
+    """Find the topics of a pile of documents and draw them: a tree, or with --flat a list.
 
     Files are written whole or not at all, all together at the end.
     """
-    from momentree.cli import _work
+    from momentree.cli import _flat, _tree, _work
     from momentree.cli._output import Outputs
     from momentree.cli._progress import Progress
 
+    target = read_model_option(model or (), save)
+    check_together(context, flat=flat, model=target.model)
     outputs = Outputs(path for path in (source, vocabulary, stop_words) if path is not None)
     outputs.add("--output", output, (".html", ".htm"))
     outputs.add("--csv", csv, (".csv",))
     outputs.add("--json", json, (".json",))
-    outputs.add("--model", model, (".mt",))
+    outputs.add(target.option, target.path, (".mt",))
     progress = Progress(quiet=quiet, verbose=verbose)
 
     with progress.stage(f"reading {source.name or source}"):
@@ -293,8 +305,25 @@ def topics(
             token_pattern=token_pattern,
             lowercase=not keep_case,
         )
+        places = None
+        if order != "input":
+            places = _work.read_order(
+                source, order, text_column=text_column, encoding=encoding, separator=separator
+            )
     for message in corpus.skipped:
         _work.tell(message, quiet=quiet)
+    job = _work.Job(corpus, places, outputs, target.option, progress, quiet=quiet)
+    if flat:
+        parameters = flat_parameters(
+            context,
+            target.model,
+            refine=refine,
+            damping=damping,
+            weighting=weighting,
+            alpha0=alpha0,
+        )
+        _flat.run(job, target.model or "single-topic", components, parameters)
+        return
     parameters = {
         "max_leaf_nodes": leaves or None,
         "max_depth": depth,
@@ -304,16 +333,7 @@ def topics(
         "damping": None if damping is Damping.none else damping.value,
         "weighting": weighting.value,
     }
-    tree, took = _work.grow_tree(corpus, progress, parameters)
-    summary = _work.summarize_tree(tree, corpus, progress, took=took, whole="--output" in outputs)
-    with progress.stage("writing"), outputs.writing() as write:
-        write("--output", lambda path: _write_report(path, summary))
-        write("--csv", lambda path: _write_assignments(path, tree, corpus))
-        write("--json", lambda path: _work.write_json(path, _json_content(tree, summary)))
-        write("--model", lambda path: _save(path, tree, corpus))
-    if not quiet:
-        _work.show_tree(summary, took)
-        _work.list_files(outputs)
+    _tree.run(job, parameters)
 
 
 def _read(source: Path, **options: Any) -> Corpus:
@@ -323,42 +343,3 @@ def _read(source: Path, **options: Any) -> Corpus:
     keep_none = {"language"}
     given = {k: v for k, v in options.items() if v is not None or k in keep_none}
     return read_corpus(source, **given)
-
-
-def _write_report(path: Path, summary: dict[str, Any]) -> None:
-    from momentree.report import write_html
-
-    write_html(summary, path)
-
-
-def _write_assignments(path: Path, tree: TopicTree, corpus: Corpus) -> None:
-    from momentree.cli import _work
-
-    rows = _work.assignments(tree, corpus.X)
-    if corpus.labels is None:
-        header: tuple[str, ...] = ("id", *_work.ASSIGNMENT_HEADER)
-        columns: Iterable[tuple[str, ...]] = zip(corpus.ids, strict=True)
-    else:
-        header = ("id", "label", *_work.ASSIGNMENT_HEADER)
-        columns = zip(corpus.ids, corpus.labels, strict=True)
-    table = ((*known, *row) for known, row in zip(columns, rows, strict=True))
-    _work.write_csv(path, header, table)
-
-
-def _json_content(tree: TopicTree, summary: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "format": "momentree.tree",
-        "momentree": __version__,
-        "title": summary["title"],
-        "n_documents": summary["n_documents"],
-        "n_words": summary["n_features"],
-        "n_leaves": summary["n_leaves"],
-        "agreement": summary["agreement"],
-        "made": summary["made"],
-        "tree": tree.to_dict(),
-    }
-
-
-def _save(path: Path, tree: TopicTree, corpus: Corpus) -> None:
-    config = None if corpus.vectorizer is None else corpus.vectorizer.to_dict()
-    tree.save(path, vectorizer_config=config)

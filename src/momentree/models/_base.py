@@ -7,7 +7,7 @@ import logging
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -303,7 +303,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ids: Sequence[str] | None = None,
         texts: Sequence[str] | None = None,
         labels: Sequence[str] | None = None,
-        order: Sequence[Any] | None = None,
+        order: Collection[Any] | None = None,
         title: str | None = None,
     ) -> str:
         """Return the report of the model as one HTML page that needs no network.

@@ -1,16 +1,25 @@
-"""What the report reads of an estimator: any fitted tree that has it can be reported."""
+"""What the report reads of an estimator: any fitted tree or flat model that has it can be reported.
+
+A flat model is read as a tree of one level: all documents, and below them its topics. So all that
+shows a node shows a topic.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from momentree.tree.build import name_nodes
 from momentree.tree.node import TreeNode
 
-__all__ = ["FittedTree", "fitted_root"]
+__all__ = ["Fitted", "FittedFlat", "FittedTree", "fitted", "fitted_root", "word_shares"]
+
+Floats = NDArray[np.float64]
 
 
 class FittedTree(Protocol):
@@ -25,6 +34,61 @@ class FittedTree(Protocol):
         ...
 
 
+class FittedFlat(Protocol):
+    """What the report needs of a fitted flat model."""
+
+    weights_: Floats
+    components_: Floats
+    labels_: NDArray[np.intp]
+    vocabulary_: NDArray[Any]
+    diagnostics_: Mapping[str, Any]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters."""
+        ...
+
+    def transform(self, X: Any) -> Floats:
+        """Return the share of each topic in each document."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted estimator of either kind, as one.
+
+    Parameters
+    ----------
+    kind : {"tree", "flat"}
+        What it is.
+    root : TreeNode
+        The tree, or of a flat model a tree of one level.
+    labels : ndarray of int of shape (n_samples,)
+        Leaf or topic of each document.
+    vocabulary : ndarray of str of shape (n_features,)
+        The words.
+    """
+
+    kind: Literal["tree", "flat"]
+    root: TreeNode
+    labels: NDArray[np.intp]
+    vocabulary: NDArray[Any]
+
+
+def fitted(estimator: FittedTree | FittedFlat) -> Fitted:
+    """Return what is reported of a fitted estimator.
+
+    Raises
+    ------
+    NotFittedError
+        If it is not fitted yet.
+    """
+    if hasattr(estimator, "components_"):
+        model = cast("FittedFlat", estimator)
+        return Fitted("flat", _one_level(model), np.asarray(model.labels_), model.vocabulary_)
+    tree = cast("Any", estimator)
+    return Fitted("tree", fitted_root(tree), np.asarray(tree.labels_), tree.vocabulary_)
+
+
 def fitted_root(estimator: FittedTree) -> TreeNode:
     """Return the root of a fitted tree.
 
@@ -37,3 +101,32 @@ def fitted_root(estimator: FittedTree) -> TreeNode:
         msg = f"this {type(estimator).__name__} is not fitted yet; call fit first"
         raise NotFittedError(msg)
     return estimator.tree_
+
+
+def word_shares(model: FittedFlat) -> Floats:
+    """Return P[word | topic] of shape (k, d), also where components are means of counts."""
+    sums = model.components_.sum(axis=1, keepdims=True)
+    return np.asarray(model.components_ / np.where(sums > 0, sums, 1.0))
+
+
+def _one_level(model: FittedFlat) -> TreeNode:
+    P, weights = word_shares(model), model.weights_
+    root = TreeNode(weights @ P, 1.0)
+    samples = [np.flatnonzero(model.labels_ == j) for j in range(len(weights))]
+    if len(weights) == 1:
+        root.leaf_id, root._samples = 0, samples[0]
+    else:
+        root.children = [
+            TreeNode(
+                P[j],
+                float(weights[j]),
+                depth=1,
+                node_id=j + 1,
+                leaf_id=j,
+                parent=root,
+                _samples=samples[j],
+            )
+            for j in range(len(weights))
+        ]
+    name_nodes(root, model.vocabulary_)
+    return root

@@ -12,6 +12,8 @@ __all__ = ["Cell", "icicle_cells"]
 # last branch do not meet.
 _FIRST_HUE = 25.0
 _HUE_RANGE = 305.0
+# Steps of the golden angle: of any number of neighbours no two have hues that are close.
+_GOLDEN_ANGLE = 137.508
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,15 @@ class Cell:
     hue: float
 
 
-def icicle_cells(root: TreeNode) -> list[Cell]:
+def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
     """Lay out a tree as an icicle: children below their parent, as wide as their weight.
 
     Parameters
     ----------
     root : TreeNode
         Root of the tree; its ``node_id`` and those below are in pre-order.
+    spread : bool, default=False
+        Whether leaves that are neighbours get hues far apart, as topics without branches need.
 
     Returns
     -------
@@ -64,7 +68,10 @@ def icicle_cells(root: TreeNode) -> list[Cell]:
     while stack:
         node, x0, x1, hue0, hue1 = stack.pop()
         bottom = n_rows if node.is_leaf else node.depth + 1
-        cells.append(Cell(x0, x1, node.depth, bottom, round((hue0 + hue1) / 2.0 % 360.0, 1)))
+        hue = (hue0 + hue1) / 2.0
+        if spread and node.leaf_id is not None:
+            hue = _FIRST_HUE + _GOLDEN_ANGLE * node.leaf_id
+        cells.append(Cell(x0, x1, node.depth, bottom, round(hue % 360.0, 1)))
         children = node.children
         if not children:
             continue

@@ -1,4 +1,4 @@
-"""How a tree was made: parameters, versions and notes."""
+"""How a model was made: parameters, versions and notes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import scipy
 import sklearn
 
 from momentree._version import __version__
-from momentree.report._fitted import FittedTree
+from momentree.report._fitted import FittedFlat, FittedTree
 from momentree.report.documents import clean_text
 
 __all__ = ["provenance"]
 
 
 def provenance(
-    estimator: FittedTree, made_with: Mapping[str, object] | None
+    estimator: FittedTree | FittedFlat, made_with: Mapping[str, object] | None
 ) -> dict[str, dict[str, Any]]:
     """Collect parameters, versions and notes.
 
     Parameters
     ----------
-    estimator : TopicTree
-        A fitted tree.
+    estimator : TopicTree or flat model
+        Fitted.
     made_with : mapping of str to object or None
         Notes to add, in their order.
 
@@ -57,4 +57,5 @@ def _plain(value: object) -> Any:
         return int(value)
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else str(value)
-    return clean_text(value)
+    # What is printed of a function holds its place in memory, which differs between runs.
+    return clean_text(getattr(value, "__name__", value))

@@ -1,10 +1,9 @@
-"""A fitted tree and its documents as one plain dictionary: all that a report shows."""
+"""A fitted tree or flat model and its documents as a plain dictionary: all a report shows."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,18 +11,15 @@ from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import npmi_coherence, umass_coherence
-from momentree.report._fitted import FittedTree, fitted_root
-from momentree.report.documents import (
-    MAX_NAME,
-    clean_text,
-    evenly_spread,
-    snippet,
-    typical_documents,
-    words_of_row,
-)
+from momentree.report._fitted import Fitted, FittedFlat, FittedTree, fitted, word_shares
+from momentree.report.diagnostics import about, diagnostics
+from momentree.report.documents import clean_text
+from momentree.report.index import index_documents
 from momentree.report.labels import agreement, count_labels, index_labels
 from momentree.report.layout import icicle_cells
 from momentree.report.provenance import provenance
+from momentree.report.relations import relations
+from momentree.report.shares import in_order, shares_in_columns
 from momentree.report.words import relevance_order, words_for_every_lambda
 from momentree.tree.node import TreeNode
 
@@ -31,39 +27,35 @@ __all__ = ["DEFAULT_LAMBDA", "summarize"]
 
 DEFAULT_LAMBDA = 0.7
 
-# The document index of the search box: what keeps the page under 3 MB and quick to open.
-_MAX_DOCUMENTS = 4000
-_MAX_INDEX_BYTES = 1_300_000
-_INDEX_SNIPPET = 320
-_TYPICAL_SNIPPET = 900
-_MAX_TYPICAL_CHARACTERS = 400_000
 # Words whose co-occurrence is measured, as usual for coherence.
 _COHERENCE_WORDS = 10
 _COHERENCE_NODES = 64
 
 
 def summarize(
-    estimator: FittedTree,
+    estimator: FittedTree | FittedFlat,
     X: object | None = None,
     *,
     ids: Sequence[str] | None = None,
     texts: Sequence[str] | None = None,
     labels: Sequence[str] | None = None,
+    order: Collection[Any] | None = None,
     title: str | None = None,
     n_words: int = 20,
     n_documents: int = 8,
     made_with: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
-    """Summarize a fitted tree and its documents as a dictionary for `render_html`.
+    """Summarize a fitted tree or flat model and its documents as a dictionary for `render_html`.
 
     Parameters
     ----------
-    estimator : TopicTree
-        A fitted tree: its ``tree_``, ``labels_`` (n_samples,), ``vocabulary_`` and
-        ``get_params()`` are read.
+    estimator : TopicTree or flat model
+        Fitted. Of a tree ``tree_``, ``labels_`` (n_samples,), ``vocabulary_`` and
+        ``get_params()`` are read; of a flat model ``weights_`` (k,), ``components_`` (k, d),
+        ``diagnostics_`` and ``transform`` in place of ``tree_``.
     X : {array-like, sparse array} of shape (n_samples, n_features), optional
-        The counts that the tree was fitted on, >= 0. Without them there is no coherence
-        and there are no typical documents.
+        The counts that it was fitted on, >= 0. Without them there is no coherence, and there
+        are no typical documents and no shares of topics.
     ids : sequence of str of length n_samples, optional
         Names of the documents; by default their row numbers, from 0.
     texts : sequence of str of length n_samples, optional
@@ -71,8 +63,12 @@ def summarize(
         represented by its words, which needs ``X``.
     labels : sequence of str of length n_samples, optional
         Known labels, for the breakdown; ``None`` entries mean no label.
+    order : sequence of length n_samples, optional
+        Numbers or dates, or texts of either (as 2020-12-31), by which the documents stand in the
+        chart of shares; None, NaN and "" entries are left out of it. By default the order of the
+        input for a flat model, and no chart for a tree.
     title : str, optional
-        Name of the corpus; "Topic tree" by default.
+        Name of the corpus; "Topic tree" or "Topics" by default.
     n_words : int, default=20
         Words that a node shows at one setting of the slider, >= 1.
     n_documents : int, default=8
@@ -85,8 +81,8 @@ def summarize(
     Returns
     -------
     dict
-        JSON-able. ``title``, ``n_documents``, ``n_features``, ``n_leaves``, ``n_words``,
-        ``default_lambda``;
+        JSON-able. ``kind`` ("tree" or "flat"), ``title``, ``n_documents``, ``n_features``,
+        ``n_leaves``, ``n_words``, ``default_lambda``;
         ``words``: ``word`` and ``p`` (p(w) in the corpus) of every word used;
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
         ``name`` ("All documents" for a root that is split), ``n_samples``, ``share`` (of
@@ -100,14 +96,19 @@ def summarize(
         ``labels``: the distinct labels by descending count, or None; ``agreement``:
         ``nmi`` and ``ari`` of leaves and labels, or None;
         ``documents``: ``total``, ``shown``, ``sampled`` (whether only a sample is shown) and
-        ``items`` (``row``, ``id``, ``label``, ``leaf``, ``text``);
-        ``made``: ``parameters``, ``versions``, ``notes``.
+        ``items`` (``row``, ``id``, ``label``, ``leaf``, ``text``, and of a flat model with ``X``
+        ``shares``: pairs of topic and share, per mille);
+        ``made``: ``parameters``, ``versions``, ``notes``;
+        ``areas``: the chart of shares (see `momentree.report.shares.shares_in_columns`), or None.
+        Of a flat model also ``about``, a sentence on what it is; ``relations`` of topics (see
+        `momentree.report.relations.relations`); ``diagnostics``: ``words``, ``advice`` and
+        ``values``. A flat model is a tree of one level: its first node is all documents.
 
     Raises
     ------
     InvalidDataError
-        When ``X``, ``ids``, ``texts`` or ``labels`` do not have one entry per sample, or
-        ``X`` not one column per word.
+        When ``X``, ``ids``, ``texts``, ``labels`` or ``order`` do not have one entry per sample,
+        ``X`` not one column per word, or ``order`` holds neither numbers nor dates.
     InvalidParameterError
         When ``n_words`` < 1 or ``n_documents`` < 0.
 
@@ -119,34 +120,39 @@ def summarize(
     """
     _check_int("n_words", n_words, 1)
     _check_int("n_documents", n_documents, 0)
-    root = fitted_root(estimator)
-    leaf_of = np.asarray(estimator.labels_)
-    n = len(leaf_of)
+    model = fitted(estimator)
+    root, leaf_of = model.root, model.labels
+    n, d = len(leaf_of), len(model.vocabulary)
     for name, values in (("ids", ids), ("texts", texts), ("labels", labels)):
         if values is not None and len(values) != n:
             msg = (
-                f"{name} has {len(values)} entries but the tree was fitted on {n} documents. "
-                f"Give one entry per row of X, in the same order."
+                f"{name} has {len(values)} entries but the {_word(model)} was fitted on {n} "
+                f"documents. Give one entry per row of X, in the same order."
             )
             raise InvalidDataError(msg)
-    counts = None if X is None else _as_counts(X, n, len(estimator.vocabulary_))
+    counts = None if X is None else _as_counts(X, n, d, _word(model))
 
-    words, nodes = _summarize_nodes(root, estimator.vocabulary_, n_words)
+    words, nodes = _summarize_nodes(model, n_words)
     label_names, label_of = index_labels(labels)
     for entry, node in zip(nodes, root.nodes(), strict=True):
         entry.update(count_labels(label_of[node.samples] if label_of is not None else None))
         entry["coherence"] = None
     if counts is not None:
         _add_coherence(nodes, root, counts)
-    documents, typical = _summarize_documents(
-        root, leaf_of, counts, ids, texts, label_of, estimator.vocabulary_, n_documents
-    )
+    shares = _shares(estimator, X, model)
+    ordered = None if shares is None and order is None else in_order(order, n)
+    areas = None
+    if ordered is not None:
+        hard = np.eye(sum(1 for _ in root.leaves()))[leaf_of] if shares is None else shares
+        areas = shares_in_columns(hard, ordered, ids, label_of)
+    documents, typical = index_documents(model, counts, ids, texts, label_of, shares, n_documents)
     for entry, positions in zip(nodes, typical, strict=True):
         entry["documents"] = positions
-    return {
-        "title": clean_text(title if title else "Topic tree"),
+    summary = {
+        "kind": model.kind,
+        "title": clean_text(title if title else "Topic tree" if model.kind == "tree" else "Topics"),
         "n_documents": n,
-        "n_features": len(estimator.vocabulary_),
+        "n_features": d,
         "n_leaves": sum(1 for _ in root.leaves()),
         "n_words": n_words,
         "default_lambda": DEFAULT_LAMBDA,
@@ -155,17 +161,39 @@ def summarize(
         "labels": label_names,
         "agreement": agreement(leaf_of, label_of),
         "documents": documents,
+        "areas": areas,
         "made": provenance(estimator, made_with),
     }
+    if model.kind == "flat":
+        flat = cast("FittedFlat", estimator)
+        summary |= {
+            "about": about(flat, len(flat.weights_)),
+            "relations": relations(word_shares(flat), shares),
+            "diagnostics": diagnostics(flat),
+        }
+    return summary
 
 
-def _summarize_nodes(
-    root: TreeNode, vocabulary: NDArray[np.str_], n_words: int
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _word(model: Fitted) -> str:
+    return "tree" if model.kind == "tree" else "model"
+
+
+def _shares(
+    estimator: FittedTree | FittedFlat, X: Any, model: Fitted
+) -> NDArray[np.float64] | None:
+    if model.kind == "tree" or X is None:
+        return None
+    return cast("FittedFlat", estimator).transform(X)
+
+
+def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    root, vocabulary = model.root, model.vocabulary
     base = root.center
     position: dict[int, int] = {}
     nodes = []
-    for node, cell in zip(root.nodes(), icicle_cells(root), strict=True):
+    for node, cell in zip(
+        root.nodes(), icicle_cells(root, spread=model.kind == "flat"), strict=True
+    ):
         columns = words_for_every_lambda(node.center, base, n_words)
         index = [position.setdefault(int(c), len(position)) for c in columns]
         top = relevance_order(node.center[columns], base[columns], DEFAULT_LAMBDA)[:n_words]
@@ -227,77 +255,18 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
                     entry["coherence"] = {"umass": round(float(u), 6), "npmi": round(float(v), 6)}
 
 
-def _summarize_documents(
-    root: TreeNode,
-    leaf_of: NDArray[np.intp],
-    X: sp.csr_array | None,
-    ids: Sequence[str] | None,
-    texts: Sequence[str] | None,
-    label_of: NDArray[np.intp] | None,
-    vocabulary: NDArray[np.str_],
-    n_documents: int,
-) -> tuple[dict[str, Any], list[list[int]]]:
-    n = len(leaf_of)
-    leaves = list(root.leaves())
-
-    def describe(row: int, length: int) -> dict[str, Any]:
-        if texts is not None:
-            text = snippet(texts[row] if texts[row] is not None else "", length)
-        elif X is not None:
-            leaf = leaves[int(leaf_of[row])]
-            text = words_of_row(X[[row]], leaf, root.center, vocabulary)
-        else:
-            text = ""
-        label = None if label_of is None or label_of[row] < 0 else int(label_of[row])
-        name = snippet(str(ids[row]), MAX_NAME) if ids is not None else str(row)
-        return {
-            "row": row,
-            "id": name,
-            "label": label,
-            "leaf": int(leaf_of[row]),
-            "text": clean_text(text),
-        }
-
-    typical: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp) for _ in root.nodes()]
-    if X is not None and n_documents:
-        typical = typical_documents(X, root, leaf_of, n_documents)
-    must = {int(row) for rows in typical for row in rows}
-    # Only rows that can be chosen are described: of a huge corpus a first sample by number.
-    few = evenly_spread(leaf_of, np.ones(n, dtype=np.int64), _MAX_DOCUMENTS, n)
-    items = {int(row): describe(int(row), _INDEX_SNIPPET) for row in few}
-    cost = np.array([_json_bytes(items[int(row)]) for row in few], dtype=np.int64)
-    fits = evenly_spread(leaf_of[few], cost, _MAX_DOCUMENTS, _MAX_INDEX_BYTES)
-    chosen = {int(few[j]) for j in fits} | must
-    length = max(_INDEX_SNIPPET, min(_TYPICAL_SNIPPET, _MAX_TYPICAL_CHARACTERS // (len(must) or 1)))
-    for row in must:
-        items[row] = describe(row, length)
-    shown = sorted(chosen)
-    place = {row: j for j, row in enumerate(shown)}
-    documents = {
-        "total": n,
-        "shown": len(shown),
-        "sampled": len(shown) < n,
-        "items": [items[row] for row in shown],
-    }
-    return documents, [[place[int(row)] for row in rows] for rows in typical]
-
-
 def _short(values: NDArray[np.float64]) -> list[float]:
     # Nine significant digits: half the bytes, and 5e-10 in a logarithm is below what the
     # order of the words resolves.
     return [float(f"{value:.9g}") for value in values]
 
 
-def _json_bytes(item: dict[str, Any]) -> int:
-    return len(json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode())
-
-
-def _as_counts(X: Any, n_samples: int, n_features: int) -> sp.csr_array:
+def _as_counts(X: Any, n_samples: int, n_features: int, word: str) -> sp.csr_array:
     source: Any = X if sp.issparse(X) else np.asarray(X)
     counts = sp.csr_array(source)
     if counts.shape != (n_samples, n_features):
         msg = (
-            f"X has shape {counts.shape} but the tree was fitted on {n_samples} documents and "
+            f"X has shape {counts.shape} but the {word} was fitted on {n_samples} documents and "
             f"{n_features} words. Give the matrix that was given to fit."
         )
         raise InvalidDataError(msg)

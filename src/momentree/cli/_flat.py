@@ -1,0 +1,129 @@
+"""Topics as a flat list: fit a model, show it, write its files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from momentree._version import __version__
+from momentree.cli import _work
+
+if TYPE_CHECKING:
+    from momentree.models._base import FlatModel
+
+__all__ = ["run"]
+
+_JSON_WORDS = 20
+
+
+def run(job: _work.Job, model: str, n_components: int, parameters: Mapping[str, Any]) -> None:
+    """Fit a flat model, write the files that were asked for and show it.
+
+    Parameters
+    ----------
+    job : Job
+        Documents and outputs.
+    model : {"single-topic", "lda"}
+        What to fit.
+    n_components : int
+        Number of topics; 0 lets the data choose.
+    parameters : mapping
+        Further parameters of the estimator.
+    """
+    corpus, outputs = job.corpus, job.outputs
+    start = time.perf_counter()
+    choice = None
+    if not n_components:
+        choice = _choose(job, model)
+        n_components = choice["n_components"]
+    fitted = _fit(job, model, n_components, parameters)
+    took = time.perf_counter() - start
+    summary = _work.summarize_model(
+        fitted, corpus, job.progress, took=took, whole="--output" in outputs, order=job.order
+    )
+    if choice is not None:
+        summary["made"]["notes"]["number of topics"] = _chosen(choice)
+    with job.progress.stage("writing"), outputs.writing() as write:
+        write("--output", lambda path: _work.write_report(path, summary))
+        write("--csv", lambda path: _work.write_assignments(path, fitted, corpus))
+        content = _json_content(fitted, summary, choice)
+        write("--json", lambda path: _work.write_json(path, content))
+        write(job.save_option, lambda path: _work.save(path, fitted, corpus))
+    if not job.quiet:
+        remarks = [f"Number of topics: {_chosen(choice)}"] if choice is not None else []
+        remarks += [f"Note: {sentence}" for sentence in summary["diagnostics"]["advice"]]
+        _work.show_topics(summary, took, remarks)
+        _work.list_files(outputs)
+
+
+def _choose(job: _work.Job, model: str) -> dict[str, Any]:
+    """Let the data choose the number of topics."""
+    with job.progress.stage("choosing the number of topics"):
+        from momentree import models
+
+        corpus, room = job.corpus, cast("Any", models)
+        choice = room.choose_n_components(corpus.X, model=model, feature_names=corpus.vocabulary)
+        low, high = choice.interval
+        return {
+            "n_components": int(choice.n_components),
+            "interval": [int(low), int(high)],
+            "reason": " ".join(choice.reason.split()),
+        }
+
+
+def _chosen(choice: Mapping[str, Any]) -> str:
+    low, high = choice["interval"]
+    between = f"between {low} and {high}" if low < high else "no other"
+    return f"{choice['n_components']} chosen ({between} would do): {choice['reason']}"
+
+
+def _fit(job: _work.Job, model: str, n_components: int, parameters: Mapping[str, Any]) -> FlatModel:
+    with job.progress.stage("fitting topics"):
+        from momentree.models import LatentDirichletAllocation, SingleTopicModel
+
+        kind: Any = LatentDirichletAllocation if model == "lda" else SingleTopicModel
+        fitted: FlatModel = kind(n_components, **parameters).fit(
+            job.corpus.X, feature_names=job.corpus.vocabulary
+        )
+        return fitted
+
+
+def _json_content(
+    model: FlatModel, summary: Mapping[str, Any], choice: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    topics = [node for node in summary["nodes"] if node["leaf"] is not None]
+    return {
+        "format": "momentree.topics",
+        "momentree": __version__,
+        "title": summary["title"],
+        "about": summary["about"],
+        "n_documents": summary["n_documents"],
+        "n_words": summary["n_features"],
+        "n_topics": summary["n_leaves"],
+        "choice": choice,
+        "agreement": summary["agreement"],
+        "made": summary["made"],
+        "diagnostics": summary["diagnostics"],
+        "topics": [
+            {
+                "topic": topic["leaf"],
+                "weight": topic["share"],
+                "n_documents": topic["n_samples"],
+                "words": words,
+            }
+            for topic, words in zip(topics, _top_words(model), strict=True)
+        ],
+    }
+
+
+def _top_words(model: FlatModel) -> list[list[dict[str, Any]]]:
+    """Return for each topic its most relevant words with their probabilities."""
+    column = {str(word): j for j, word in enumerate(model.vocabulary_)}
+    sums = model.components_.sum(axis=1)
+    return [
+        [{"word": word, "probability": float(f"{row[column[word]] / total:.6g}")} for word in words]
+        for words, row, total in zip(
+            model.top_words(_JSON_WORDS), model.components_, sums, strict=True
+        )
+    ]
