@@ -10,7 +10,12 @@ from momentree._version import __version__
 
 if TYPE_CHECKING:
     from momentree import datasets, decomposition, exceptions, metrics, moments, report
-    from momentree.models import LatentDirichletAllocation, PoissonMixture, SingleTopicModel
+    from momentree.models import (
+        LatentDirichletAllocation,
+        PoissonMixture,
+        SingleTopicModel,
+        choose_n_components,
+    )
     from momentree.tree import TopicTree, TreeNode
 
 __all__ = [
@@ -20,6 +25,7 @@ __all__ = [
     "TopicTree",
     "TreeNode",
     "__version__",
+    "choose_n_components",
     "datasets",
     "decomposition",
     "exceptions",
@@ -34,6 +40,7 @@ _HOMES = {
     "SingleTopicModel": "momentree.models",
     "TopicTree": "momentree.tree",
     "TreeNode": "momentree.tree",
+    "choose_n_components": "momentree.models",
 }
 
 

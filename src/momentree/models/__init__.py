@@ -2,6 +2,13 @@
 
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture
+from momentree.models.selection import ComponentChoice, choose_n_components
 from momentree.models.single_topic_model import SingleTopicModel
 
-__all__ = ["LatentDirichletAllocation", "PoissonMixture", "SingleTopicModel"]
+__all__ = [
+    "ComponentChoice",
+    "LatentDirichletAllocation",
+    "PoissonMixture",
+    "SingleTopicModel",
+    "choose_n_components",
+]

@@ -17,6 +17,7 @@ from momentree.whitening import whiten
 __all__ = ["Spectrum", "spectrum"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 FLOOR = 3.0
 """Standard errors that a direction must hold out at. Of 26 synthetic settings with five seeds each
@@ -66,6 +67,7 @@ def spectrum(
     rows: RowBlocks,
     sample_weight: Floats,
     unit: Floats,
+    groups: Ints,
     n_components: int,
     random_state: np.random.RandomState,
 ) -> Spectrum:
@@ -80,9 +82,11 @@ def spectrum(
     rows : RowBlocks of shape (n, d)
         Word counts, or damped counts.
     sample_weight : ndarray of shape (n,)
-        Weights >= 0.
+        Weights > 0.
     unit : ndarray of shape (n,)
         What one word counts in each document.
+    groups : ndarray of int of shape (n,)
+        Documents of one group, which are copies of each other, go to the same half.
     n_components : int >= 1
         Most directions.
     random_state : RandomState
@@ -102,15 +106,13 @@ def spectrum(
     makes the noise of frequent and rare words alike, and the first eigenvalue about 1. Two
     whitenings of half the data: time O(nnz (2 k + 30)).
     """
-    usable = np.flatnonzero((sample_weight > 0) & (rows.row_sums > 0))
-    order = random_state.permutation(usable)
-    cut = len(order) // 2
+    n_groups = int(groups.max(initial=-1)) + 1
+    first = (random_state.permutation(n_groups) < n_groups // 2)[groups]
     halves = [
         _half(rows.take(at), sample_weight[at], unit[at])
-        for at in (np.sort(order[:cut]), np.sort(order[cut:]))
-        if len(at)
+        for at in (np.flatnonzero(first), np.flatnonzero(~first))
     ]
-    if len(halves) < 2 or not all(half.weight.any() for half in halves):
+    if not all(half.weight.any() for half in halves):
         return Spectrum(np.empty(0), np.empty(0), np.empty(0))
     m1 = 0.5 * (halves[0].moments.m1 + halves[1].moments.m1)
     scale = 1.0 / np.sqrt(m1 + 1.0 / np.count_nonzero(m1))

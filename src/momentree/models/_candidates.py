@@ -1,0 +1,197 @@
+"""Fit a model with several numbers of components, and share what the fits have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from momentree.backends import RowBlocks
+from momentree.inference import log_joint, log_posterior, split_words
+from momentree.moments import damp, typical_unit
+from momentree.objects import TopicParameters
+from momentree.refinement import em
+from momentree.tree.growth import Branch, grow
+from momentree.tree.split import SPLIT_ITER, LinearRule, Split, Splitter
+
+__all__ = ["Fit", "Fits", "Fold", "SingleTopicFits", "folds"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+N_FOLDS = 5
+JUDGES = 3000
+"""Folds are judged until so many documents have been: more change the error of a comparison
+less than the next fold costs."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Documents to learn from, and others that judge: half of their words tell the other half.
+
+    Attributes
+    ----------
+    X : csr_array of shape (n, d)
+        Counts to learn from.
+    weight : ndarray of shape (n,)
+        Their weights.
+    known, hidden : csr_array of shape (m, d)
+        The halves of the judges.
+    judge_weight : ndarray of shape (m,)
+        Weights of the judges.
+    """
+
+    X: Any
+    weight: Floats
+    known: Any
+    hidden: Any
+    judge_weight: Floats
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A model with one of the numbers of components, fitted to one fold.
+
+    Attributes
+    ----------
+    topics : ndarray of shape (d, k)
+        P[word | topic] in columns.
+    bic : float
+        Smaller is better; NaN where the model has no likelihood to penalise.
+    completion : ndarray of shape (m,)
+        Log-likelihood of the hidden half of each judge.
+    """
+
+    topics: Floats
+    bic: float
+    completion: Floats
+
+
+class Fits(Protocol):
+    """Fits models to one fold."""
+
+    def __call__(self, n_components: int) -> Fit | None:
+        """Return the model with k components; None where the data admit fewer."""
+        ...
+
+
+def folds(
+    X: Any, weight: Floats, groups: Ints, random_state: np.random.RandomState, *, judged: bool
+) -> Iterator[Fold]:
+    """Yield folds: each leaves out a fifth of the documents, to judge.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        Counts.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    groups : ndarray of int of shape (n,)
+        Documents of one group, which are copies of each other, are never on both sides.
+    random_state : RandomState
+        Draws the folds and the halves of words.
+    judged : bool
+        Without judges there is one fold of all documents.
+
+    Yields
+    ------
+    Fold
+        As many as give 3,000 judges, at most five.
+    """
+    n_groups = int(groups.max(initial=-1)) + 1
+    if not judged or n_groups < 2:
+        yield Fold(X, weight, X[:0], X[:0], weight[:0])
+        return
+    size = min(N_FOLDS, n_groups)
+    fold = (random_state.permutation(n_groups) % size)[groups]
+    n_judged = 0
+    for i in range(size):
+        learn, judge = np.flatnonzero(fold != i), np.flatnonzero((fold == i) & (weight > 0))
+        known, hidden = split_words(X[judge], random_state)
+        yield Fold(X[learn], weight[learn], known, hidden, weight[judge])
+        n_judged += len(judge)
+        if n_judged >= JUDGES:
+            return
+
+
+class SingleTopicFits:
+    """Fit single-topic models by EM from the leaves of one tree, grown to the largest k.
+
+    Best-first growth is nested: its first k - 1 splits make the tree of k leaves.
+
+    Parameters
+    ----------
+    fold : Fold
+        Documents.
+    largest : int >= 1
+        Largest number of components.
+    """
+
+    def __init__(self, fold: Fold, largest: int) -> None:
+        damped = damp(fold.X, "log1p")
+        self._counts, self._weight = RowBlocks(fold.X), fold.weight
+        self._rows = RowBlocks(damped.X)
+        self._unit = typical_unit(self._rows, damped.unit, fold.weight)
+        self._known = RowBlocks(damp(fold.known, "log1p").X)
+        self._hidden = RowBlocks(fold.hidden)
+        seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
+        self._n_words = int(np.count_nonzero(seen))
+        gains: list[tuple[LinearRule, float]] = []
+
+        def note(split: Split, *_: object) -> str:
+            gains.append((split.rule, split.gain))
+            return ""
+
+        root = grow(
+            self._rows,
+            fold.weight,
+            damped.unit,
+            Splitter(1, SPLIT_ITER, "length", self._unit),
+            max_leaves=largest,
+            max_depth=np.inf,
+            growth="best_first",
+            worth=note,
+        )
+        gain = {id(rule): value for rule, value in gains}  # the list keeps the rules alive
+        self._partitions = _partitions(root, gain)
+
+    def __call__(self, n_components: int) -> Fit | None:
+        """Return the model with k components; None where no group can be split further."""
+        if n_components > len(self._partitions):
+            return None
+        shares = np.zeros((self._rows.shape[0], n_components))
+        for j, leaf in enumerate(self._partitions[n_components - 1]):
+            shares[leaf.samples, j] = self._weight[leaf.samples]
+        sums = self._rows.sum(lambda B: B.tdot(shares[B.at]))
+        start = TopicParameters.fitted_to(sums, shares.sum(axis=0), self._unit)
+        refined = em(self._rows, start, sample_weight=self._weight, smoothing=self._unit)
+        fitted = refined.parameters
+        shares = np.exp(log_posterior(log_joint(self._rows, fitted))[0]) * self._weight[:, None]
+        sums = self._counts.sum(lambda B: B.tdot(shares[B.at]))
+        counted = TopicParameters.fitted_to(sums, shares.sum(axis=0), 1.0)
+        n_parameters = n_components * self._n_words - 1
+        penalty = self._unit * n_parameters * np.log(max(self._weight.sum(), 2.0))
+        bic = float(penalty - 2.0 * refined.log_likelihood)
+        return Fit(counted.centers, bic, self._completion(fitted, counted))
+
+    def _completion(self, fitted: TopicParameters, counted: TopicParameters) -> Floats:
+        """Return log sum_j P[j | known] P[hidden | j]."""
+        posterior = log_posterior(log_joint(self._known, fitted))[0]
+        even = np.full(counted.n_components, 1.0 / counted.n_components)
+        conditional = log_joint(self._hidden, TopicParameters(even, counted.centers)) - np.log(even)
+        return np.asarray(logsumexp(posterior + conditional, axis=1))
+
+
+def _partitions(root: Branch, gain: dict[int, float]) -> list[list[Branch]]:
+    """Return the leaves after each split: 1 leaf, 2 leaves, ..."""
+    leaves, found = [root], [[root]]
+    while able := [leaf for leaf in leaves if leaf.children]:
+        first = max(able, key=lambda leaf: gain[id(leaf.rule)])
+        at = leaves.index(first)
+        leaves = [*leaves[:at], *first.children, *leaves[at + 1 :]]
+        found.append(leaves)
+    return found

@@ -1,0 +1,145 @@
+"""What the criteria measure, as functions of the number of components."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree.backends import RowBlocks
+from momentree.metrics import npmi_coherence, umass_coherence
+from momentree.models._base import log
+from momentree.models._candidates import Fit, Fits, Fold
+
+__all__ = ["Curves", "measure"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Progress = Callable[[int, int], object]
+
+N_WORDS = 20
+"""L of S section 4.3."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Values of each candidate, arrays of shape (m,); NaN where there is none.
+
+    Attributes
+    ----------
+    candidates : ndarray of int
+        Numbers of components, ascending.
+    completion, completion_error : ndarray
+        Log-likelihood of a hidden word in nats, and the standard error of how far it is behind
+        the best.
+    bic : ndarray
+        Mean of the folds.
+    umass, npmi, npmi_error : ndarray
+        Mean coherence of the topics, and the standard error of its mean over topics.
+    seconds : ndarray
+        Time of the fits.
+    """
+
+    candidates: Ints
+    completion: Floats
+    completion_error: Floats
+    bic: Floats
+    umass: Floats
+    npmi: Floats
+    npmi_error: Floats
+    seconds: Floats
+
+    @classmethod
+    def unknown(cls, candidates: Ints) -> Curves:
+        """Return curves that are NaN everywhere."""
+        return cls(candidates, *np.full((7, len(candidates)), np.nan))
+
+
+def measure(
+    candidates: Ints,
+    folds: list[Fold],
+    make: Callable[[Fold, int], Fits],
+    X: Any,
+    progress: Progress | None,
+) -> Curves:
+    """Fit every candidate to every fold.
+
+    Parameters
+    ----------
+    candidates : ndarray of int of shape (m,)
+        Numbers of components, ascending.
+    folds : list of Fold
+        Of the same documents.
+    make : callable
+        Fold and largest candidate in, what fits models to it out.
+    X : csr_array of shape (n, d)
+        All documents: coherence is of the topics of the first fold in these.
+    progress : callable or None
+        Called with the number of candidates done and of all.
+
+    Returns
+    -------
+    Curves
+        NaN for candidates that some fold does not admit.
+    """
+    curves = Curves.unknown(candidates)
+    log.info("preparing fits of up to %d components to %d fold(s)", candidates[-1], len(folds))
+    makers = [make(fold, int(candidates[-1])) for fold in folds]
+    completion: list[Floats | None] = []
+    by_word = sp.csc_array(X)
+    for i, k in enumerate(candidates):
+        start = time.perf_counter()
+        fits = [fit for maker in makers if (fit := maker(int(k))) is not None]
+        if complete := len(fits) == len(makers):
+            curves.bic[i] = np.mean([fit.bic for fit in fits])
+            _note_coherence(curves, i, fits[0], by_word)
+        completion.append(np.concatenate([fit.completion for fit in fits]) if complete else None)
+        curves.seconds[i] = time.perf_counter() - start
+        log.info(
+            "%d component(s): %s", k, _told(curves, i) if complete else "no group splits so often"
+        )
+        if progress is not None:
+            progress(i + 1, len(candidates))
+    _note_completion(curves, completion, folds)
+    return curves
+
+
+def _note_coherence(curves: Curves, i: int, fit: Fit, by_word: Any) -> None:
+    n_words = min(N_WORDS, by_word.shape[1])
+    if n_words < 2:
+        return
+    top = np.argsort(-fit.topics, axis=0, kind="stable")[:n_words].T
+    npmi = npmi_coherence(top, by_word)
+    curves.umass[i] = umass_coherence(top, by_word).mean()
+    curves.npmi[i] = npmi.mean()
+    # One topic has no spread to tell its error by.
+    curves.npmi_error[i] = npmi.std(ddof=1) / np.sqrt(len(npmi)) if len(npmi) > 1 else 0.0
+
+
+def _note_completion(curves: Curves, values: list[Floats | None], folds: list[Fold]) -> None:
+    """Note the completion of each candidate, and how sure it is that it is behind the best."""
+    weight = np.concatenate([fold.judge_weight for fold in folds])
+    words = np.concatenate([RowBlocks(fold.hidden).row_sums for fold in folds])
+    total = float(weight @ words)
+    if not total > 0:
+        return
+    for i, value in enumerate(values):
+        if value is not None:
+            curves.completion[i] = weight @ value / total
+    if not np.isfinite(curves.completion).any():
+        return
+    best = int(np.nanargmax(curves.completion))
+    for i, value in enumerate(values):
+        if value is not None:
+            behind = values[best] - value
+            residual = behind - words * (weight @ behind / total)
+            curves.completion_error[i] = np.sqrt(weight @ np.square(residual)) / total
+
+
+def _told(curves: Curves, i: int) -> str:
+    return f"BIC {curves.bic[i]:.6g}, NPMI {curves.npmi[i]:.3f}, {curves.seconds[i]:.1f} s"
