@@ -72,11 +72,11 @@ class LatentDirichletAllocation(FlatModel):
     inference : {"variational", "gibbs"}, default="variational"
         How shares of topics are inferred with topics known: mean field, or the sampler of S
         Remark 4, which is slower and takes whole counts only.
-    smoothing : float > 0, default=0.1
+    smoothing : float > 0, default=0.03
         Pseudo-count of every word in every topic.
     max_iter : int >= 1, default=30
         Most steps of EM.
-    tol : float >= 0, default=1e-4
+    tol : float >= 0, default=5e-5
         Variational EM stops when a step raises the bound by less than this share of its size.
     warm_start : bool, default=False
         Start from the topics of the last ``fit`` where it had as many, of as many words.
@@ -174,9 +174,9 @@ class LatentDirichletAllocation(FlatModel):
         start: Literal["auto", "moments", "tfidf"] = "auto",
         weighting: Weighting = "length",
         inference: Literal["variational", "gibbs"] = "variational",
-        smoothing: float = 0.1,
+        smoothing: float = 0.03,
         max_iter: int = 30,
-        tol: float = 1e-4,
+        tol: float = 5e-5,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,

@@ -53,9 +53,9 @@ def variational_em(
     start: LDAParameters,
     *,
     sample_weight: Floats,
-    smoothing: float = 0.1,
-    max_iter: int = 10,
-    tol: float = 1e-5,
+    smoothing: float = 0.03,
+    max_iter: int = 30,
+    tol: float = 5e-5,
 ) -> RefinedLDA:
     """Improve topics and concentrations by variational EM.
 
@@ -72,11 +72,11 @@ def variational_em(
         All centers > 0 where words occur.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
-    smoothing : float > 0, default=0.1
+    smoothing : float > 0, default=0.03
         Pseudo-count of every word in every topic.
-    max_iter : int >= 1, default=10
+    max_iter : int >= 1, default=30
         Most steps.
-    tol : float >= 0, default=1e-5
+    tol : float >= 0, default=5e-5
         Stop when a step raises the bound by less than this share of its size.
 
     Returns

@@ -22,7 +22,7 @@ def gibbs_em(
     start: LDAParameters,
     *,
     sample_weight: Floats,
-    smoothing: float = 0.1,
+    smoothing: float = 0.03,
     max_iter: int = 30,
     random_state: int | np.random.RandomState | None = None,
 ) -> RefinedLDA:
@@ -44,7 +44,7 @@ def gibbs_em(
         All centers > 0 where words occur.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
-    smoothing : float > 0, default=0.1
+    smoothing : float > 0, default=0.03
         Pseudo-count of every word in every topic.
     max_iter : int >= 1, default=30
         Steps; all are taken.
