@@ -199,15 +199,14 @@ class CountMixture(FlatModel):
             found = self._decompose(self._moments(corpus))
             if found.weights.sum() > 0:
                 centers = self._valid_centers(found)
-                weights = found.weights / found.weights.sum()
-                sizes = weights * corpus.weight.sum()
-                # Scaled to the mass that each component has in the data, so that the pseudo-count
-                # weighs as it does in EM.
-                mass = float(corpus.weight @ corpus.rows.row_sums)
-                sums = centers * weights
-                sums *= mass / max(float(sums.sum()), 1e-300)
-                start_ = self._family.fitted_to(sums, sizes, corpus.smoothing)
-                return start_, centers, {**found.diagnostics, "start": start}
+                return (
+                    self._smoothed(found, centers, corpus),
+                    centers,
+                    {
+                        **found.diagnostics,
+                        "start": start,
+                    },
+                )
             shares = np.ones((corpus.X.shape[0], 1))
             diagnostics = found.diagnostics
         elif start == "tfidf":
@@ -221,6 +220,17 @@ class CountMixture(FlatModel):
         sums = corpus.rows.sum(lambda B: B.tdot(shares[B.at]))
         start_ = self._family.fitted_to(sums, shares.sum(axis=0), corpus.smoothing)
         return start_, start_.centers, {**diagnostics, "start": start}
+
+    def _smoothed(self, found: Decomposition, centers: Floats, corpus: Corpus) -> MixtureParameters:
+        """Return parameters without zeros: centers as the counts that they predict, smoothed."""
+        weights = found.weights / found.weights.sum()
+        if self.refine:
+            # A small component of the moments is not to be starved before EM has seen it.
+            weights = np.full_like(weights, 1.0 / len(weights))
+        sums = centers * weights
+        mass = float(corpus.weight @ corpus.rows.row_sums)
+        sums *= mass / max(float(sums.sum()), 1e-300)
+        return self._family.fitted_to(sums, weights * corpus.weight.sum(), corpus.smoothing)
 
     def _leaves(self, corpus: Corpus) -> tuple[Floats, Mapping[str, Any]]:
         """Grow a tree of k leaves; return the leaf of each row as ones of shape (n, k)."""

@@ -1,0 +1,113 @@
+"""Does one start from moments reach the likelihood of the best of ten random starts, and how fast?
+
+The same EM with the same smoothing and tolerance on the same counts, damped or not, for every
+start. Every other random start is random responsibilities, the rest are random documents, as in
+`_peers.py`. Differences are in nats for the whole corpus, and per document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from _common import CORPORA, Labelled, environment, load_all, table
+from numpy.typing import NDArray
+
+from momentree import SingleTopicModel
+from momentree.backends import RowBlocks, single_threaded_blas
+from momentree.moments import Damping, damp, typical_unit
+from momentree.objects import TopicParameters
+from momentree.refinement import em
+
+STARTS = ("tree", "tfidf", "moments")
+
+
+@dataclass
+class Run:
+    """Log-likelihood of a fit, and its seconds."""
+
+    value: float
+    seconds: float
+
+
+def random_runs(X: Any, k: int, damping: Damping | None, n_starts: int) -> list[Run]:
+    """Fit by EM from random starts; seconds leave out the damping of counts, done once."""
+    damped = damp(X, damping)
+    rows, n = RowBlocks(damped.X), X.shape[0]
+    weight = np.ones(n)
+    smoothing = typical_unit(rows, damped.unit, weight)
+    runs = []
+    with single_threaded_blas():
+        for seed in range(n_starts):
+            start = time.perf_counter()
+            R = responsibilities(n, k, seed)
+            sums = rows.sum(lambda B, R=R: B.tdot(R[B.at]))
+            first = TopicParameters.fitted_to(sums, R.sum(axis=0), smoothing)
+            found = em(rows, first, sample_weight=weight, smoothing=smoothing)
+            runs.append(Run(found.log_likelihood, time.perf_counter() - start))
+    return runs
+
+
+def responsibilities(n: int, k: int, seed: int) -> NDArray[np.float64]:
+    """Return a random start: k documents for odd seeds, random shares for even ones."""
+    rng = np.random.default_rng(seed)
+    if seed % 2 == 0:
+        return rng.dirichlet(np.ones(k), n)
+    R = np.zeros((n, k))
+    R[rng.choice(n, k, replace=False), np.arange(k)] = 1.0
+    return R
+
+
+def moment_run(X: Any, k: int, damping: Damping | None, start: str) -> Run:
+    """Fit by EM from moments; seconds are those of the whole fit, from counts to labels."""
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SingleTopicModel(k, damping=damping, start=start).fit(X)
+    return Run(model.diagnostics_["log_likelihood"], time.perf_counter() - began)
+
+
+def compare(corpus: Labelled, damping: Damping | None, n_starts: int) -> list[tuple[object, ...]]:
+    """Return the rows of one corpus: the random starts, then each start from moments."""
+    X, k = corpus.X, corpus.n_classes
+    runs = random_runs(X, k, damping, n_starts)
+    best, total = max(run.value for run in runs), sum(run.seconds for run in runs)
+    rows: list[tuple[object, ...]] = [
+        (corpus.name, k, f"best of {n_starts} random", f"{best:.0f}", "", f"{total:.2f}", "")
+    ]
+    for start in STARTS:
+        run = moment_run(X, k, damping, start)
+        gain = run.value - best
+        rows.append(
+            (
+                corpus.name,
+                k,
+                start,
+                f"{run.value:.0f}",
+                f"{gain:+.0f} ({gain / X.shape[0]:+.2f})",
+                f"{run.seconds:.2f}",
+                f"{run.seconds / total:.2f}",
+            )
+        )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--starts", type=int, default=10)
+    parser.add_argument("--corpora", nargs="+", choices=list(CORPORA), default=list(CORPORA))
+    args = parser.parse_args()
+    print(environment())
+    corpora = load_all(args.corpora)
+    header = ("corpus", "k", "start", "log-likelihood", "less the best", "seconds", "share of time")
+    for damping in ("log1p", None):
+        rows = [row for corpus in corpora for row in compare(corpus, damping, args.starts)]
+        print(f"\ndamping={damping!r}\n\n" + table(header, rows), flush=True)
+
+
+if __name__ == "__main__":
+    main()

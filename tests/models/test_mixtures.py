@@ -1,0 +1,312 @@
+"""SingleTopicModel and PoissonMixture: truth, likelihood, inference, invariances, bad input."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import gammaln
+from scipy.stats import poisson
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+
+from momentree import PoissonMixture, SingleTopicModel
+from momentree.backends import num_threads
+from momentree.datasets import make_poisson_mixture, make_single_topic
+from momentree.decomposition import svtd
+from momentree.exceptions import (
+    ConvergenceWarning,
+    EmptyCorpusError,
+    InvalidDataError,
+    InvalidParameterError,
+)
+from momentree.metrics import recovery_error
+from momentree.models._base import DECOMPOSITIONS
+
+STARTS = ("tree", "tfidf", "moments")
+SEED = 1
+"""The SVD method and Jennrich's stand or fall with one random direction; most seeds do."""
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_single_topic(
+        600, 60, 4, length=80, weights=[0.4, 0.3, 0.2, 0.1], exponent=0.5, random_state=0
+    )
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return make_poisson_mixture(3000, 12, 3, total=20.0, weights=[0.5, 0.3, 0.2], random_state=1)
+
+
+@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
+@pytest.mark.parametrize("refine", ["em", None])
+def test_every_decomposition_finds_the_topics(corpus, decomposition, refine):
+    model = SingleTopicModel(
+        4, decomposition=decomposition, refine=refine, start="moments", random_state=SEED
+    )
+    model.fit(corpus.X)
+    assert adjusted_rand_score(corpus.labels, model.labels_) > 0.98
+    # Words of a topic are at best its share of 48,000 words over 60: about 0.1 in L1.
+    assert recovery_error(model.components_, corpus.components) < 0.2
+    np.testing.assert_allclose(model.weights_, [0.4, 0.3, 0.2, 0.1], atol=0.06)
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("damping", ["log1p", None])
+def test_every_start_finds_the_topics(corpus, start, damping):
+    model = SingleTopicModel(4, start=start, damping=damping).fit(corpus.X)
+    assert adjusted_rand_score(corpus.labels, model.labels_) > 0.98
+    assert recovery_error(model.components_, corpus.components) < 0.2
+    assert model.diagnostics_["start"] == start
+    assert model.converged_
+    assert (np.diff(model.weights_) <= 0).all()
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("decomposition", ["sidiwo", "svtd", "tensor_power_method"])
+def test_moments_alone_converge_with_slope_minus_one_half(decomposition):
+    sizes = np.array([500, 2000, 8000, 32_000])
+    slopes = []
+    for seed in range(5):
+        truth = make_single_topic(
+            sizes[-1], 30, 3, length=40, concentration=1.0, exponent=0.0, random_state=seed
+        )
+        errors = [
+            recovery_error(
+                SingleTopicModel(3, refine=None, decomposition=decomposition)
+                .fit(truth.X[:n])
+                .components_,
+                truth.components,
+            )
+            for n in sizes
+        ]
+        slopes.append(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
+    error = np.std(slopes, ddof=1) / np.sqrt(len(slopes))
+    assert abs(np.mean(slopes) + 0.5) < 4 * error + 0.02
+
+
+@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
+def test_poisson_means_are_found(counts, decomposition):
+    model = PoissonMixture(3, decomposition=decomposition, refine=None, random_state=SEED).fit(
+        counts.X
+    )
+    assert recovery_error(model.means_, counts.means) < 3.0
+    refined = PoissonMixture(3, decomposition=decomposition, random_state=SEED).fit(counts.X)
+    assert recovery_error(refined.means_, counts.means) < 0.6
+    np.testing.assert_allclose(refined.weights_, counts.weights, atol=0.05)
+    assert refined.components_ is refined.means_
+
+
+def test_poisson_tells_components_by_how_much():
+    """Rows of the same proportions and other totals: only the Poisson model sees two groups."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=500)
+    X = rng.poisson(np.where(truth == 1, 12.0, 3.0)[:, None] * np.ones(6))
+    model = PoissonMixture(2).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) > 0.98
+
+
+def test_posteriors_and_likelihoods_are_their_definition(corpus):
+    model = SingleTopicModel(3, damping=None).fit(corpus.X)
+    X = corpus.X[:5].toarray()
+    joint = np.log(model.weights_) + X @ np.log(model.components_.T)
+    likelihood = np.log(np.exp(joint - joint.max(axis=1, keepdims=True)).sum(axis=1))
+    likelihood += joint.max(axis=1)
+    np.testing.assert_allclose(model.score_samples(X), likelihood)
+    np.testing.assert_allclose(
+        model.predict_proba(X), np.exp(joint - likelihood[:, None]), atol=1e-12
+    )
+    assert model.score(X) == pytest.approx(likelihood.mean())
+    assert model.perplexity(X) == pytest.approx(np.exp(-likelihood.sum() / X.sum()))
+    p = 3 * 59 + 2
+    assert model.bic(X) == pytest.approx(-2 * likelihood.sum() + p * np.log(5))
+
+
+def test_poisson_likelihood_is_that_of_scipy(counts):
+    model = PoissonMixture(3).fit(counts.X)
+    X = counts.X[:6].toarray()
+    logs = poisson.logpmf(X[:, None, :], model.means_[None]).sum(axis=2) + np.log(model.weights_)
+    expected = np.log(np.exp(logs).sum(axis=1))
+    np.testing.assert_allclose(model.score_samples(X), expected)
+    assert model.bic(X) == pytest.approx(-2 * expected.sum() + (3 * 12 + 2) * np.log(6))
+    np.testing.assert_allclose(gammaln(X + 1.0).sum(axis=1) > -1, True)
+
+
+def test_damped_topics_are_told_in_counts_as_they_are(corpus):
+    model = SingleTopicModel(4).fit(corpus.X)
+    R, X = model.predict_proba(corpus.X), corpus.X.toarray()
+    expected = R.T @ X + 1.0
+    np.testing.assert_allclose(
+        model.components_, expected / expected.sum(axis=1, keepdims=True), rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize("Model", [SingleTopicModel, PoissonMixture])
+def test_likelihood_never_falls_with_more_steps(Model, corpus):
+    options = {"damping": None} if Model is SingleTopicModel else {}
+    values = []
+    for steps in (2, 4, 8, 16):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = Model(6, start="moments", max_iter=steps, tol=0, smoothing=1e-6, **options)
+            values.append(model.fit(corpus.X).score(corpus.X))
+    assert (np.diff(values) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("Model", [SingleTopicModel, PoissonMixture])
+def test_samples_come_from_the_model(Model, corpus, counts):
+    data = corpus if Model is SingleTopicModel else counts
+    model = Model(3).fit(data.X)
+    X, labels = model.sample(4000, random_state=3)
+    assert sp.issparse(X)
+    assert X.shape == (4000, data.X.shape[1])
+    error = np.sqrt(model.weights_ * (1 - model.weights_) / 4000)
+    assert (np.abs(np.bincount(labels, minlength=3) / 4000 - model.weights_) < 5 * error).all()
+    again = Model(3).fit(X)
+    assert adjusted_rand_score(model.predict(X), again.labels_) > 0.9
+    repeat, _ = model.sample(4000, random_state=3)
+    assert (repeat != X).nnz == 0
+    assert model.sample(0)[0].shape == (0, data.X.shape[1])
+
+
+def test_sampled_length_is_that_of_the_documents_or_what_is_asked_for(corpus):
+    model = SingleTopicModel(3).fit(corpus.X)
+    assert set(model.sample(5)[0].sum(axis=1).tolist()) == {80}
+    assert set(model.sample(5, length=7)[0].sum(axis=1).tolist()) == {7}
+
+
+def test_weights_repeat_documents(corpus):
+    v = np.arange(200) % 3
+    X = corpus.X[:200]
+    a = SingleTopicModel(3).fit(X, sample_weight=v)
+    b = SingleTopicModel(3).fit(X[np.repeat(np.arange(200), v)])
+    np.testing.assert_allclose(a.components_, b.components_, rtol=1e-6)
+    np.testing.assert_allclose(a.weights_, b.weights_, rtol=1e-6)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10_000), start=st.sampled_from(STARTS))
+def test_order_of_rows_and_columns_does_not_matter(corpus, seed, start):
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(600), rng.permutation(60)
+    a = SingleTopicModel(4, start=start).fit(corpus.X)
+    b = SingleTopicModel(4, start=start).fit(corpus.X[rows][:, columns])
+    np.testing.assert_array_equal(a.labels_[rows], b.labels_)
+    np.testing.assert_allclose(a.components_[:, columns], b.components_, rtol=1e-4, atol=1e-9)
+
+
+def test_threads_do_not_matter(corpus):
+    with num_threads(1):
+        one = SingleTopicModel(4).fit(corpus.X)
+    with num_threads(4):
+        many = SingleTopicModel(4).fit(corpus.X)
+    np.testing.assert_array_equal(one.components_, many.components_)
+
+
+def test_warm_start_goes_on_where_the_last_fit_ended(corpus):
+    model = SingleTopicModel(4, warm_start=True).fit(corpus.X)
+    first = model.components_
+    model.fit(corpus.X)
+    assert model.n_iter_ <= 2
+    np.testing.assert_allclose(model.components_, first, rtol=1e-3, atol=1e-6)
+    # Another number of components cannot go on from it.
+    assert len(model.set_params(n_components=3).fit(corpus.X).weights_) == 3
+
+
+def test_names_views_and_copies(corpus):
+    frame = pd.DataFrame(corpus.X.toarray(), columns=[f"w{i}" for i in range(60)])
+    model = SingleTopicModel(4).fit(frame)
+    words = model.top_words(5)
+    assert [len(row) for row in words] == [5] * 4
+    # Relevance, not probability alone: every topic names words of its own.
+    assert len({row[0] for row in words}) == 4
+    np.testing.assert_allclose(model.transform(frame), model.predict_proba(frame))
+    np.testing.assert_array_equal(model.fit_predict(frame), model.labels_)
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+    assert list(model.get_feature_names_out()) == [f"singletopicmodel{j}" for j in range(4)]
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict_proba(frame), model.predict_proba(frame))
+    assert clone(model).get_params() == model.get_params()
+    named = SingleTopicModel(2).fit(corpus.X, feature_names=[f"v{i}" for i in range(60)])
+    assert named.top_words(1)[0][0].startswith("v")
+
+
+def test_a_decomposition_may_be_a_function(corpus):
+    seen = []
+
+    def mine(moments, n_components, *, random_state=None, whitening=None):
+        seen.append(n_components)
+        return svtd(moments, n_components, whitening=whitening)
+
+    model = SingleTopicModel(4, decomposition=mine, start="moments").fit(corpus.X)
+    assert seen == [4]
+    assert adjusted_rand_score(corpus.labels, model.labels_) > 0.98
+
+
+def test_fewer_components_come_back_with_the_reason():
+    X = np.array([[3, 0, 0], [0, 3, 0], [4, 0, 0], [0, 5, 0]])
+    with pytest.warns(ConvergenceWarning, match="2 of 3 components: M2 shows 2"):
+        model = SingleTopicModel(3, refine=None).fit(X)
+    assert model.components_.shape == (2, 3)
+    assert "M2 shows 2" in model.diagnostics_["reason"]
+    with pytest.warns(ConvergenceWarning, match="1 of 2 components"):
+        SingleTopicModel(2).fit(np.full((4, 3), 2))
+
+
+def test_empty_documents_take_the_largest_topic(corpus):
+    X = sp.vstack([corpus.X[:300], sp.csr_array((3, 60))], format="csr")
+    model = SingleTopicModel(4).fit(X)
+    np.testing.assert_array_equal(model.labels_[-3:], 0)
+    np.testing.assert_allclose(model.predict_proba(X[-3:]), np.tile(model.weights_, (3, 1)))
+    assert np.isnan(model.perplexity(X[-3:]))
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+def test_words_never_seen_are_scored_all_the_same(refine):
+    X = np.array([[4, 1, 0, 0]] * 5 + [[0, 0, 5, 0]] * 5)
+    model = SingleTopicModel(2, refine=refine).fit(X)
+    assert np.isfinite(model.score([[0, 0, 0, 3]]))
+    assert np.isfinite(PoissonMixture(2, refine=refine).fit(X).score_samples([[9, 0, 9, 0]])).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"n_components": 0}, "n_components=0"),
+        ({"n_components": 2.5}, "whole number"),
+        ({"n_components": True}, "n_components=True"),
+        ({"decomposition": "pca"}, "decomposition='pca'"),
+        ({"refine": "gibbs"}, "refine='gibbs'"),
+        ({"start": "random"}, "start='random'"),
+        ({"damping": "sqrt"}, "damping='sqrt'"),
+        ({"smoothing": 0}, "smoothing=0"),
+        ({"max_iter": 0}, "max_iter=0"),
+        ({"tol": float("nan")}, "tol=nan"),
+        ({"weighting": "three_words"}, "three_words"),
+    ],
+)
+def test_parameters_out_of_range_are_named(corpus, options, says):
+    with pytest.raises(InvalidParameterError, match=says):
+        SingleTopicModel(**{"n_components": 3, **options}).fit(corpus.X)
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "says"),
+    [
+        ([[1, -1], [2, 0]], InvalidDataError, "Negative values"),
+        ([[1, np.nan], [2, 0]], InvalidDataError, "NaN"),
+        ([[0, 0], [0, 0]], EmptyCorpusError, "empty"),
+        ([[3, 1]], InvalidDataError, "n_samples = 1"),
+        ([[3, 1], [0, 0]], InvalidDataError, "n_samples = 1"),
+    ],
+)
+@pytest.mark.parametrize("Model", [SingleTopicModel, PoissonMixture])
+def test_bad_data_is_named(Model, X, error, says):
+    with pytest.raises(error, match=says):
+        Model(2).fit(X)
