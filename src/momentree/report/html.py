@@ -15,11 +15,21 @@ import jinja2
 from markupsafe import Markup
 
 from momentree._files import whole_file
+from momentree.report.chart import stacked_areas
 
 __all__ = ["render_html", "write_html"]
 
-_STYLES = ("base.css", "views.css", "node.css", "print.css")
-_SCRIPTS = ("core.js", "tree.js", "map.js", "node.js", "search.js", "views.js", "start.js")
+_STYLES = ("base.css", "views.css", "node.css", "shares.css", "print.css")
+_SCRIPTS = (
+    "core.js",
+    "tree.js",
+    "map.js",
+    "node.js",
+    "shares.js",
+    "search.js",
+    "views.js",
+    "start.js",
+)
 # Set before the page is painted: what only works with scripts is hidden without them.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
 # Height of the icicle, pixels: of all rows together, and the limits of one row.
@@ -28,6 +38,8 @@ _ROW_LIMITS = (7, 44)
 # Without scripts the names in the icicle fit a page of this width, pixels.
 _PLAIN_WIDTH = 760
 _LETTER_WIDTH = 7.5
+# A larger matrix of topics is neither read nor small: the strongest pairs stay.
+_MOST_IN_MATRIX = 40
 
 
 def render_html(summary: Mapping[str, Any]) -> str:
@@ -78,6 +90,10 @@ def render_html(summary: Mapping[str, Any]) -> str:
         nodes=summary["nodes"],
         row_height=max(low, min(high, _ICICLE_HEIGHT // rows)),
         rows=rows,
+        topics=[node for node in summary["nodes"] if node["leaf"] is not None],
+        chart=stacked_areas(summary["areas"]) if summary["areas"] else [],
+        mixes="alpha0" in summary["made"]["parameters"],
+        most_in_matrix=_MOST_IN_MATRIX,
         style=Markup("".join(map(_read, _STYLES))),  # noqa: S704  own files
         first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
         script=Markup(script),  # noqa: S704  own files

@@ -19,8 +19,9 @@ __all__ = ["MAX_COLUMNS", "Ordered", "in_order", "shares_in_columns"]
 # More columns are narrower than a pixel or two on most screens.
 MAX_COLUMNS = 300
 _MAX_NAME = 60
+_MAX_TICKS, _MAX_TICK = 7, 18
 # Known labels are written below the chart when they come in not more runs than this.
-_MAX_RUNS = 40
+_MAX_RUNS = 24
 
 Floats = NDArray[np.float64]
 
@@ -156,8 +157,10 @@ def shares_in_columns(
     -------
     dict
         JSON-able: ``shares`` (for each topic the mean share in each column, per mille),
-        ``names`` of the columns, ``note`` (what a column is), ``axis``, ``left_out`` (number of
-        documents without a value), ``runs`` (of one known label: label, first column, columns).
+        ``names`` of the columns, ``rows`` (the document of each, or None where there are several),
+        ``ticks`` (pairs of column and text), ``note`` (what a column is), ``axis``, ``left_out``
+        (number of documents without a value), ``runs`` (of one known label: label, first column,
+        columns).
     """
     n = len(ordered.rows)
     n_groups = int(ordered.group[-1]) + 1
@@ -178,6 +181,8 @@ def shares_in_columns(
     return {
         "shares": np.rint(1000.0 * means.T).astype(int).tolist(),
         "names": [_name(ordered, ids, a, a + size) for a, size in zip(start, sizes, strict=True)],
+        "rows": ordered.rows.tolist() if m == n else None,
+        "ticks": _ticks(ordered, ids, start),
         "note": note,
         "axis": ordered.name,
         "left_out": left_out,
@@ -188,17 +193,32 @@ def shares_in_columns(
 def _name(ordered: Ordered, ids: Sequence[str] | None, a: int, b: int) -> str:
     """Name a column of the documents from place a to place b."""
 
-    def one(at: int) -> str:
-        row = int(ordered.rows[at])
-        return snippet(str(ids[row]), _MAX_NAME) if ids is not None else str(row)
-
+    one = _id(ordered, ids, a)
     if ordered.texts is None:
-        return one(a) if b - a == 1 else f"{one(a)} to {one(b - 1)}"
+        return one if b - a == 1 else f"{one} to {_id(ordered, ids, b - 1)}"
     first, last = ordered.texts[a], ordered.texts[b - 1]
     if b - a == 1:
-        return first if ids is None or one(a) == first else f"{first}: {one(a)}"
+        return first if ids is None or one == first else f"{first}: {one}"
     count = f"{b - a:,} documents"
     return f"{first} ({count})" if first == last else f"{first} to {last} ({count})"
+
+
+def _id(ordered: Ordered, ids: Sequence[str] | None, at: int) -> str:
+    row = int(ordered.rows[at])
+    return snippet(str(ids[row]), _MAX_NAME) if ids is not None else str(row)
+
+
+def _ticks(
+    ordered: Ordered, ids: Sequence[str] | None, start: NDArray[np.intp]
+) -> list[list[int | str]]:
+    """Write the value or the name of a document below some columns, evenly spread."""
+    m = len(start)
+    columns = np.unique(np.linspace(0, m - 1, min(m, _MAX_TICKS)).round().astype(int))
+    texts = [
+        _id(ordered, ids, int(a)) if ordered.texts is None else ordered.texts[a]
+        for a in start[columns]
+    ]
+    return [[int(c), snippet(text, _MAX_TICK)] for c, text in zip(columns, texts, strict=True)]
 
 
 def _runs(labels: NDArray[np.intp], start: NDArray[Any], sizes: NDArray[Any]) -> list[list[int]]:

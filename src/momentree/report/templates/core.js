@@ -3,6 +3,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const nodes = data.nodes;
 const documents = data.documents.items;
+// A flat model is a tree of one level: all documents, and below them its topics.
+const flat = data.kind === "flat";
 const logBase = data.words.p.map(Math.log);
 const state = { node: 0, lambda: data.default_lambda, found: null };
 const listeners = [];

@@ -11,7 +11,7 @@ function drawTopic(node) {
     drawNumbers(node),
     ...(node.reason ? [el("p", { class: "reason" }, `Not split further: ${node.reason}`)] : []),
     el("div", { class: "parts" }, left, right),
-    el("a", { class: "back", href: "#tree-title", onclick: backToTree }, "Back to the tree"),
+    el("a", { class: "back", href: "#tree-title", onclick: backToTree }, flat ? "Back to the topics" : "Back to the tree"),
   );
   updateWords(node, false);
   showMoreButtons();
@@ -35,9 +35,10 @@ function drawNumbers(node) {
   const fact = (name, value, unit = "", title = null) =>
     el("div", { title }, el("dt", {}, name), el("dd", {}, value, unit ? el("small", {}, ` ${unit}`) : null));
   return el("dl", { class: "numbers" },
-    fact("Documents", integer(node.n_samples), percent(node.share)),
-    node.children.length ? fact("Gain of its split", amount(node.gain), "nats", "Log-likelihood that the split gains") : null,
-    node.children.length ? fact("Topics below", integer(countLeaves(node))) : null,
+    flat && node.children.length === 0 ? fact("Share", percent(node.share)) : null,
+    fact("Documents", integer(node.n_samples), flat ? (node.children.length ? "" : "with most of it") : percent(node.share)),
+    !flat && node.children.length ? fact("Gain of its split", amount(node.gain), "nats", "Log-likelihood that the split gains") : null,
+    node.children.length ? fact(flat ? "Topics" : "Topics below", integer(countLeaves(node))) : null,
     node.coherence ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalised pointwise mutual information of the ten most probable words, -1 to 1") : null,
     node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the ten most probable words; nearer 0 is better") : null,
   );
@@ -136,20 +137,31 @@ function drawLabels(node) {
 function drawSplits(node) {
   if (!node.children.length) return null;
   return el("section", { "aria-labelledby": "splits-title" },
-    el("h3", { id: "splits-title" }, "Splits into"),
+    el("h3", { id: "splits-title" }, flat ? "Its topics" : "Splits into"),
     el("div", { class: "splits" }, ...node.children.map((id) => {
       const child = nodes[id];
       return el("button", { type: "button", style: color(child), onclick: () => choose(id, { reveal: true }) },
-        el("span", { class: "line" }, user("b", child.name), el("span", {}, `${integer(child.n_samples)} · ${percent(child.n_samples / Math.max(node.n_samples, 1))}`)),
+        el("span", { class: "line" }, user("b", child.name), el("span", {}, `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`)),
         user("p", child.top.slice(0, 10).map((word) => data.words.word[word]).join(", ")),
       );
     })),
   );
 }
 
+// The shares of topics in a document: as a bar, and of a found document as a list.
+function drawMix(entry, found) {
+  const shares = (entry.shares ?? []).map(([leaf, share]) => ({ node: topicNode(leaf), share: share / 1000 }));
+  if (!shares.length) return null;
+  const words = shares.map(({ node, share }) => `${node.name} ${percent(share, 0)}`).join("; ");
+  const bar = el("span", { class: "mix", role: "img", "aria-label": `Shares of topics: ${words}`, title: words },
+    ...shares.map(({ node, share }) => el("i", { style: { ...color(node), width: `${100 * share}%` } })));
+  return found ? el("div", {}, bar, shareList(shares)) : bar;
+}
+
 function drawDocument(entry, found = false) {
   return el("article", { class: found ? "document found" : "document" },
     el("header", {}, user("b", entry.id), entry.label === null ? null : user("span", data.labels[entry.label], { class: "tag" })),
+    drawMix(entry, found),
     entry.text ? user("p", entry.text, found ? {} : { class: "short" }) : el("p", { class: "note" }, "(no text)"),
   );
 }

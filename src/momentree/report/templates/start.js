@@ -8,6 +8,7 @@ setupViews();
 setupTree();
 setupMap();
 setupTable();
+setupShares();
 setupSearch();
 listeners.push(drawTopic);
 window.addEventListener("hashchange", () => {

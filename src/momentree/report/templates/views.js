@@ -26,11 +26,11 @@ function setupViews() {
       showView(viewOf(tabs[(next + tabs.length) % tabs.length]).id, true);
     });
   }
-  for (const link of $$('.leaves a, #table a')) {
+  for (const link of $$('.leaves a, #table a, .in-words a, .relations a')) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
       showView("explore");
-      choose(Number(link.closest("[data-node]").dataset.node), { reveal: true });
+      choose(Number(link.hash.slice("#node-".length)), { reveal: true });
       topic.focus({ preventScroll: true });
     });
   }
