@@ -77,8 +77,5 @@ def stacked_areas(areas: Mapping[str, Any]) -> list[Area]:
 
 
 def _steps(edge: list[int]) -> str:
-    parts = [f"M0 0V{edge[0]}"]
-    for at in range(1, len(edge)):
-        if edge[at] != edge[at - 1]:
-            parts.append(f"H{at}V{edge[at]}")
-    return "".join(parts) + f"H{len(edge)}V0Z"
+    changes = (f"H{at}V{edge[at]}" for at in range(1, len(edge)) if edge[at] != edge[at - 1])
+    return f"M0 0V{edge[0]}{''.join(changes)}H{len(edge)}V0Z"

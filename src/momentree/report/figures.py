@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from momentree.exceptions import InvalidParameterError
 from momentree.metrics import relevance
 from momentree.report._fitted import FittedTree, fitted_root
-from momentree.report.layout import icicle_cells
+from momentree.report.layout import icicle_cells, leaf_color
 from momentree.report.summary import DEFAULT_LAMBDA
 from momentree.tree.node import TreeNode
 
@@ -81,7 +80,7 @@ def plot_tree(
         if not node.is_leaf:
             y_of[id(node)] = float(np.mean([y_of[id(child)] for child in node.children]))
     deepest = max(node.depth for node in leaves)
-    colors: list[Any] = [_color(cell.hue, leaf=True) for cell in icicle_cells(root)]
+    colors: list[Any] = [leaf_color(cell.hue, leaf=True) for cell in icicle_cells(root)]
     colors[0] = _SOFT if len(leaves) > 1 else colors[0]
     for node in root.nodes():
         x, y = float(node.depth), y_of[id(node)]
@@ -191,7 +190,7 @@ def plot_icicle(
     width_of = _text_widths(fontsize)
     for node, cell in zip(root.nodes(), cells, strict=True):
         width, height = cell.x1 - cell.x0, float(cell.bottom - cell.top)
-        color: Any = _color(cell.hue, leaf=node.is_leaf)
+        color: Any = leaf_color(cell.hue, leaf=node.is_leaf)
         if node.parent is None and not node.is_leaf:
             color = "#e5e2db"
         ax.add_patch(
@@ -264,25 +263,3 @@ def _cut(line: str, width_of: Callable[[str], float], room: float) -> str:
     while len(words) > 1 and width_of(", ".join(words)) > room:
         words.pop()
     return ", ".join(words)
-
-
-def _color(hue: float, *, leaf: bool) -> tuple[float, float, float]:
-    """Return the sRGB color of a hue in OKLCH, the color space of the page.
-
-    The matrices are those of B. Ottosson, "A perceptual color space for image processing"
-    (2020), which defines the space.
-    """
-    lightness, chroma = (0.82, 0.09) if leaf else (0.92, 0.045)
-    a, b = chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
-    cone = np.array([[0.3963377774, 0.2158037573], [-0.1055613458, -0.0638541728]])
-    cone = np.vstack([cone, [-0.0894841775, -1.2914855480]]) @ [a, b] + lightness
-    to_linear = [
-        [4.0767416621, -3.3077115913, 0.2309699292],
-        [-1.2684380046, 2.6097574011, -0.3413193965],
-        [-0.0041960863, -0.7034186147, 1.7076147010],
-    ]
-    linear = np.clip(np.array(to_linear) @ cone**3, 0.0, 1.0)
-    red, green, blue = np.where(
-        linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055
-    )
-    return float(red), float(green), float(blue)

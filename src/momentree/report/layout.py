@@ -1,12 +1,15 @@
-"""Where the nodes of a tree go on a page, and in which hue: geometry apart from drawing."""
+"""Where the nodes of a tree go on a page, and in which color: geometry apart from drawing."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
 
 from momentree.tree.node import TreeNode
 
-__all__ = ["Cell", "icicle_cells"]
+__all__ = ["Cell", "icicle_cells", "leaf_color", "spread_hue"]
 
 # Hues start here (degrees on the colour circle) and run this far, so that the first and the
 # last branch do not meet.
@@ -70,7 +73,7 @@ def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
         bottom = n_rows if node.is_leaf else node.depth + 1
         hue = (hue0 + hue1) / 2.0
         if spread and node.leaf_id is not None:
-            hue = _FIRST_HUE + _GOLDEN_ANGLE * node.leaf_id
+            hue = spread_hue(node.leaf_id)
         cells.append(Cell(x0, x1, node.depth, bottom, round(hue % 360.0, 1)))
         children = node.children
         if not children:
@@ -90,3 +93,55 @@ def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
             left, hue = right, end
         stack.extend(reversed(placed))
     return cells
+
+
+def spread_hue(topic: int) -> float:
+    """Return the hue of a topic of a flat model: neighbours have hues far apart.
+
+    Parameters
+    ----------
+    topic : int
+        Its number.
+
+    Returns
+    -------
+    float
+        Degrees on the colour circle.
+    """
+    return (_FIRST_HUE + _GOLDEN_ANGLE * topic) % 360.0
+
+
+def leaf_color(hue: float, *, leaf: bool = True) -> tuple[float, float, float]:
+    """Return the sRGB color of a hue in OKLCH, the color space of the page.
+
+    Parameters
+    ----------
+    hue : float
+        Degrees on the colour circle.
+    leaf : bool, default=True
+        Whether the node is a leaf; groups above are paler.
+
+    Returns
+    -------
+    red, green, blue : float
+        In [0, 1].
+
+    Notes
+    -----
+    The matrices are those of B. Ottosson, "A perceptual color space for image processing"
+    (2020), which defines the space.
+    """
+    lightness, chroma = (0.82, 0.09) if leaf else (0.92, 0.045)
+    a, b = chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
+    cone = np.array([[0.3963377774, 0.2158037573], [-0.1055613458, -0.0638541728]])
+    cone = np.vstack([cone, [-0.0894841775, -1.2914855480]]) @ [a, b] + lightness
+    to_linear = [
+        [4.0767416621, -3.3077115913, 0.2309699292],
+        [-1.2684380046, 2.6097574011, -0.3413193965],
+        [-0.0041960863, -0.7034186147, 1.7076147010],
+    ]
+    linear = np.clip(np.array(to_linear) @ cone**3, 0.0, 1.0)
+    red, green, blue = np.where(
+        linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055
+    )
+    return float(red), float(green), float(blue)

@@ -192,13 +192,12 @@ def shares_in_columns(
 
 def _name(ordered: Ordered, ids: Sequence[str] | None, a: int, b: int) -> str:
     """Name a column of the documents from place a to place b."""
-
     one = _id(ordered, ids, a)
     if ordered.texts is None:
         return one if b - a == 1 else f"{one} to {_id(ordered, ids, b - 1)}"
     first, last = ordered.texts[a], ordered.texts[b - 1]
     if b - a == 1:
-        return first if ids is None or one == first else f"{first}: {one}"
+        return first if ids is None else one if first in one else f"{first}: {one}"
     count = f"{b - a:,} documents"
     return f"{first} ({count})" if first == last else f"{first} to {last} ({count})"
 
