@@ -69,7 +69,10 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
         "coherence": _coherence,
     }
     names = [name for name in draw if name in choice.by_criterion]
-    panels = _new_panels(len(names)) if ax is None else [*np.atleast_1d(ax).ravel()]
+    if ax is None:
+        panels = _new_panels(len(names)) if names else []
+    else:
+        panels = [*np.atleast_1d(ax).ravel()]
     if len(panels) != len(names):
         msg = f"{len(panels)} axes were given; expected {len(names)}, for {', '.join(names)}"
         raise InvalidParameterError(msg)
@@ -85,14 +88,13 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
         text += f" ({low} to {high})" if low < high else ""
         panels[0].annotate(
             text if choice.n_components != 1 else text.replace("components", "component"),
-            (choice.n_components, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 5),
+            (1.0, 1.0),
+            xycoords="axes fraction",
+            xytext=(0, 6),
             textcoords="offset points",
-            ha="left" if choice.n_components < 0.75 * k[-1] else "right",
+            ha="right",
             color=_INK,
             fontweight="bold",
-            annotation_clip=False,
         )
         panels[-1].set_xlabel("number of components")
     return panels
@@ -101,18 +103,20 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
 def _new_panels(n: int) -> list[Axes]:
     import matplotlib.pyplot as plt
 
-    figure: Figure = plt.figure(figsize=(_WIDTH, _PANEL_HEIGHT * max(n, 1) + 0.5))
+    figure: Figure = plt.figure(figsize=(_WIDTH, _PANEL_HEIGHT * n + 0.5))
     figure.set_layout_engine("constrained", h_pad=0.08)
-    grid = figure.subplots(max(n, 1), 1, sharex=True, squeeze=False)
-    return list(grid[:n, 0])
+    grid = figure.subplots(n, 1, sharex=True, squeeze=False)
+    return list(grid[:, 0])
 
 
 def _frame(panel: Axes, choice: ComponentChoice, k: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     low, high = choice.interval
     panel.axvspan(low - 0.5, high + 0.5, color="#f2efe8", zorder=0, linewidth=0)
     panel.axvline(choice.n_components, color=_INK, linewidth=1.0, zorder=1)
     panel.set_xlim(k[0] - 0.7, k[-1] + 0.7)
-    panel.xaxis.get_major_locator().set_params(integer=True)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     panel.grid(axis="y", color=_LINE, linewidth=0.6)
     panel.set_axisbelow(True)
     for side in ("top", "right"):

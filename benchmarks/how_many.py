@@ -1,0 +1,167 @@
+"""How many components are there, and how often does each criterion say so?
+
+Documents are drawn from known numbers of topics, in several settings, one with words in bursts.
+The first table has the share of samples for which a criterion names the true number exactly, the
+second its mean error, the third how often its interval holds the truth. Then labelled corpora,
+whose classes are only a rough guide to the number of topics in them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from _common import CORPORA, Labelled, environment, load_all, mean_se, table
+
+from momentree.datasets import make_single_topic
+from momentree.models import ComponentChoice, choose_n_components
+
+CRITERIA = ("completion", "spectrum", "bic", "coherence")
+COMBINED = "together"
+COUNTS = (1, 3, 5, 10, 20)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How documents are drawn.
+
+    Attributes
+    ----------
+    name : str
+        For tables.
+    n, d, length : int
+        Documents, words in the vocabulary, words in a document.
+    concentration : float
+        Of the topics; with 1 they are more alike than with 0.5.
+    even : bool
+        Whether topics have equal weights; else they fall as rank^-0.7.
+    bursts : float
+        Concentration of the words of a document around its topic; infinite without bursts.
+    """
+
+    name: str
+    n: int
+    d: int
+    length: int
+    concentration: float = 0.5
+    even: bool = False
+    bursts: float = np.inf
+
+    def draw(self, k: int, seed: int) -> Any:
+        """Return counts of shape (n, d) from k topics."""
+        w = np.ones(k) if self.even else np.arange(1, k + 1) ** -0.7
+        sample = make_single_topic(
+            self.n,
+            self.d,
+            k,
+            length=self.length,
+            weights=w / w.sum(),
+            concentration=self.concentration,
+            random_state=seed,
+        )
+        if np.isinf(self.bursts):
+            return sample.X
+        rng = np.random.default_rng(seed)
+        p = rng.standard_gamma(self.bursts * sample.components[sample.labels] + 1e-9)
+        return sp.csr_array(rng.multinomial(self.length, p / p.sum(axis=1, keepdims=True)))
+
+
+SETTINGS = (
+    Setting("500 x 300, 50 words, even", 500, 300, 50, even=True),
+    Setting("2,000 x 1,000, 100 words, even", 2000, 1000, 100, even=True),
+    Setting("2,000 x 1,000, 100 words", 2000, 1000, 100),
+    Setting("5,000 x 3,000, 60 words", 5000, 3000, 60),
+    Setting("1,000 x 2,000, 200 words, alike", 1000, 2000, 200, 1.0),
+    Setting("3,000 x 100, 30 words", 3000, 100, 30),
+    Setting("5,000 x 1,000, 20 words, alike", 5000, 1000, 20, 1.0),
+    Setting("2,000 x 1,000, 100 words, bursts", 2000, 1000, 100, bursts=200.0),
+)
+
+
+def answers(choice: ComponentChoice) -> dict[str, tuple[int, int, int]]:
+    """Return the number and the interval of each criterion and of all together."""
+    return {**choice.by_criterion, COMBINED: (choice.n_components, *choice.interval)}
+
+
+def measure(
+    settings: Iterable[Setting], counts: Sequence[int], n_seeds: int
+) -> dict[tuple[str, int], list[dict[str, tuple[int, int, int]]]]:
+    """Return the answers for each setting and number of topics, one for each seed."""
+    return {
+        (setting.name, k): [
+            answers(choose_n_components(setting.draw(k, s))) for s in range(n_seeds)
+        ]
+        for setting in settings
+        for k in counts
+    }
+
+
+def rows(found: dict[tuple[str, int], list[dict[str, tuple[int, int, int]]]]) -> list[list[str]]:
+    """Return a row for each setting: the share of right answers by criterion; one for all."""
+    names = list(dict.fromkeys(name for name, _ in found))
+    out = []
+    for name in [*names, "all"]:
+        some = [(k, one) for (n, k), seeds in found.items() for one in seeds if name in (n, "all")]
+        out.append([name, *(_right(some, criterion) for criterion in (*CRITERIA, COMBINED))])
+    return out
+
+
+def rows_by_count(
+    found: dict[tuple[str, int], list[dict[str, tuple[int, int, int]]]],
+) -> list[list[str]]:
+    """Return, for each true number, shares of right answers, mean answers, and coverage."""
+    out = []
+    for k in dict.fromkeys(k for _, k in found):
+        some = [(k, one) for (_, truth), seeds in found.items() if truth == k for one in seeds]
+        for criterion in (*CRITERIA, COMBINED):
+            said = [one[criterion] for _, one in some if criterion in one]
+            inside = [float(low <= k <= high) for _, low, high in said]
+            mean = mean_se([float(v[0]) for v in said]) if said else ""
+            cover = mean_se(inside) if said else ""
+            out.append([str(k), criterion, _right(some, criterion), mean, cover])
+    return out
+
+
+def _right(some: list[tuple[int, dict[str, tuple[int, int, int]]]], criterion: str) -> str:
+    values = [float(one[criterion][0] == k) for k, one in some if criterion in one]
+    return mean_se(values, ".2f") if values else ""
+
+
+def corpus_row(corpus: Labelled) -> list[str]:
+    """Return what is said of a corpus, and how long it took."""
+    start = time.perf_counter()
+    choice = choose_n_components(corpus.X)
+    seconds = time.perf_counter() - start
+    said = answers(choice)
+    cells = [
+        f"{k} ({low} to {high})" for k, low, high in (said[name] for name in (*CRITERIA, COMBINED))
+    ]
+    print(f"{corpus.name}: {choice.reason}")
+    return [corpus.name, str(corpus.X.shape[0]), str(corpus.n_classes), *cells, f"{seconds:.0f}"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--corpora", nargs="*", default=list(CORPORA))
+    options = parser.parse_args()
+    print(environment())
+    found = measure(SETTINGS, COUNTS, options.seeds)
+    print(f"\nshare right, {options.seeds} seeds of each of k = {', '.join(map(str, COUNTS))}")
+    print(table(("setting", *CRITERIA, COMBINED), rows(found)))
+    print()
+    print(
+        table(("k", "criterion", "right", "mean answer", "interval holds it"), rows_by_count(found))
+    )
+    print()
+    lines = [corpus_row(corpus) for corpus in load_all(options.corpora)]
+    print(table(("corpus", "documents", "classes", *CRITERIA, COMBINED, "seconds"), lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,389 @@
+"""The number of components: known numbers are found, and each criterion is what it says."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.special import logsumexp
+
+import momentree as mt
+from momentree.backends import RowBlocks
+from momentree.datasets import make_single_topic
+from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+from momentree.models import choose_n_components
+from momentree.models._candidates import SingleTopicFits, _partitions, folds
+from momentree.models._criteria import Verdict, _best, _coherent, together
+from momentree.models._spectrum import Spectrum, spectrum
+from momentree.tree.growth import Branch
+from momentree.tree.split import LinearRule
+
+
+def sample(k, n=600, d=200, seed=0, **options):
+    """Documents of 60 words from k topics."""
+    return make_single_topic(n, d, k, length=60, random_state=seed, **options).X
+
+
+@pytest.fixture(scope="module")
+def four():
+    """A choice for documents of four topics."""
+    return choose_n_components(sample(4), candidates=range(1, 9))
+
+
+# --- the truth is found -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 3, 6])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_known_number_is_found(k, seed):
+    choice = choose_n_components(sample(k, seed=seed), candidates=range(1, 11))
+    assert choice.n_components == k
+    assert choice.by_criterion["spectrum"][0] == k
+    assert choice.interval[0] <= k <= choice.interval[1]
+
+
+def test_uneven_weights():
+    X = sample(5, n=1000, weights=[0.4, 0.3, 0.15, 0.1, 0.05])
+    assert choose_n_components(X, candidates=range(1, 9)).n_components == 5
+
+
+def test_words_in_bursts_are_no_topics():
+    """Words of one document come from a distribution of its own around that of its topic."""
+    topics = make_single_topic(1, 100, 3, random_state=0).components
+    rng = np.random.default_rng(0)
+    p = rng.standard_gamma(100.0 * topics[rng.integers(3, size=1000)] + 1e-9)
+    X = rng.multinomial(60, p / p.sum(axis=1, keepdims=True))
+    assert choose_n_components(X, candidates=range(1, 9)).n_components == 3
+
+
+def test_bic_charges_too_much_where_words_are_many():
+    """What docs/how_many.md says of BIC, and why completion decides."""
+    X = make_single_topic(600, 1500, 8, length=60, random_state=0).X
+    choice = choose_n_components(X, candidates=[1, 2, 4, 6, 7, 8, 9])
+    assert choice.n_components == 8
+    assert choice.by_criterion["bic"][0] < 8
+    assert "it charges for every word" in choice.reason
+
+
+# --- the spectrum -------------------------------------------------------------------------------
+
+
+def halves_by_hand(X, groups, seed):
+    """S_A, S_B, held-out terms of each document of B for a vector, all dense and literal."""
+    n_groups = groups.max() + 1
+    first = (np.random.RandomState(seed).permutation(n_groups) < n_groups // 2)[groups]
+    parts = [X[first], X[~first]]
+    m1 = np.mean([part.sum(axis=0) / part.sum() for part in parts], axis=0)
+    scale = 1.0 / np.sqrt(m1 + 1.0 / np.count_nonzero(m1))
+    moments = []
+    for part in parts:
+        c = part.sum(axis=1)
+        terms = np.einsum("ia,ib->iab", part, part) - np.einsum("ia,ab->iab", part, np.eye(len(m1)))
+        moments.append(scale[:, None] * terms * scale / (c * (c - 1)).sum())
+    return moments
+
+
+def test_spectrum_is_that_of_dense_halves():
+    X = make_single_topic(60, 12, 3, length=20, random_state=0).X.toarray().astype(float)
+    n, groups = len(X), np.arange(len(X))
+    found = spectrum(
+        RowBlocks(sp.csr_array(X)), np.ones(n), np.ones(n), groups, 5, np.random.RandomState(3)
+    )
+    A, B = halves_by_hand(X, groups, 3)
+    expected = []
+    for here, there in ((A, B), (B, A)):
+        values, U = np.linalg.eigh(here.sum(axis=0))
+        values, U = values[::-1][:5], U[:, ::-1][:, :5]
+        terms = np.einsum("ak,iab,bk->ik", U, there, U)
+        held = terms.sum(axis=0)
+        # All documents have 20 words, so that each has the same share of the sum.
+        error = np.sqrt(np.square(terms - held / len(terms)).sum(axis=0))
+        expected.append([values, held, error])
+    values, held, error = np.mean(expected, axis=0)
+    m = len(found.eigenvalues)
+    assert m >= 3
+    np.testing.assert_allclose(found.eigenvalues, values[:m], rtol=1e-8)
+    np.testing.assert_allclose(found.held_out, held[:m], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(found.standard_error, error[:m], rtol=1e-8)
+
+
+def test_first_eigenvalue_of_independent_words_is_one():
+    """With D = diag(M1) alone S of one topic is u u^T with a unit vector; 1/d shrinks it a bit."""
+    X = np.random.default_rng(0).multinomial(2000, np.full(10, 0.1), size=400)
+    n = len(X)
+    found = spectrum(
+        RowBlocks(sp.csr_array(X)),
+        np.ones(n),
+        np.ones(n),
+        np.arange(n),
+        4,
+        np.random.RandomState(0),
+    )
+    np.testing.assert_allclose(found.eigenvalues[0], 0.5, atol=0.001)
+    assert found.interval == (1, 1, 1)
+
+
+def test_held_out_value_of_noise_has_mean_zero_and_the_error_it_says():
+    """Directions beyond the topics: z = held out / standard error, over 40 samples."""
+    z = []
+    for seed in range(40):
+        X = sample(2, n=200, d=60, seed=seed)
+        n = X.shape[0]
+        moments = spectrum(
+            RowBlocks(X), np.ones(n), np.ones(n), np.arange(n), 6, np.random.RandomState(seed)
+        )
+        z.append(moments.held_out[3:] / moments.standard_error[3:])
+    z = np.concatenate(z)
+    # The value is the mean of two halves, the error that of one: 1 is the most to expect.
+    assert abs(z.mean()) < 4 * z.std() / np.sqrt(len(z)) + 0.2
+    assert 0.4 < z.std() < 1.2
+
+
+def test_interval_is_a_floor_more_or_less():
+    found = Spectrum(np.ones(4), np.array([9.0, 3.5, 2.5, 1.0]), np.ones(4))
+    assert found.interval == (2, 1, 3)
+    np.testing.assert_array_equal(found.floor, 3.0)
+
+
+def test_half_without_pairs_has_no_spectrum():
+    X = sp.csr_array(np.eye(6))
+    found = spectrum(
+        RowBlocks(X), np.ones(6), np.ones(6), np.arange(6), 3, np.random.RandomState(0)
+    )
+    assert len(found.eigenvalues) == 0
+
+
+# --- folds, nested starts, completion -----------------------------------------------------------
+
+
+def test_folds_leave_out_every_document_once_and_keep_copies_together():
+    X = sample(3, n=50)
+    X = sp.vstack([X, X], format="csr")
+    groups = np.tile(np.arange(50), 2)
+    weight = np.arange(1.0, 101.0)
+    parts = list(folds(X, weight, groups, np.random.RandomState(0), judged=True))
+    assert len(parts) == 5
+    assert sorted(np.concatenate([part.judge_weight for part in parts])) == list(weight)
+    for part in parts:
+        assert not {tuple(row) for row in part.X.toarray()} & {
+            tuple(row) for row in (part.known + part.hidden).toarray().astype(int)
+        }
+        assert len(part.weight) + len(part.judge_weight) == 100
+
+
+def test_folds_stop_at_enough_judges(monkeypatch):
+    monkeypatch.setattr("momentree.models._candidates.JUDGES", 21)
+    parts = list(
+        folds(sample(1, n=50), np.ones(50), np.arange(50), np.random.RandomState(0), judged=True)
+    )
+    assert len(parts) == 3
+
+
+def test_partitions_replay_best_first_growth():
+    def branch(lo, hi, *children):
+        rule = LinearRule(np.zeros(1), 0.0) if children else None
+        return Branch(np.arange(lo, hi), rule=rule, children=list(children))
+
+    left = branch(0, 4, branch(0, 2), branch(2, 4))
+    right = branch(4, 8, branch(4, 5), branch(5, 8))
+    root = branch(0, 8, left, right)
+    gain = {id(root.rule): 1.0, id(left.rule): 2.0, id(right.rule): 5.0}
+    found = [[list(leaf.samples) for leaf in leaves] for leaves in _partitions(root, gain)]
+    assert found[0] == [[0, 1, 2, 3, 4, 5, 6, 7]]
+    assert found[1] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert found[2] == [[0, 1, 2, 3], [4], [5, 6, 7]]
+    assert found[3] == [[0, 1], [2, 3], [4], [5, 6, 7]]
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_fits_from_one_tree_are_those_of_the_model(k):
+    """The nested tree gives every k the start, and so the topics, of a fit of its own."""
+    X = sample(4, n=200)
+    part = next(folds(X, np.ones(200), np.arange(200), np.random.RandomState(0), judged=False))
+    fit = SingleTopicFits(part, 6)(k)
+    model = mt.SingleTopicModel(k).fit(X)
+    found = fit.topics[:, np.lexsort(fit.topics[:3])]
+    expected = model.components_.T
+    np.testing.assert_allclose(found, expected[:, np.lexsort(expected[:3])], atol=1e-6)
+
+
+def test_completion_is_the_predictive_likelihood():
+    X = sample(3, n=100, d=20)
+    part = next(folds(X, np.ones(100), np.arange(100), np.random.RandomState(0), judged=True))
+    fits = SingleTopicFits(part, 3)
+    fit = fits(3)
+    # Sixty words of such topics leave no doubt: the posterior from 30 of them is all but 0 or 1.
+    hidden = part.hidden.toarray() @ np.log(fit.topics)
+    known = part.known.toarray() @ np.log(fit.topics)
+    posterior = known - logsumexp(known, axis=1, keepdims=True)
+    sure = posterior.max(axis=1) > np.log(1 - 1e-6)
+    assert sure.sum() > 10
+    expected = hidden[np.arange(len(hidden)), posterior.argmax(axis=1)]
+    np.testing.assert_allclose(fit.completion[sure], expected[sure], atol=1e-2)
+
+
+def test_one_component_completes_by_the_frequency_of_words():
+    X = sample(2, n=100, d=20)
+    part = next(folds(X, np.ones(100), np.arange(100), np.random.RandomState(0), judged=True))
+    share = (part.X.sum(axis=0) + 1.0) / (part.X.sum() + 20.0)
+    expected = part.hidden.toarray() @ np.log(share)
+    np.testing.assert_allclose(SingleTopicFits(part, 1)(1).completion, expected, rtol=1e-10)
+
+
+# --- the rules ----------------------------------------------------------------------------------
+
+
+def test_fewest_within_one_error_of_the_best():
+    k = np.array([1, 2, 3, 4, 5])
+    scores = np.array([0.0, 8.5, 9.5, 10.0, np.nan])
+    assert _best(k, scores, np.array([1.0, 1.0, 1.0, 0.0, np.nan])) == Verdict(3, 2, 4)
+    assert _best(k, np.full(5, np.nan), np.ones(5)) is None
+
+
+def test_coherence_of_one_topic_takes_no_part():
+    k = np.array([1, 2, 3])
+    errors = np.array([0.0, 0.01, 0.01])
+    assert _coherent(k, np.array([0.9, 0.1, 0.3]), errors) == Verdict(3, 3, 3)
+    assert _coherent(k[:1], np.array([0.9]), errors[:1]) == Verdict(1, 1, 1)
+
+
+def test_spectrum_bounds_completion_from_above_only():
+    answer = together({"completion": Verdict(9, 7, 12), "spectrum": Verdict(5, 4, 6)})
+    assert answer == Verdict(6, 6, 6)
+    answer = together({"completion": Verdict(5, 4, 7), "spectrum": Verdict(9, 8, 10)})
+    assert answer == Verdict(5, 4, 7)
+    assert together({"bic": Verdict(3, 2, 4)}) == Verdict(3, 2, 4)
+
+
+# --- what comes back ----------------------------------------------------------------------------
+
+
+def test_table_has_a_row_for_each_candidate(four):
+    table = four.table
+    assert list(table["n_components"]) == list(range(1, 9))
+    held = table.set_index("n_components").loc[[4, 5]]
+    assert held["held_out"][4] > held["noise_floor"][4]
+    assert held["held_out"][5] < held["noise_floor"][5]
+    assert table["completion"].idxmax() + 1 >= four.n_components
+    assert table["completion_error"].min() == 0.0
+    assert (table["seconds"] >= 0).all()
+
+
+def test_reason_names_the_answer(four):
+    assert four.reason.startswith("4 components. Half of the words")
+    assert list(four.by_criterion) == ["completion", "spectrum", "bic", "coherence"]
+
+
+@pytest.mark.parametrize("criterion", ["spectrum", "completion", "bic", "coherence"])
+def test_one_criterion_alone_decides(criterion, four):
+    choice = choose_n_components(sample(4), candidates=range(1, 9), criteria=[criterion])
+    assert list(choice.by_criterion) == [criterion]
+    assert (choice.n_components, *choice.interval) == choice.by_criterion[criterion]
+    assert abs(choice.n_components - 4) <= 1
+    assert choice.reason
+
+
+def test_same_answer_in_any_order_of_rows(four):
+    X = sample(4)
+    order = np.random.default_rng(1).permutation(X.shape[0])
+    again = choose_n_components(X[order], candidates=range(1, 9))
+    columns = [name for name in four.table if name != "seconds"]
+    np.testing.assert_array_equal(again.table[columns], four.table[columns])
+    assert again.reason == four.reason
+
+
+def test_documents_without_weight_or_words_change_nothing(four):
+    X = sample(4)
+    more = sp.vstack([X, sample(1, n=50, seed=7), sp.csr_array((5, 200))], format="csr")
+    weight = np.repeat([1.0, 0.0, 1.0], [600, 50, 5])
+    again = choose_n_components(more, candidates=range(1, 9), sample_weight=weight)
+    np.testing.assert_array_equal(again.table["completion"], four.table["completion"])
+
+
+def test_copies_of_documents_are_no_more_topics():
+    X = sample(3, n=60)
+    X = sp.vstack([X] * 4, format="csr")
+    assert choose_n_components(X, candidates=range(1, 9)).n_components == 3
+
+
+def test_progress_and_log(caplog):
+    calls = []
+    with caplog.at_level(logging.INFO, logger="momentree.models"):
+        choose_n_components(
+            sample(2, n=60), candidates=[1, 2, 3], progress=lambda *done: calls.append(done)
+        )
+    assert calls == [(1, 3), (2, 3), (3, 3)]
+    lines = [r.getMessage() for r in caplog.records if "component(s): " in r.getMessage()]
+    assert [line.split()[0] for line in lines] == ["1", "2", "3"]
+
+
+def test_verbose_shows_the_log(capsys):
+    choose_n_components(sample(2, n=60), candidates=[1, 2], verbose=True)
+    assert "momentree: 2 component(s): " in capsys.readouterr().err
+
+
+# --- small and bad input ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "X", [[[1, 0, 2]], [[1, 0], [0, 1]], np.ones((9, 3)), np.eye(6), np.arange(1, 13)[:, None]]
+)
+def test_one_component_where_nothing_tells_samples_apart(X):
+    choice = choose_n_components(np.asarray(X))
+    assert choice.n_components == 1
+    assert choice.interval == (1, 1)
+
+
+def test_one_candidate_is_the_answer():
+    choice = choose_n_components(sample(3), candidates=[5])
+    assert choice.n_components == 5
+    assert len(choice.table) == 1
+
+
+def test_candidates_that_no_split_reaches():
+    choice = choose_n_components(np.ones((10, 3)), candidates=[2, 3])
+    assert choice.n_components == 2
+    assert "cannot be told apart" in choice.reason
+    assert choice.table["completion"].isna().all()
+
+
+def test_real_valued_counts():
+    X = sample(3).astype(float) * 1.5
+    assert choose_n_components(X, candidates=range(1, 7)).n_components == 3
+
+
+def test_few_documents_have_few_candidates():
+    assert choose_n_components(sample(2, n=12)).table["n_components"].max() == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"candidates": [0, 2]}, "candidates="),
+        ({"candidates": []}, "candidates="),
+        ({"candidates": [1.5]}, "candidates="),
+        ({"candidates": 3}, "candidates="),
+        ({"criteria": ["aic"]}, "criteria="),
+        ({"criteria": []}, "criteria="),
+        ({"model": "hmm"}, "model="),
+        ({"random_state": "x"}, "random_state="),
+    ],
+)
+def test_bad_parameters_are_refused(options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        choose_n_components(sample(2, n=20), **options)
+
+
+def test_bad_data_is_refused():
+    with pytest.raises(InvalidDataError, match="candidates go up to 21, but only 20"):
+        choose_n_components(sample(2, n=20), candidates=[2, 21])
+    with pytest.raises(InvalidDataError, match="Negative"):
+        choose_n_components(np.array([[1, -1]]))
+    with pytest.raises(EmptyCorpusError):
+        choose_n_components(np.zeros((3, 2)))
+
+
+def test_exported():
+    assert mt.choose_n_components is choose_n_components
