@@ -1,7 +1,7 @@
-"""How well do the leaves agree with the labels of real corpora, for which settings and peers?
+"""How well do leaves and topics agree with labels of real corpora, for which settings and peers?
 
-Every method gets the counts that the command makes by default and as many leaves or clusters as
-there are classes. One corpus tells differences of about 0.01 to 0.02 from chance no better than a
+Every method gets the counts that the command makes by default and as many leaves, topics or
+clusters as there are classes. One corpus tells differences of about 0.01 to 0.02 from chance no better than a
 coin, so each is also measured on random subsamples, and means over corpora are compared in pairs.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +22,7 @@ from _common import CORPORA, Labelled, environment, load_all, table
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from momentree import TopicTree
+from momentree import SingleTopicModel, TopicTree
 
 SHARE = 0.6
 DEFAULT = "tree, defaults"
@@ -33,6 +34,13 @@ def tree(corpus: Labelled, **options: Any) -> NDArray[np.intp]:
     """Return the leaves of a tree with as many leaves as classes, options aside."""
     k, least = corpus.n_classes, corpus.min_samples_leaf
     return TopicTree(k, min_samples_leaf=least, **options).fit(corpus.X).labels_
+
+
+def topics(corpus: Labelled, **options: Any) -> NDArray[np.intp]:
+    """Return the topics of a flat model with as many topics as classes, options aside."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the moments of some corpora show fewer topics
+        return SingleTopicModel(corpus.n_classes, **options).fit(corpus.X).labels_
 
 
 def peer(corpus: Labelled, find: Callable[..., Any], **options: Any) -> NDArray[np.intp]:
@@ -49,6 +57,12 @@ METHODS: dict[str, Callable[[Labelled], NDArray[np.intp]]] = {
     "tree, smoothing=0.1": partial(tree, smoothing=0.1),
     "tree, smoothing=0.5": partial(tree, smoothing=0.5),
     "tree, Algorithm 2 of the papers": partial(tree, growth="depth", refine=None, damping=None),
+    "topics, defaults": topics,
+    "topics, damping=None": partial(topics, damping=None),
+    'topics, start="tfidf"': partial(topics, start="tfidf"),
+    'topics, start="moments"': partial(topics, start="moments"),
+    'topics, start="moments", damping=None': partial(topics, start="moments", damping=None),
+    "topics, refine=None": partial(topics, refine=None),
     "LSA, k-means, 10 starts": partial(peer, find=peers.lsa_kmeans),
     "LSA, bisecting k-means": partial(peer, find=peers.lsa_bisecting),
     "NMF of tf-idf": partial(peer, find=peers.nmf),
