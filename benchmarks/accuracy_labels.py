@@ -1,8 +1,9 @@
 """How well do leaves and topics agree with labels of real corpora, for which settings and peers?
 
 Every method gets the counts that the command makes by default and as many leaves, topics or
-clusters as there are classes. One corpus tells differences of about 0.01 to 0.02 from chance no better than a
-coin, so each is also measured on random subsamples, and means over corpora are compared in pairs.
+clusters as there are classes. One corpus tells differences of about 0.01 to 0.02 from chance no
+better than a coin, so each is also measured on random subsamples, and means over corpora are
+compared in pairs.
 """
 
 from __future__ import annotations

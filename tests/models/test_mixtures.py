@@ -29,7 +29,7 @@ from momentree.models._base import DECOMPOSITIONS
 
 STARTS = ("tree", "tfidf", "moments")
 SEED = 1
-"""The SVD method and Jennrich's stand or fall with one random direction; most seeds do."""
+"""The SVD method and Jennrich's stand or fall with the directions drawn: most draws serve."""
 
 
 @pytest.fixture(scope="module")
