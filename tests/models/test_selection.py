@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 import momentree as mt
 from momentree.backends import RowBlocks
-from momentree.datasets import make_single_topic
+from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.models import choose_n_components
 from momentree.models._candidates import SingleTopicFits, _partitions, folds
@@ -42,6 +42,14 @@ def test_a_known_number_is_found(k, seed):
     assert choice.n_components == k
     assert choice.by_criterion["spectrum"][0] == k
     assert choice.interval[0] <= k <= choice.interval[1]
+
+
+def test_documents_that_mix_topics():
+    X = make_lda(1000, 200, 4, alpha=1.0, length=100, random_state=0).X
+    choice = choose_n_components(X, model="lda", candidates=[2, 3, 4, 5, 6])
+    assert choice.n_components == 4
+    assert choice.by_criterion["spectrum"] == (4, 4, 4)
+    assert "bic" not in choice.by_criterion
 
 
 def test_uneven_weights():
@@ -163,7 +171,7 @@ def test_folds_leave_out_every_document_once_and_keep_copies_together():
     X = sp.vstack([X, X], format="csr")
     groups = np.tile(np.arange(50), 2)
     weight = np.arange(1.0, 101.0)
-    parts = list(folds(X, weight, groups, np.random.RandomState(0), judged=True))
+    parts = list(folds(X, weight, groups, np.random.RandomState(0), judges=3000))
     assert len(parts) == 5
     assert sorted(np.concatenate([part.judge_weight for part in parts])) == list(weight)
     for part in parts:
@@ -173,11 +181,9 @@ def test_folds_leave_out_every_document_once_and_keep_copies_together():
         assert len(part.weight) + len(part.judge_weight) == 100
 
 
-def test_folds_stop_at_enough_judges(monkeypatch):
-    monkeypatch.setattr("momentree.models._candidates.JUDGES", 21)
-    parts = list(
-        folds(sample(1, n=50), np.ones(50), np.arange(50), np.random.RandomState(0), judged=True)
-    )
+def test_folds_stop_at_enough_judges():
+    rng = np.random.RandomState(0)
+    parts = list(folds(sample(1, n=50), np.ones(50), np.arange(50), rng, judges=21))
     assert len(parts) == 3
 
 
@@ -201,7 +207,7 @@ def test_partitions_replay_best_first_growth():
 def test_fits_from_one_tree_are_those_of_the_model(k):
     """The nested tree gives every k the start, and so the topics, of a fit of its own."""
     X = sample(4, n=200)
-    part = next(folds(X, np.ones(200), np.arange(200), np.random.RandomState(0), judged=False))
+    part = next(folds(X, np.ones(200), np.arange(200), np.random.RandomState(0), judges=0))
     fit = SingleTopicFits(part, 6)(k)
     model = mt.SingleTopicModel(k).fit(X)
     found = fit.topics[:, np.lexsort(fit.topics[:3])]
@@ -211,7 +217,7 @@ def test_fits_from_one_tree_are_those_of_the_model(k):
 
 def test_completion_is_the_predictive_likelihood():
     X = sample(3, n=100, d=20)
-    part = next(folds(X, np.ones(100), np.arange(100), np.random.RandomState(0), judged=True))
+    part = next(folds(X, np.ones(100), np.arange(100), np.random.RandomState(0), judges=3000))
     fits = SingleTopicFits(part, 3)
     fit = fits(3)
     # Sixty words of such topics leave no doubt: the posterior from 30 of them is all but 0 or 1.
@@ -226,7 +232,7 @@ def test_completion_is_the_predictive_likelihood():
 
 def test_one_component_completes_by_the_frequency_of_words():
     X = sample(2, n=100, d=20)
-    part = next(folds(X, np.ones(100), np.arange(100), np.random.RandomState(0), judged=True))
+    part = next(folds(X, np.ones(100), np.arange(100), np.random.RandomState(0), judges=3000))
     share = (part.X.sum(axis=0) + 1.0) / (part.X.sum() + 20.0)
     expected = part.hidden.toarray() @ np.log(share)
     np.testing.assert_allclose(SingleTopicFits(part, 1)(1).completion, expected, rtol=1e-10)
@@ -368,6 +374,7 @@ def test_few_documents_have_few_candidates():
         ({"criteria": ["aic"]}, "criteria="),
         ({"criteria": []}, "criteria="),
         ({"model": "hmm"}, "model="),
+        ({"model": "lda", "criteria": ["bic"]}, "criteria="),
         ({"random_state": "x"}, "random_state="),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,22 +12,28 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from momentree.backends import RowBlocks
-from momentree.inference import log_joint, log_posterior, split_words
+from momentree.exceptions import ConvergenceWarning
+from momentree.inference import (
+    completion_log_likelihood,
+    log_joint,
+    log_posterior,
+    split_words,
+)
+from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.moments import damp, typical_unit
-from momentree.objects import TopicParameters
+from momentree.objects import LDAParameters, TopicParameters
 from momentree.refinement import em
 from momentree.tree.growth import Branch, grow
 from momentree.tree.split import SPLIT_ITER, LinearRule, Split, Splitter
 
-__all__ = ["Fit", "Fits", "Fold", "SingleTopicFits", "folds"]
+__all__ = ["Fit", "Fits", "Fold", "LDAFits", "SingleTopicFits", "folds"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 N_FOLDS = 5
-JUDGES = 3000
-"""Folds are judged until so many documents have been: more change the error of a comparison
-less than the next fold costs."""
+LDA_STEPS = 10
+"""Steps of EM, which each cost as much as the whole fit of a single-topic model."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class Fits(Protocol):
 
 
 def folds(
-    X: Any, weight: Floats, groups: Ints, random_state: np.random.RandomState, *, judged: bool
+    X: Any, weight: Floats, groups: Ints, random_state: np.random.RandomState, *, judges: int
 ) -> Iterator[Fold]:
     """Yield folds: each leaves out a fifth of the documents, to judge.
 
@@ -94,16 +101,16 @@ def folds(
         Documents of one group, which are copies of each other, are never on both sides.
     random_state : RandomState
         Draws the folds and the halves of words.
-    judged : bool
-        Without judges there is one fold of all documents.
+    judges : int >= 0
+        How many documents judge, at least; with none there is one fold of all documents.
 
     Yields
     ------
     Fold
-        As many as give 3,000 judges, at most five.
+        As few as have so many judges, at most five.
     """
     n_groups = int(groups.max(initial=-1)) + 1
-    if not judged or n_groups < 2:
+    if not judges or n_groups < 2:
         yield Fold(X, weight, X[:0], X[:0], weight[:0])
         return
     size = min(N_FOLDS, n_groups)
@@ -114,7 +121,7 @@ def folds(
         known, hidden = split_words(X[judge], random_state)
         yield Fold(X[learn], weight[learn], known, hidden, weight[judge])
         n_judged += len(judge)
-        if n_judged >= JUDGES:
+        if n_judged >= judges:
             return
 
 
@@ -184,6 +191,37 @@ class SingleTopicFits:
         even = np.full(counted.n_components, 1.0 / counted.n_components)
         conditional = log_joint(self._hidden, TopicParameters(even, counted.centers)) - np.log(even)
         return np.asarray(logsumexp(posterior + conditional, axis=1))
+
+
+class LDAFits:
+    """Fit latent Dirichlet allocation, each number of topics by itself.
+
+    Parameters
+    ----------
+    fold : Fold
+        Documents.
+    largest : int >= 1
+        Not used: the starts of this model are not nested.
+    """
+
+    def __init__(self, fold: Fold, largest: int) -> None:  # noqa: ARG002
+        self._fold = fold
+
+    def __call__(self, n_components: int) -> Fit | None:
+        """Return the model with k topics; None where the moments show fewer."""
+        fold = self._fold
+        if n_components > fold.X.shape[0]:
+            return None
+        model = LatentDirichletAllocation(n_components, max_iter=LDA_STEPS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(fold.X, sample_weight=fold.weight)
+        if len(model.weights_) < n_components:
+            return None
+        found = LDAParameters(model.alpha_, model.components_.T)
+        shares = model.predict_proba(fold.known) if fold.known.shape[0] else np.empty((0, 1))
+        completion = completion_log_likelihood(RowBlocks(fold.hidden), found, shares)
+        return Fit(found.centers, float("nan"), completion)
 
 
 def _partitions(root: Branch, gain: dict[int, float]) -> list[list[Branch]]:

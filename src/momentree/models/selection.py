@@ -15,11 +15,11 @@ from momentree._validation import check_counts, check_sample_weight, check_words
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.models._base import generator, log, package_log
-from momentree.models._candidates import Fits, Fold, SingleTopicFits, folds
+from momentree.models._candidates import Fits, Fold, LDAFits, SingleTopicFits, folds
 from momentree.models._criteria import TRUST, Verdict, in_words, together, verdicts
 from momentree.models._curves import Curves, measure
 from momentree.models._spectrum import Spectrum, spectrum
-from momentree.moments import damp
+from momentree.moments import Damping, damp
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ __all__ = ["ComponentChoice", "choose_n_components"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-Model = Literal["single-topic"]
+Model = Literal["single-topic", "lda"]
 
 LARGEST = 32
 """The papers' curves go to 32."""
@@ -94,12 +94,14 @@ def choose_n_components(
     ----------
     X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
         Word counts >= 0.
-    model : {"single-topic"}, default="single-topic"
-        What is fitted: :class:`SingleTopicModel`.
+    model : {"single-topic", "lda"}, default="single-topic"
+        What is fitted: :class:`SingleTopicModel` or :class:`LatentDirichletAllocation`, for which
+        P[z | y] is that of the shares of topics inferred from y.
     candidates : sequence of int >= 1, default=None
-        Numbers of components to try. None is 1 to 32, or to half the number of different samples.
+        Numbers of components to try. None is 1 to 32, for "lda" 1 to 6, 8, 11, 16, 23 and 32,
+        or to half the number of different samples.
     criteria : sequence of str, default=None
-        Some of the four; None is all.
+        Some of the four; None is all that the model has. "lda" has no "bic".
     sample_weight : array-like of shape (n_samples,), default=None
         Weights >= 0 of the samples.
     random_state : int, RandomState or None, default=None
@@ -131,7 +133,8 @@ def choose_n_components(
     the largest, and one tree, grown best first, holds the start of every fit, since its first
     k - 1 splits make the tree of k leaves (H Algorithm 2). Documents are left out a fifth at a
     time until 3,000 have been. Copies of one document stay together, so that none tells of
-    another. Time O(nnz k) a step of EM for each candidate; memory O(nnz + (n + d) k).
+    another. Time O(nnz k) a step of EM for each candidate; memory O(nnz + (n + d) k). Fits of
+    "lda" share only the spectrum, and one fifth of the documents judges.
 
     What each criterion gets right was measured, see ``docs/how_many.md``. Real text is no sample
     of the model: finer topics always exist, and the number grows with the number of documents.
@@ -157,7 +160,8 @@ def choose_n_components(
     >>> choice.by_criterion["spectrum"]
     (4, 4, 4)
     """
-    names = _checked_criteria(criteria, model)
+    kind = _checked_model(model)
+    names = _checked_criteria(criteria, kind)
     rng = generator(random_state)
     X = check_counts(X)
     weight = check_sample_weight(sample_weight, X.shape[0])
@@ -167,17 +171,17 @@ def choose_n_components(
         usable = np.flatnonzero((weight[at] > 0) & (ordered.row_sums > 0))
         rows, weight = ordered.take(usable), weight[at][usable]
         groups = _copies(rows)
-        tried = _checked_candidates(candidates, len(weight), int(groups.max()) + 1)
+        tried = _checked_candidates(candidates, kind, len(weight), int(groups.max()) + 1)
         found = None
         if "spectrum" in names:
             log.info("spectrum of the second moment, by halves")
-            damped = damp(rows.matrix, "log1p")
+            damped = damp(rows.matrix, kind.damping)
             found = spectrum(RowBlocks(damped.X), weight, damped.unit, groups, int(tried[-1]), rng)
         curves = Curves.unknown(tried)
         if set(names) - {"spectrum"}:
-            judged = "completion" in names
-            parts = list(folds(rows.matrix, weight, groups, rng, judged=judged))
-            curves = measure(tried, parts, _MODELS[model], rows.matrix, progress)
+            judges = kind.judges if "completion" in names else 0
+            parts = list(folds(rows.matrix, weight, groups, rng, judges=judges))
+            curves = measure(tried, parts, kind.make, rows.matrix, progress)
     said = verdicts(names, curves, found)
     answer = together(said) if said else Verdict(*[int(tried[0])] * 3)
     return ComponentChoice(
@@ -195,22 +199,29 @@ def _copies(rows: RowBlocks) -> Ints:
     return np.unique(rows.map(lambda B: B.dot(key)), return_inverse=True)[1]
 
 
-def _checked_criteria(criteria: Sequence[str] | None, model: str) -> tuple[str, ...]:
-    if model not in _MODELS:
-        msg = f"model={model!r}; expected one of {', '.join(map(repr, _MODELS))}"
+def _checked_model(model: str) -> _Kind:
+    if not isinstance(model, str) or model not in _KINDS:
+        msg = f"model={model!r}; expected one of {', '.join(map(repr, _KINDS))}"
         raise InvalidParameterError(msg)
+    return _KINDS[model]
+
+
+def _checked_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str, ...]:
     if criteria is None:
-        return TRUST
+        return kind.criteria
     names = (criteria,) if isinstance(criteria, str) else tuple(criteria)
-    if not names or not set(names) <= set(TRUST):
-        msg = f"criteria={criteria!r}; expected one or more of {', '.join(map(repr, TRUST))}"
+    if not names or not set(names) <= set(kind.criteria):
+        expected = ", ".join(map(repr, kind.criteria))
+        msg = f"criteria={criteria!r}; expected one or more of {expected}"
         raise InvalidParameterError(msg)
     return names
 
 
-def _checked_candidates(candidates: Sequence[int] | None, n: int, n_different: int) -> Ints:
+def _checked_candidates(
+    candidates: Sequence[int] | None, kind: _Kind, n: int, n_different: int
+) -> Ints:
     if candidates is None:
-        return np.arange(1, max(1, min(LARGEST, n_different // 2)) + 1)
+        return np.array([k for k in kind.candidates if k <= max(1, n_different // 2)])
     try:
         tried = np.unique([operator.index(k) for k in candidates])
     except TypeError:
@@ -244,4 +255,24 @@ def _table(curves: Curves, found: Spectrum | None) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-_MODELS: dict[str, Callable[[Fold, int], Fits]] = {"single-topic": SingleTopicFits}
+@dataclass(frozen=True)
+class _Kind:
+    """What is particular to a model: how it is fitted, and what is worth its time."""
+
+    make: Callable[[Fold, int], Fits]
+    damping: Damping | None
+    criteria: tuple[str, ...]
+    candidates: tuple[int, ...]
+    judges: int
+
+
+_KINDS = {
+    "single-topic": _Kind(SingleTopicFits, "log1p", TRUST, tuple(range(1, LARGEST + 1)), 3000),
+    "lda": _Kind(
+        LDAFits,
+        None,
+        tuple(name for name in TRUST if name != "bic"),
+        (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, LARGEST),
+        1,
+    ),
+}
