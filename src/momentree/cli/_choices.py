@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import typer
 
@@ -15,6 +15,7 @@ from momentree.exceptions import InvalidParameterError
 __all__ = [
     "Damping",
     "Growth",
+    "Model",
     "Target",
     "Weighting",
     "check_together",
@@ -26,7 +27,8 @@ __all__ = [
     "read_model_option",
 ]
 
-MODELS = ("single-topic", "lda")
+Model = Literal["single-topic", "lda"]
+MODELS: tuple[Model, ...] = get_args(Model)
 _MODEL_SUFFIX = ".mt"
 _FOR_TREES = ("leaves", "depth", "growth", "min_samples_leaf")
 _FOR_FLAT = ("components", "alpha0")
@@ -108,7 +110,7 @@ class Target:
         That file.
     """
 
-    model: str | None
+    model: Model | None
     option: str
     path: Path | None
 
@@ -121,7 +123,7 @@ def read_model_option(values: Iterable[str], save: Path | None) -> Target:
     InvalidParameterError
         When a value is neither, or there are two of one sort.
     """
-    kinds = [value for value in values if value in MODELS]
+    kinds = [model for value in values for model in MODELS if model == value]
     files = [Path(value) for value in values if value not in MODELS]
     for file in files:
         if not file.suffix and len(file.parts) == 1:
@@ -173,6 +175,9 @@ def check_together(context: typer.Context, *, flat: bool, model: str | None) -> 
         refuse("--order", "is for the chart in the report: add --output FILE.html")
     if model != "lda" and given(context, "alpha0"):
         refuse("--alpha0", "is for --model lda: add that, or leave it out")
+    draws = context.params["weighting"] == "three_words"
+    if flat and model != "lda" and draws and context.params["damping"] != "none":
+        refuse("--weighting three_words", "draws words from whole counts: add --damping none")
     if model == "lda" and given(context, "damping") and context.params["damping"] != "none":
         refuse("--damping", "does not go with --model lda, which takes counts as they are")
 

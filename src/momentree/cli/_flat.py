@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from momentree._version import __version__
 from momentree.cli import _work
+from momentree.cli._choices import Model
 
 if TYPE_CHECKING:
     from momentree.models._base import FlatModel
 
 __all__ = ["run"]
 
+
 _JSON_WORDS = 20
 
 
-def run(job: _work.Job, model: str, n_components: int, parameters: Mapping[str, Any]) -> None:
+def run(job: _work.Job, model: Model, n_components: int, parameters: Mapping[str, Any]) -> None:
     """Fit a flat model, write the files that were asked for and show it.
 
     Parameters
@@ -57,13 +60,12 @@ def run(job: _work.Job, model: str, n_components: int, parameters: Mapping[str, 
         _work.list_files(outputs)
 
 
-def _choose(job: _work.Job, model: str) -> dict[str, Any]:
+def _choose(job: _work.Job, model: Model) -> dict[str, Any]:
     """Let the data choose the number of topics."""
     with job.progress.stage("choosing the number of topics"):
-        from momentree import models
+        from momentree.models import choose_n_components
 
-        corpus, room = job.corpus, cast("Any", models)
-        choice = room.choose_n_components(corpus.X, model=model, feature_names=corpus.vocabulary)
+        choice = choose_n_components(job.corpus.X, model=cast("Any", model))
         low, high = choice.interval
         return {
             "n_components": int(choice.n_components),
@@ -78,14 +80,21 @@ def _chosen(choice: Mapping[str, Any]) -> str:
     return f"{choice['n_components']} chosen ({between} would do): {choice['reason']}"
 
 
-def _fit(job: _work.Job, model: str, n_components: int, parameters: Mapping[str, Any]) -> FlatModel:
+def _fit(
+    job: _work.Job, model: Model, n_components: int, parameters: Mapping[str, Any]
+) -> FlatModel:
     with job.progress.stage("fitting topics"):
         from momentree.models import LatentDirichletAllocation, SingleTopicModel
 
+        from momentree.exceptions import ConvergenceWarning
+
         kind: Any = LatentDirichletAllocation if model == "lda" else SingleTopicModel
-        fitted: FlatModel = kind(n_components, **parameters).fit(
-            job.corpus.X, feature_names=job.corpus.vocabulary
-        )
+        with warnings.catch_warnings():
+            # That there are fewer topics is told with the advice.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fitted: FlatModel = kind(n_components, **parameters).fit(
+                job.corpus.X, feature_names=job.corpus.vocabulary
+            )
         return fitted
 
 

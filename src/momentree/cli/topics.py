@@ -289,6 +289,11 @@ def topics(
     progress = Progress(quiet=quiet, verbose=verbose)
 
     with progress.stage(f"reading {source.name or source}"):
+        places = None
+        if order != "input":
+            places = _work.read_order(
+                source, order, text_column=text_column, encoding=encoding, separator=separator
+            )
         corpus = _read(
             source,
             text_column=text_column,
@@ -305,11 +310,6 @@ def topics(
             token_pattern=token_pattern,
             lowercase=not keep_case,
         )
-        places = None
-        if order != "input":
-            places = _work.read_order(
-                source, order, text_column=text_column, encoding=encoding, separator=separator
-            )
     for message in corpus.skipped:
         _work.tell(message, quiet=quiet)
     job = _work.Job(corpus, places, outputs, target.option, progress, quiet=quiet)

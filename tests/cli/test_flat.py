@@ -1,0 +1,348 @@
+"""``momentree topics --flat``: every option does what its help says, and files are right."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from momentree import LatentDirichletAllocation, SingleTopicModel
+from momentree.datasets import load_docstrings
+
+from .conftest import N_DOCUMENTS, THEMES, read_json, write_csv
+
+
+def read_csv(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def json_of(run, tmp_path, *arguments):
+    """Run with a JSON file and return its content."""
+    path = tmp_path / "topics-of-options.json"
+    result = run("topics", *arguments, "--flat", "--json", path)
+    assert result.exit_code == 0, result.output
+    return read_json(path)
+
+
+@pytest.mark.parametrize("model", ["single-topic", "lda"])
+def test_the_table_of_topics(run, lasting_table, model):
+    options = ["--flat", "--components", 4, "--model", model, "--label-column", "theme"]
+    result = run("topics", lasting_table, *options)
+    assert result.exit_code == 0, result.output
+    assert f"{N_DOCUMENTS} documents, 40 words, 4 topics" in result.stdout
+    lines = [line for line in result.stdout.splitlines() if re.match(r"[0-3] \w", line)]
+    assert len(lines) == 4
+    for line in lines:
+        words = re.findall(r"[a-z]{4,}", line)
+        assert max(len(set(words) & set(t.split())) for t in THEMES.values()) >= 3
+        assert "25.0%" in line or model == "lda"
+        assert re.search(r"(\w+) 100%", line)
+    assert "Agreement of topics and labels: NMI 1.000, ARI 1.000" in result.stdout
+
+
+def test_all_outputs(run, table, tmp_path, documents):
+    names = {"-o": "r.html", "--csv": "a.csv", "--json": "t.json", "--save": "m.mt"}
+    options = [part for option, name in names.items() for part in (option, tmp_path / name)]
+    options += ["--label-column", "theme", "--id-column", "key"]
+    result = run("topics", table, "--flat", "--components", 4, *options)
+    assert result.exit_code == 0, result.output
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([table.name, *names.values()])
+    for name in names.values():
+        assert name in result.stdout.replace("\n", "")
+
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert 'id="tab-shares"' in page
+
+    rows = read_csv(tmp_path / "a.csv")
+    shares = [f"topic_{j}" for j in range(4)]
+    assert list(rows[0]) == ["id", "label", "topic", "probability", *shares]
+    assert [row["id"] for row in rows] == [d["key"] for d in documents]
+    assert [row["label"] for row in rows] == [d["theme"] for d in documents]
+    for row in rows:
+        values = [float(row[name]) for name in shares]
+        assert sum(values) == pytest.approx(1.0, abs=1e-5)
+        assert values[int(row["topic"])] == float(row["probability"]) == max(values)
+
+    content = read_json(tmp_path / "t.json")
+    assert content["format"] == "momentree.topics"
+    assert (content["n_topics"], content["n_documents"]) == (4, N_DOCUMENTS)
+    assert sum(topic["weight"] for topic in content["topics"]) == pytest.approx(1)
+    assert sum(topic["n_documents"] for topic in content["topics"]) == N_DOCUMENTS
+    assert content["agreement"]["nmi"] == 1
+    assert content["made"]["parameters"]["estimator"] == "SingleTopicModel"
+    assert content["diagnostics"]["words"]
+    assert content["choice"] is None
+
+    model = SingleTopicModel.load(tmp_path / "m.mt")
+    column = {word: j for j, word in enumerate(model.vocabulary_)}
+    for j, topic in enumerate(content["topics"]):
+        assert [word["word"] for word in topic["words"]] == model.top_words(20)[j]
+        for word in topic["words"]:
+            exact = model.components_[j, column[word["word"]]]
+            assert word["probability"] == pytest.approx(exact, rel=1e-5)
+
+
+@pytest.mark.parametrize("model", ["single-topic", "lda"])
+def test_a_saved_model_assigns_as_it_did(run, lasting_table, tmp_path, model):
+    first, second, saved = (tmp_path / name for name in ("first.csv", "second.csv", "m.mt"))
+    options = ["--flat", "--components", 4, "--model", model, "--id-column", "key"]
+    run("topics", lasting_table, *options, "--model", saved, "--csv", first)
+    result = run("assign", saved, lasting_table, "--id-column", "key", "--csv", second)
+    assert result.exit_code == 0, result.output
+    assert "160 documents to 4 topics" in result.stdout
+    assert first.read_text() == second.read_text()
+    kind = SingleTopicModel if model == "single-topic" else LatentDirichletAllocation
+    assert kind.load(saved).n_components == 4
+
+
+def test_documents_without_known_words_get_the_shares_of_the_whole(run, lasting_table, tmp_path):
+    run("topics", lasting_table, "--flat", "--components", 4, "--save", tmp_path / "m.mt")
+    path = tmp_path / "t.csv"
+    path.write_text("text,n\nxyzzy plugh,1\nboat sail boat harbour,2\n")
+    result = run("assign", tmp_path / "m.mt", path)
+    assert "they get the shares of the whole" in result.stderr
+    shares = result.stdout.splitlines()[1].split(",")[3:]
+    weights = SingleTopicModel.load(tmp_path / "m.mt").weights_
+    np.testing.assert_allclose(np.array(shares, dtype=float), weights, rtol=1e-4)
+
+
+def test_a_tree_is_saved_under_either_name(run, lasting_table, tmp_path):
+    for option in ("--model", "--save"):
+        run("topics", lasting_table, "-k", 3, option, tmp_path / f"{option[2:]}.mt")
+    assert (tmp_path / "model.mt").read_bytes() == (tmp_path / "save.mt").read_bytes()
+
+
+def test_same_input_same_files(run, lasting_table, tmp_path):
+    contents = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        files = [tmp_path / name / file for file in ("a.csv", "m.mt")]
+        run("topics", lasting_table, "--flat", "--csv", files[0], "--save", files[1])
+        contents.append([file.read_bytes() for file in files])
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "parameter", "value"),
+    [
+        ([], "n_components", 8),
+        ([], "damping", "auto"),
+        (["--components", "3"], "n_components", 3),
+        (["--no-refine"], "refine", None),
+        (["--refine"], "refine", "em"),
+        (["--damping", "none"], "damping", None),
+        (["--damping", "log1p"], "damping", "log1p"),
+        (["--weighting", "uniform"], "weighting", "uniform"),
+        (["--weighting", "three_words", "--damping", "none"], "weighting", "three_words"),
+        (["--model", "lda", "--components", "4"], "alpha0", None),
+        (["--model", "lda", "--components", "4", "--alpha0", "0.5"], "alpha0", 0.5),
+        (["--model", "lda", "--components", "4", "--alpha0", "auto"], "alpha0", None),
+        (["--model", "lda", "--components", "4", "--damping", "none"], "weighting", "length"),
+    ],
+)
+def test_options_of_flat_models(run, lasting_table, tmp_path, options, parameter, value):
+    content = json_of(run, tmp_path, lasting_table, *options)
+    assert content["made"]["parameters"][parameter] == value
+
+
+@dataclass
+class Choice:
+    """What choosing the number of components returns, as far as the command reads it."""
+
+    n_components: int = 4
+    interval: tuple[int, int] = (3, 6)
+    reason: str = "the data\nsay so"
+
+
+def test_the_data_choose_the_number_of_topics(run, lasting_table, tmp_path, monkeypatch):
+    asked = []
+
+    def choose(X, *, model):
+        asked.append((X.shape, model))
+        return Choice()
+
+    monkeypatch.setattr("momentree.models.choose_n_components", choose)
+    content = json_of(run, tmp_path, lasting_table, "--components", "auto")
+    assert asked == [((N_DOCUMENTS, 40), "single-topic")]
+    assert content["n_topics"] == 4
+    assert content["choice"] == {"n_components": 4, "interval": [3, 6], "reason": "the data say so"}
+    result = run("topics", lasting_table, "--flat", "--components", "auto")
+    assert "Number of topics: 4 chosen (between 3 and 6 would do): the data say so" in result.stdout
+
+
+def test_four_themes_are_four_topics(run, lasting_table, tmp_path):
+    content = json_of(run, tmp_path, lasting_table, "--components", "auto")
+    low, high = content["choice"]["interval"]
+    assert low <= content["n_topics"] == len(THEMES) <= high
+
+
+def test_fewer_topics_than_asked_for_are_told(run, lasting_table):
+    result = run("topics", lasting_table, "--flat", "--weighting", "uniform")
+    assert result.stderr == ""
+    assert "Note: 7 of 8 topics were found: no group" in result.stdout
+
+
+def test_advice_is_printed(run, lasting_table):
+    options = ["--components", 6, "--no-refine", "--damping", "none"]
+    result = run("topics", lasting_table, "--flat", *options)
+    assert result.exit_code == 0, result.output
+    assert "Note: " in result.stdout
+
+
+def test_real_text(run, tmp_path):
+    pile = load_docstrings()
+    rows = list(zip(pile.ids, pile.texts, strict=True))[::6]
+    with (tmp_path / "doc.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("id", "text"), *rows])
+    outputs = ["--output", tmp_path / "r.html", "--csv", tmp_path / "a.csv"]
+    result = run("topics", tmp_path / "doc.csv", "--flat", "--components", 5, *outputs)
+    assert result.exit_code == 0, result.output
+    assert [row["id"] for row in read_csv(tmp_path / "a.csv")] == [identity for identity, _ in rows]
+    assert (tmp_path / "r.html").stat().st_size < 3_000_000
+
+
+@pytest.fixture
+def dated(tmp_path, documents):
+    """The documents with dates that go backwards, one missing, and with years."""
+    rows = [
+        {**d, "day": f"2020-{1 + i // 28 % 12:02}-{1 + i % 28:02}", "year": str(1990 + i % 7)}
+        for i, d in enumerate(documents[::-1])
+    ]
+    rows[3]["day"] = ""
+    return write_csv(tmp_path / "dated.csv", rows[::-1])
+
+
+@pytest.mark.parametrize("column", ["day", "year"])
+def test_a_column_puts_the_documents_in_order(run, dated, tmp_path, column):
+    page = tmp_path / "r.html"
+    options = ["--flat", "--components", 4, "--id-column", "key", "--text-column", "body"]
+    result = run("topics", dated, *options, "--order", column, "-o", page)
+    assert result.exit_code == 0, result.output
+    text = page.read_text(encoding="utf-8")
+    assert f"From left to right: <bdi>{column}</bdi>" in text
+    assert ("1 document has no value there and is left out" in text) == (column == "day")
+    # Equal years keep the order of the file.
+    first, last = ("d159", "d000") if column == "day" else ("d005", "d153")
+    names = re.search(r'"names":\[(.*?)\]', text)[1].split(",")
+    assert names[0].endswith(f': {first}"')
+    assert names[-1].endswith(f': {last}"')
+
+
+def test_order_in_the_report_of_a_tree(run, dated, tmp_path):
+    page = tmp_path / "r.html"
+    result = run("topics", dated, "-k", 4, "--order", "year", "-o", page, "--text-column", "body")
+    assert result.exit_code == 0, result.output
+    assert "From left to right: <bdi>year</bdi>" in page.read_text(encoding="utf-8")
+
+
+def test_quiet(run, lasting_table, tmp_path):
+    result = run("topics", lasting_table, "--flat", "--quiet", "--csv", tmp_path / "a.csv")
+    assert (result.exit_code, result.output) == (0, "")
+    assert (tmp_path / "a.csv").exists()
+
+
+def test_verbose(run, lasting_table):
+    result = run("topics", lasting_table, "--flat", "--verbose")
+    for words in ("reading documents.csv: ", "refining 8 components", "fitting topics: "):
+        assert words in result.stderr
+
+
+def test_one_topic(run, lasting_table, tmp_path):
+    page = tmp_path / "r.html"
+    result = run("topics", lasting_table, "--flat", "--components", 1, "-o", page)
+    assert result.exit_code == 0, result.output
+    assert ", 1 topic, " in result.stdout
+    assert 'id="tab-relations"' not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--components", "4"], "add --flat"),
+        (["--alpha0", "2"], "add --flat"),
+        (["--model", "lda"], "add --flat"),
+        (["--model", "single-topic"], "add --flat"),
+        (["--flat", "--leaves", "4"], "give --components"),
+        (["--flat", "-k", "8"], "--leaves is for trees"),
+        (["--flat", "--depth", "2"], "--depth is for trees"),
+        (["--flat", "--growth", "depth"], "--growth is for trees"),
+        (["--flat", "--min-samples-leaf", "5"], "--min-samples-leaf is for trees"),
+        (["--flat", "--alpha0", "2"], "--model lda"),
+        (["--flat", "--model", "lda", "--damping", "log1p"], "counts as they are"),
+        (["--flat", "--weighting", "three_words"], "add --damping none"),
+        (["--flat", "--model", "nmf"], "neither a model"),
+        (["--flat", "--model", "lda", "--model", "single-topic"], "two models"),
+        (["--model", "a.mt", "--model", "b.mt"], "one file"),
+        (["--model", "a.mt", "--save", "b.mt"], "one file"),
+        (["--save", "a.zip"], "must end in .mt"),
+        (["--order", "year"], "add --output"),
+    ],
+)
+def test_options_that_do_not_go_together(refuses, tmp_path, monkeypatch, options, words):
+    monkeypatch.chdir(tmp_path)
+    line = refuses("topics", "not-read.csv", *options)
+    assert words in line
+    assert "not-read.csv" not in line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--components", "0"],
+        ["--components", "many"],
+        ["--model", "lda", "--alpha0", "0"],
+        ["--model", "lda", "--alpha0", "nan"],
+        ["--model", "lda", "--alpha0", "big"],
+    ],
+)
+def test_bad_values_are_refused_before_the_work(run, tmp_path, options):
+    result = run("topics", tmp_path / "not-read.csv", "--flat", *options)
+    assert result.exit_code == 2
+    assert "Usage:" in result.stderr
+    assert "not-read.csv" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [("when", "has no column 'when' for --order"), ("theme", "numbers or by dates")],
+)
+def test_a_column_that_gives_no_order(refuses, lasting_table, tmp_path, column, words):
+    page = tmp_path / "r.html"
+    assert words in refuses("topics", lasting_table, "--flat", "--order", column, "-o", page)
+    assert not page.exists()
+
+
+def test_a_folder_has_no_columns(refuses, tmp_path):
+    for i in range(6):
+        (tmp_path / f"{i}.txt").write_text("boat sail wind " * 5)
+    line = refuses("topics", tmp_path, "--flat", "--order", "year", "-o", tmp_path / "r.html")
+    assert "leave it out" in line
+
+
+def test_more_topics_than_documents(refuses, lasting_table):
+    line = refuses("topics", lasting_table, "--flat", "--components", 500)
+    assert "--components = 500" in line
+
+
+def test_a_full_disk_leaves_nothing(refuses, lasting_table, tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("momentree.cli._output.os.fsync", full)
+    outputs = ["--csv", tmp_path / "a.csv", "--save", tmp_path / "m.mt"]
+    line = refuses("topics", lasting_table, "--flat", *outputs)
+    assert "No space left on device" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_model_is_told(refuses, run, lasting_table, tmp_path):
+    path = tmp_path / "m.mt"
+    run("topics", lasting_table, "--flat", "--components", 2, "--save", path)
+    path.write_bytes(path.read_bytes()[:-300])
+    assert "not a momentree model" in refuses("assign", path, lasting_table)
