@@ -1,0 +1,39 @@
+"""Every model by every decomposition: exact moments give the parameters back."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from momentree import decomposition
+from momentree.models._base import DECOMPOSITIONS
+from momentree.moments import LDAMoments, PoissonMoments, SingleTopicMoments
+
+
+def single_topic(rng, k, d):
+    w, mu = rng.dirichlet(np.full(k, 20.0)), rng.dirichlet(np.full(d, 0.3), size=k)
+    return SingleTopicMoments.from_parameters(w, mu), w, mu
+
+
+def lda(rng, k, d):
+    alpha, mu = rng.uniform(0.05, 0.3, size=k), rng.dirichlet(np.full(d, 0.3), size=k)
+    return LDAMoments.from_parameters(alpha, mu), alpha / alpha.sum(), mu
+
+
+def poisson(rng, k, d):
+    w, mu = rng.dirichlet(np.full(k, 20.0)), rng.gamma(0.3, 5.0, size=(k, d))
+    return PoissonMoments.from_parameters(w, mu), w, mu
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 20])
+@pytest.mark.parametrize("method", DECOMPOSITIONS)
+@pytest.mark.parametrize("model", [single_topic, lda, poisson])
+def test_exact_moments_give_the_parameters_back(model, method, k):
+    moments, w, mu = model(np.random.default_rng(k), k, 90)
+    found = getattr(decomposition, method)(moments, k, random_state=0)
+    assert found.n_components == k
+    cost = np.linalg.norm(found.centers.T[:, None] - mu, axis=2)
+    order = linear_sum_assignment(cost)[1]
+    error = np.linalg.norm(found.centers.T - mu[order], axis=1) / np.linalg.norm(mu, axis=1)[order]
+    assert error.max() < 1e-6
+    np.testing.assert_allclose(found.weights, w[order], rtol=1e-6)
+    assert not found.diagnostics["reason"]
