@@ -22,8 +22,7 @@ def expected_to_fail(estimator):
 @parametrize_with_checks(
     [
         LatentDirichletAllocation(2),
-        LatentDirichletAllocation(3, refine=None, decomposition="tensor_power_method"),
-        LatentDirichletAllocation(2, start="tfidf", alpha0=0.5, max_iter=3),
+        LatentDirichletAllocation(2, start="moments", alpha0=0.5, refine=None),
     ],
     expected_failed_checks=expected_to_fail,
 )
