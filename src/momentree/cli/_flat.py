@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from momentree._version import __version__
 from momentree.cli import _work
 from momentree.cli._choices import Model
+from momentree.exceptions import ConvergenceWarning
 
 if TYPE_CHECKING:
     from momentree.models._base import FlatModel
@@ -85,8 +86,6 @@ def _fit(
 ) -> FlatModel:
     with job.progress.stage("fitting topics"):
         from momentree.models import LatentDirichletAllocation, SingleTopicModel
-
-        from momentree.exceptions import ConvergenceWarning
 
         kind: Any = LatentDirichletAllocation if model == "lda" else SingleTopicModel
         with warnings.catch_warnings():

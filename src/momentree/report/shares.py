@@ -197,7 +197,7 @@ def _name(ordered: Ordered, ids: Sequence[str] | None, a: int, b: int) -> str:
         return one if b - a == 1 else f"{one} to {_id(ordered, ids, b - 1)}"
     first, last = ordered.texts[a], ordered.texts[b - 1]
     if b - a == 1:
-        return first if ids is None else one if first in one else f"{first}: {one}"
+        return first if ids is None else one if one.startswith(first) else f"{first}: {one}"
     count = f"{b - a:,} documents"
     return f"{first} ({count})" if first == last else f"{first} to {last} ({count})"
 

@@ -1,0 +1,179 @@
+"""The chart of shares and the relations of topics: against literal sums over documents."""
+
+import datetime
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from momentree.exceptions import InvalidDataError
+from momentree.report.chart import stacked_areas
+from momentree.report.relations import relations
+from momentree.report.shares import MAX_COLUMNS, in_order, shares_in_columns
+
+
+def random_shares(n, k, seed=0):
+    return np.random.default_rng(seed).dirichlet(np.full(k, 0.3), size=n)
+
+
+def order_of(values):
+    return in_order(values, len(values)).rows.tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([3, 1, 2], [1, 2, 0]),
+        (["10", "9", "-2.5"], [2, 1, 0]),
+        (np.array([2.0, np.nan, 1.0]), [2, 0]),
+        ([None, "2", "", "1", " "], [3, 1]),
+        (["2021-01-02", "2020-12-31", "2021-01-01"], [1, 2, 0]),
+        (["2021-01-02T10:00:00Z", "2021-01-02", "2021-01-01"], [2, 1, 0]),
+        (["31/12/2020", "01/02/2020"], [1, 0]),
+        (["12/31/2020", "12/30/2020"], [1, 0]),
+        ([datetime.date(2021, 1, 2), datetime.date(1921, 1, 2)], [1, 0]),
+        (pd.Series(pd.to_datetime(["2021-01-02", None, "2020-01-01"])), [2, 0]),
+        (np.array(["2021", "2020"], dtype="datetime64[Y]"), [1, 0]),
+        ([1, 1, 0, 1], [2, 0, 1, 3]),
+    ],
+)
+def test_numbers_and_dates_put_documents_in_order(values, expected):
+    assert order_of(values) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["3", "spring"], "'spring'"),
+        (["2020-01-01", "2020-13-45"], "numbers or by dates"),
+        (["", None], "no value at all"),
+        (["03/04/2020", "04/03/2020"], "day and month"),
+        (["3", "inf"], "'inf'"),
+    ],
+)
+def test_what_gives_no_order_is_refused(values, words):
+    with pytest.raises(InvalidDataError, match=words):
+        in_order(values, len(values))
+
+
+def test_one_value_a_document():
+    with pytest.raises(InvalidDataError, match="2 entries for 3 documents"):
+        in_order([1, 2], 3)
+
+
+def test_few_documents_have_a_column_each():
+    shares = random_shares(20, 3)
+    found = shares_in_columns(shares, in_order(None, 20), [f"d{i}" for i in range(20)], None)
+    np.testing.assert_allclose(np.array(found["shares"]).T / 1000, shares, atol=5e-4)
+    assert found["names"] == [f"d{i}" for i in range(20)]
+    assert found["rows"] == list(range(20))
+    assert found["ticks"][0] == [0, "d0"]
+    assert found["ticks"][-1] == [19, "d19"]
+    assert found["note"] == "Each column is one document."
+
+
+@pytest.mark.parametrize("n", [MAX_COLUMNS + 1, 1234, 3 * MAX_COLUMNS])
+def test_many_documents_share_columns(n):
+    shares = random_shares(n, 4)
+    found = shares_in_columns(shares, in_order(None, n), None, None)
+    size = int(re.search(r"mean of (\d+) documents", found["note"])[1])
+    columns = np.array(found["shares"])
+    assert columns.shape[1] == -(-n // size) <= MAX_COLUMNS
+    for at in range(columns.shape[1]):
+        rows = shares[at * size : (at + 1) * size]
+        np.testing.assert_allclose(columns[:, at] / 1000, rows.mean(axis=0), atol=5e-4)
+    assert found["names"][0] == f"0 to {size - 1}"
+    assert found["rows"] is None
+
+
+def test_documents_of_one_value_share_a_column():
+    n = 1000
+    years = np.random.default_rng(0).integers(1990, 2020, n)
+    shares = random_shares(n, 4)
+    ordered = in_order(pd.Series(years, name="year"), n)
+    found = shares_in_columns(shares, ordered, [str(i) for i in range(n)], None)
+    assert found["axis"] == "year"
+    assert found["note"] == "Each column is the mean of the documents of one year."
+    columns = np.array(found["shares"])
+    assert columns.shape == (4, 30)
+    for at, year in enumerate(range(1990, 2020)):
+        mean = shares[years == year].mean(axis=0)
+        np.testing.assert_allclose(columns[:, at] / 1000, mean, atol=5e-4)
+        assert found["names"][at] == f"{year} ({np.sum(years == year)} documents)"
+
+
+def test_documents_without_a_value_are_left_out_and_counted():
+    shares = random_shares(5, 2)
+    found = shares_in_columns(shares, in_order([2, None, 1, "", 3], 5), None, None)
+    np.testing.assert_allclose(np.array(found["shares"]).T / 1000, shares[[2, 0, 4]], atol=5e-4)
+    assert found["left_out"] == 2
+    assert found["names"] == ["1", "2", "3"]
+    assert found["rows"] == [2, 0, 4]
+
+
+def test_runs_of_labels():
+    labels = np.array([1, 1, 0, 0, 0, -1])
+    found = shares_in_columns(random_shares(6, 2), in_order(None, 6), None, labels)
+    assert found["runs"] == [[1, 0, 2], [0, 2, 3], [-1, 5, 1]]
+    mixed = np.arange(60) % 2
+    found = shares_in_columns(random_shares(60, 2), in_order(None, 60), None, mixed)
+    assert found["runs"] == []
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda k: st.lists(
+            st.lists(st.integers(0, 9), min_size=k, max_size=k).filter(any), min_size=1, max_size=9
+        )
+    )
+)
+def test_areas_stack_to_the_whole(rows):
+    shares = np.array(rows, dtype=float)
+    shares /= shares.sum(axis=1, keepdims=True)
+    n = len(shares)
+    areas = stacked_areas(shares_in_columns(shares, in_order(None, n), None, None))
+    edges = []
+    for area in areas:
+        # Read the outline again: the height at each column.
+        steps = re.findall(r"V(\d+)(?:H(\d+))?", area.path[len("M0 0") :])
+        heights, at = [], 0
+        for height, right in steps[:-1]:
+            heights += [int(height)] * (int(right) - at)
+            at = int(right)
+        assert steps[-1] == ("0", "")
+        assert len(heights) == n
+        edges.append(heights)
+    tops = np.vstack([np.zeros(n), edges])
+    assert (np.array(edges)[-1] == 1000).all()
+    np.testing.assert_allclose(np.diff(tops, axis=0), 1000 * shares.T, atol=3)
+    for j, area in enumerate(areas):
+        assert area.mean == pytest.approx(shares[:, j].mean(), abs=2e-3)
+        assert area.peak == pytest.approx(shares[:, j].max(), abs=2e-3)
+        assert shares[int(area.peak_name), j] == pytest.approx(area.peak, abs=2e-3)
+
+
+def test_relations_are_cosines_and_correlations():
+    P, shares = random_shares(4, 30), random_shares(200, 4, seed=1)
+    found = relations(P, shares)
+    correlation = np.corrcoef(shares.T)
+    np.testing.assert_allclose(found["correlation"], correlation, atol=5.1e-3)
+    for i in range(4):
+        for j in range(4):
+            cosine = P[i] @ P[j] / np.sqrt((P[i] @ P[i]) * (P[j] @ P[j]))
+            assert found["cosine"][i][j] == pytest.approx(cosine, abs=5.1e-3)
+    values = [value for _, _, value in found["alike"]]
+    assert values == sorted(values, reverse=True)
+    for i, j, value in found["apart"]:
+        assert value == pytest.approx(correlation[i, j], abs=1e-3)
+        assert value < -0.05
+
+
+def test_relations_without_shares_or_with_constant_ones():
+    P = np.eye(3)
+    assert relations(P, None)["correlation"] is None
+    assert relations(P, None)["alike"] == []
+    constant = np.tile([0.2, 0.3, 0.5], (7, 1))
+    assert relations(P, constant)["correlation"] == np.eye(3).tolist()
