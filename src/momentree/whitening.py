@@ -22,7 +22,7 @@ RANK_TOLERANCE = 1e-12
 
 
 def whiten(
-    moments: Moments, n_components: int, *, tol: float = 1e-6, max_iter: int = 50
+    moments: Moments, n_components: int, *, tol: float = 1e-9, max_iter: int = 50
 ) -> Whitening:
     """Return the whitening of M2 for a number of components.
 
@@ -35,7 +35,7 @@ def whiten(
         Any object with ``m1`` and ``m2``.
     n_components : int >= 1
         Number of components k.
-    tol : float >= 0, default=1e-6
+    tol : float >= 0, default=1e-9
         The Lanczos iteration, used for d > 64, stops when the residual of each eigenpair is
         below this share of its eigenvalue.
     max_iter : int >= 1, default=50
