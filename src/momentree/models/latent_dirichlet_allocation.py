@@ -120,7 +120,7 @@ class LatentDirichletAllocation(FlatModel):
     -----
     ``refine=None`` is S section 2.2 and 3: the estimators of Theorem 3, a decomposition, topics
     projected to the simplex. Variational EM from there lowers the error of topics by a quarter or
-    so in a few steps. It puts alpha_0 too low, by a third where documents mix few topics: the
+    so in a few steps. It puts alpha_0 too low, by a tenth to a third for alpha_0 = 1: the
     estimate from moments, in ``diagnostics_``, is the better one for documents of the model.
     On real text that one means little, because words come in bursts, and is only a start.
 
