@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.models import choose_n_components
 from momentree.models._candidates import SingleTopicFits, _partitions, folds
-from momentree.models._criteria import Verdict, _best, _coherent, together
+from momentree.models._criteria import Verdict, _best, _coherent, in_words, together
+from momentree.models._curves import Curves
 from momentree.models._spectrum import Spectrum, spectrum
 from momentree.tree.growth import Branch
 from momentree.tree.split import LinearRule
@@ -255,12 +257,47 @@ def test_coherence_of_one_topic_takes_no_part():
     assert _coherent(k[:1], np.array([0.9]), errors[:1]) == Verdict(1, 1, 1)
 
 
-def test_spectrum_bounds_completion_from_above_only():
+def test_spectrum_chooses_fewer_among_what_completion_leaves_open():
+    answer = together({"completion": Verdict(9, 7, 12), "spectrum": Verdict(7, 6, 8)})
+    assert answer == Verdict(8, 7, 12)
     answer = together({"completion": Verdict(9, 7, 12), "spectrum": Verdict(5, 4, 6)})
-    assert answer == Verdict(6, 6, 6)
+    assert answer == Verdict(7, 7, 12)
     answer = together({"completion": Verdict(5, 4, 7), "spectrum": Verdict(9, 8, 10)})
     assert answer == Verdict(5, 4, 7)
     assert together({"bic": Verdict(3, 2, 4)}) == Verdict(3, 2, 4)
+
+
+def test_reason_tells_disagreement():
+    k = np.arange(1, 6)
+    curves = replace(
+        Curves.unknown(k),
+        completion=np.array([0.0, 0.5, 0.95, 1.0, 1.02]),
+        bic=k.astype(float),
+        npmi=np.array([0.9, 0.1, 0.2, 0.3, 0.1]),
+    )
+    said = {
+        "completion": Verdict(4, 3, 5),
+        "spectrum": Verdict(2, 2, 3),
+        "bic": Verdict(1, 1, 1),
+        "coherence": Verdict(4, 4, 5),
+    }
+    answer = together(said)
+    reason = in_words(answer, said, curves)
+    assert answer == Verdict(3, 3, 5)
+    assert reason.startswith("3 components. ")
+    assert "best with 5; 4 is the fewest within one standard error" in reason
+    assert "5 was the most that was tried" in reason
+    assert "2 (2 to 3) directions: 3 is the nearest that completion leaves open" in reason
+    assert "BIC says 1 (it charges" in reason
+    assert "highest with 4." in reason
+
+
+def test_reason_names_the_price_of_most_of_the_gain():
+    k = np.arange(1, 6)
+    curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.95, 0.97, 1.0]))
+    verdict = Verdict(5, 5, 5)
+    reason = in_words(verdict, {"completion": verdict}, curves)
+    assert "3 give 90% of what 5 gain over 1." in reason
 
 
 # --- what comes back ----------------------------------------------------------------------------

@@ -49,12 +49,13 @@ def verdicts(names: tuple[str, ...], curves: Curves, found: Spectrum | None) -> 
 def together(said: Mapping[str, Verdict]) -> Verdict:
     """Return what criteria say together.
 
-    The most trusted one decides. The spectrum, which has no fits to go wrong, bounds completion.
+    The most trusted one decides. The spectrum, which has no fits to go wrong, chooses fewer among
+    those that completion leaves open: some fits split a topic by luck.
     """
     found = next(iter(said.values()))
     bound = said["spectrum"].high if "spectrum" in said else found.high
     k, low, high = found
-    return Verdict(min(k, bound), min(low, bound), max(min(high, bound), min(k, bound)))
+    return Verdict(max(low, min(k, bound)), low, high)
 
 
 def _best(k: Ints, scores: Floats, errors: Floats, ties: float = 1.0) -> Verdict | None:
@@ -122,8 +123,11 @@ def _spectrum_told(answer: Verdict, said: Mapping[str, Verdict], curves: Curves)
         return f"Halves of the samples agree on {k} directions or more, which is no bound."
     directions = "direction" if low == high == 1 else "directions"
     text = f"Halves of the samples agree on {_range(k, low, high)} {directions}"
-    if "completion" in said and said["completion"].n_components > high:
-        return text + f", and what they do not agree on is noise: that bounds the answer at {high}."
+    asked = said["completion"].n_components if "completion" in said else answer.n_components
+    if asked > answer.n_components:
+        return text + f": {answer.n_components} is the nearest that completion leaves open."
+    if asked > high:
+        return text + ": completion leaves none so small open."
     if answer.n_components < low:
         return text + ", which is more: some components may be merged."
     return text + "."

@@ -84,7 +84,8 @@ def choose_n_components(
       sum log sum_j P[j | y] P[z | j].
     - "spectrum": eigenvectors u of M2 of one half of the documents (S Theorem 1), features scaled
       by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other half is three standard errors above
-      zero. It bounds the answer of completion from above.
+      zero. Where it has fewer than completion says, the answer moves towards it as far as the
+      interval of completion goes.
     - "bic": -2 log-likelihood + u p log n with p free parameters, u what one word counts after
       damping (:func:`momentree.moments.typical_unit`).
     - "coherence": the fewest components within one standard error of the largest mean NPMI of
