@@ -1,10 +1,11 @@
-"""Which decomposition recovers a Poisson mixture best, and in what time?
+"""Which decomposition recovers the parameters of a sample best, and in what time?
 
-Counts of a Poisson naive Bayes model with 5 components over 100 features; means and weights drawn
-uniformly, means of a component scaled to sum 5, all new for each seed: Figure 2.1 of the thesis
-(Figure 2 of the SVTD paper is the same for topics). The error is ||M~ - M||_F after matching; the
-clustering takes the most probable component of each row under the parameters found. The time is
-that of the decomposition from the same moments, with the passes over the data that it makes.
+Two experiments with 5 components over 100 features, all parameters drawn uniformly and new for
+each seed. Topics: documents of 3 to 100 words of a single-topic model, Figure 2 of the SVTD paper.
+Poisson: a Poisson naive Bayes model whose components have sum 5, Figure 2.1 of the thesis. The
+error is ||M~ - M||_F after matching, in multiples of ||M||_F; the clustering takes the most
+probable component of each row under the parameters found. The time is that of the decomposition
+from the same moments, with the passes over the data that it makes.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from sklearn.metrics import adjusted_rand_score
 
 from momentree import decomposition
 from momentree.backends import RowBlocks
-from momentree.datasets import PoissonSample, make_poisson_mixture
+from momentree.datasets import make_poisson_mixture
 from momentree.inference import log_joint
 from momentree.metrics import match_components
-from momentree.moments import PoissonMoments
-from momentree.objects import PoissonParameters
+from momentree.moments import PoissonMoments, SingleTopicMoments
+from momentree.objects import MixtureParameters, Moments, PoissonParameters, TopicParameters
 
 METHODS = (
     "sidiwo",
@@ -39,7 +40,7 @@ METHODS = (
     "random_projections",
 )
 TRUTH = "true parameters"
-SIZES = (1000, 2000, 5000, 10_000)
+SIZES = {"topics": (100, 300, 1000, 3000), "poisson": (1000, 2000, 5000, 10_000)}
 
 
 @dataclass
@@ -51,11 +52,34 @@ class Scores:
     seconds: list[float] = field(default_factory=list)
 
 
-def sample(n: int, d: int, k: int, seed: int) -> PoissonSample:
-    """Draw rows from a mixture with uniform weights scaled to sum 1, the same for every n."""
+@dataclass
+class Data:
+    """A sample of a model, its moments and the truth."""
+
+    X: sp.csr_array
+    labels: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    centers: NDArray[np.float64]
+    moments: Moments
+    family: type[MixtureParameters]
+
+
+def sample(model: str, n: int, d: int, k: int, seed: int) -> Data:
+    """Draw rows; for one seed the parameters are the same for every n."""
     rng = np.random.default_rng(seed)
     w = rng.random(k)
-    return make_poisson_mixture(n, d, k, weights=w / w.sum(), random_state=rng)
+    w /= w.sum()
+    if model == "poisson":
+        drawn = make_poisson_mixture(n, d, k, weights=w, random_state=rng)
+        moments = PoissonMoments.from_data(drawn.X)
+        return Data(drawn.X, drawn.labels, w, drawn.means, moments, PoissonParameters)
+    mu = rng.random((k, d))
+    mu /= mu.sum(axis=1, keepdims=True)
+    labels = rng.choice(k, size=n, p=w)
+    lengths = rng.integers(3, 101, size=n)
+    drawn_from = zip(lengths, labels, strict=True)
+    X = sp.csr_array(np.stack([rng.multinomial(c, mu[j]) for c, j in drawn_from]))
+    return Data(X, labels, w, mu, SingleTopicMoments.from_data(X), TopicParameters)
 
 
 def frobenius(found: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
@@ -66,34 +90,41 @@ def frobenius(found: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
 
 
 def clusters(
-    X: sp.csr_array, weights: NDArray[np.float64], means: NDArray[np.float64]
+    data: Data, weights: NDArray[np.float64], centers: NDArray[np.float64]
 ) -> NDArray[np.intp]:
     """Return the most probable component of each row."""
-    # Moments may give means that are not positive: a hundredth of the average stands for them.
-    centers = np.maximum(means.T, 0.01 * max(float(means.mean()), 1e-12))
-    parameters = PoissonParameters(weights / weights.sum(), centers)
-    return log_joint(RowBlocks(X), parameters).argmax(axis=1)
+    # Moments may give centers that are not positive: a hundredth of the average stands for them.
+    M = np.maximum(centers.T, 0.01 * max(float(data.centers.mean()), 1e-12))
+    if data.family is TopicParameters:
+        M /= M.sum(axis=0)
+    parameters = data.family(weights / weights.sum(), M)
+    return log_joint(RowBlocks(data.X), parameters).argmax(axis=1)
 
 
 def measure(
-    sizes: Sequence[int], n_seeds: int, d: int = 100, k: int = 5, methods: Sequence[str] = METHODS
+    model: str,
+    sizes: Sequence[int],
+    n_seeds: int,
+    d: int = 100,
+    k: int = 5,
+    methods: Sequence[str] = METHODS,
 ) -> dict[tuple[str, int], Scores]:
     """Return the scores of each method, and of the truth, at each number of rows."""
     scores: dict[tuple[str, int], Scores] = {}
     for n in sizes:
         for seed in range(n_seeds):
-            data = sample(n, d, k, seed)
-            moments = PoissonMoments.from_data(data.X)
+            data = sample(model, n, d, k, seed)
+            size = float(np.linalg.norm(data.centers))
             for name in methods:
                 start = time.perf_counter()
-                found = getattr(decomposition, name)(moments, k, random_state=seed)
+                found = getattr(decomposition, name)(data.moments, k, random_state=seed)
                 seconds = time.perf_counter() - start
-                labels = clusters(data.X, found.weights, found.centers.T)
+                labels = clusters(data, found.weights, found.centers.T)
                 entry = scores.setdefault((name, n), Scores())
-                entry.error.append(frobenius(found.centers.T, data.means))
+                entry.error.append(frobenius(found.centers.T, data.centers) / size)
                 entry.ari.append(adjusted_rand_score(data.labels, labels))
                 entry.seconds.append(seconds)
-            best = clusters(data.X, data.weights, data.means)
+            best = clusters(data, data.weights, data.centers)
             entry = scores.setdefault((TRUTH, n), Scores())
             entry.ari.append(adjusted_rand_score(data.labels, best))
     return scores
@@ -113,21 +144,24 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--features", type=int, default=100)
     parser.add_argument("--components", type=int, default=5)
+    parser.add_argument("--models", nargs="+", choices=list(SIZES), default=list(SIZES))
     options = parser.parse_args()
     print(environment())
     print(
         f"{options.features} features, {options.components} components, {options.seeds} seeds; "
         f"mean +- standard error"
     )
-    scores = measure(SIZES, options.seeds, options.features, options.components)
-    for what, title in (
-        ("error", "||M~ - M||_F"),
-        ("ari", "adjusted Rand index of the clusters"),
-        ("seconds", "seconds"),
-    ):
-        print(f"\n{title}")
-        header = ("decomposition", *(f"n = {n}" for n in SIZES))
-        print(table(header, rows(scores, what, SIZES)))
+    for model in options.models:
+        sizes = SIZES[model]
+        scores = measure(model, sizes, options.seeds, options.features, options.components)
+        for what, title in (
+            ("error", "||M~ - M||_F / ||M||_F"),
+            ("ari", "adjusted Rand index of the clusters"),
+            ("seconds", "seconds"),
+        ):
+            print(f"\n{model}: {title}\n")
+            header = ("decomposition", *(f"n = {n}" for n in sizes))
+            print(table(header, rows(scores, what, sizes)))
 
 
 if __name__ == "__main__":

@@ -137,9 +137,10 @@ def test_moment_estimators(benchmark):
     assert [row[0] for row in module.rows((50, 200), found)] == ["50", "200", "slope"]
 
 
-def test_decompositions(benchmark):
+@pytest.mark.parametrize("model", ["topics", "poisson"])
+def test_decompositions(benchmark, model):
     module = benchmark("decompositions")
-    scores = module.measure((300,), n_seeds=2, d=12, k=2)
+    scores = module.measure(model, (300,), n_seeds=2, d=12, k=2)
     for what, more in (("error", 0), ("ari", 1), ("seconds", 0)):
         table = module.rows(scores, what, (300,))
         assert len(table) == len(module.METHODS) + more
