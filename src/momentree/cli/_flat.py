@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from momentree._version import __version__
 from momentree.cli import _work
@@ -66,7 +66,7 @@ def _choose(job: _work.Job, model: Model) -> dict[str, Any]:
     with job.progress.stage("choosing the number of topics"):
         from momentree.models import choose_n_components
 
-        choice = choose_n_components(job.corpus.X, model=cast("Any", model))
+        choice = choose_n_components(job.corpus.X, model=model)
         low, high = choice.interval
         return {
             "n_components": int(choice.n_components),
