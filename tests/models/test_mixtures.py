@@ -310,3 +310,13 @@ def test_parameters_out_of_range_are_named(corpus, options, says):
 def test_bad_data_is_named(Model, X, error, says):
     with pytest.raises(error, match=says):
         Model(2).fit(X)
+
+
+def test_moments_that_show_nothing_leave_one_component():
+    """Documents of two words have no third moment, and a Poisson mixture no means from it."""
+    X = np.eye(6)[np.arange(40) % 6] + np.eye(6)[np.arange(40) % 5]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = PoissonMixture(3, refine=None).fit(X)
+    assert np.isfinite(model.score_samples(X)).all()
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)

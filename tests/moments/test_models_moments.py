@@ -165,6 +165,7 @@ def test_tfidf_is_that_of_scikit_learn_and_weights_repeat_documents():
     found = tfidf(X, np.ones(20)).toarray()
     expected = TfidfTransformer().fit_transform(sp.csr_matrix(X)).toarray()
     np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(tfidf(X * 1e25, np.ones(20)).toarray(), expected, atol=1e-6)
     v = np.arange(20) % 3 + 1
     repeated = tfidf(sp.csr_array(np.repeat(X.toarray(), v, axis=0)), np.ones(v.sum())).toarray()
     np.testing.assert_allclose(np.repeat(tfidf(X, v).toarray(), v, axis=0), repeated, atol=1e-6)

@@ -197,8 +197,8 @@ class CountMixture(FlatModel):
         log.info("decomposing %s", "the moments of the model" if start == "moments" else start)
         if start == "moments":
             found = self._decompose(self._moments(corpus))
-            if found.weights.sum() > 0:
-                centers = self._valid_centers(found)
+            centers = self._valid_centers(found)
+            if float((centers @ found.weights).sum()) > 0:
                 return (
                     self._smoothed(found, centers, corpus),
                     centers,

@@ -51,8 +51,15 @@ def tfidf(X: Any, sample_weight: NDArray[np.float64]) -> Any:
     idf = 1.0 + np.log((1.0 + sample_weight.sum()) / (1.0 + documents))
     data = X.data.astype(np.float32)
     data *= idf.astype(np.float32)[X.indices]
+    lengths = np.diff(X.indptr)
+    # Squares of single precision overflow from 1e19 on: each row is brought to a largest entry of
+    # 1 first, which its length takes back.
+    top = np.ones(n, dtype=np.float32)
+    some = lengths > 0
+    top[some] = np.maximum.reduceat(data, X.indptr[:-1][some]) if some.any() else 1.0
+    data /= np.repeat(np.where(top > 0, top, 1.0).astype(np.float32), lengths)
     rows = RowBlocks(sp.csr_array((np.square(data), X.indices, X.indptr), shape=(n, d), copy=False))
     length = np.sqrt(rows.row_sums)
     inverse = np.divide(1.0, length, out=np.zeros(n), where=length > 0)
-    data *= np.repeat(inverse.astype(np.float32), np.diff(X.indptr))
+    data *= np.repeat(inverse.astype(np.float32), lengths)
     return sp.csr_array((data, X.indices, X.indptr), shape=(n, d), copy=False)
