@@ -156,7 +156,7 @@ class Choice:
 
     n_components: int = 4
     interval: tuple[int, int] = (3, 6)
-    reason: str = "the data\nsay so"
+    reason: str = "The data\nsay so"
 
 
 def test_the_data_choose_the_number_of_topics(run, lasting_table, tmp_path, monkeypatch):
@@ -170,9 +170,9 @@ def test_the_data_choose_the_number_of_topics(run, lasting_table, tmp_path, monk
     content = json_of(run, tmp_path, lasting_table, "--components", "auto")
     assert asked == [((N_DOCUMENTS, 40), "single-topic")]
     assert content["n_topics"] == 4
-    assert content["choice"] == {"n_components": 4, "interval": [3, 6], "reason": "the data say so"}
+    assert content["choice"] == {"n_components": 4, "interval": [3, 6], "reason": "The data say so"}
     result = run("topics", lasting_table, "--flat", "--components", "auto")
-    assert "Number of topics: 4 chosen (between 3 and 6 would do): the data say so" in result.stdout
+    assert "Number of topics: 4 chosen (between 3 and 6 would do). The data say so" in result.stdout
 
 
 def test_four_themes_are_four_topics(run, lasting_table, tmp_path):
@@ -346,3 +346,13 @@ def test_a_damaged_model_is_told(refuses, run, lasting_table, tmp_path):
     run("topics", lasting_table, "--flat", "--components", 2, "--save", path)
     path.write_bytes(path.read_bytes()[:-300])
     assert "not a momentree model" in refuses("assign", path, lasting_table)
+
+
+def test_no_line_is_wider_than_the_screen(run, lasting_table, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "62")
+    options = ["--flat", "--components", 6, "--no-refine", "--damping", "none"]
+    lines = run("topics", lasting_table, *options).stdout.splitlines()
+    table = [line for line in lines if line[:1].isdigit()]
+    assert len(table) == 6
+    assert max(map(len, lines[1:])) <= 62
+    assert all(line == line.rstrip() for line in lines)

@@ -47,7 +47,7 @@ def run(job: _work.Job, model: Model, n_components: int, parameters: Mapping[str
         fitted, corpus, job.progress, took=took, whole="--output" in outputs, order=job.order
     )
     if choice is not None:
-        summary["made"]["notes"]["number of topics"] = _chosen(choice)
+        summary["diagnostics"]["words"].insert(0, f"Number of topics: {_chosen(choice)}")
     with job.progress.stage("writing"), outputs.writing() as write:
         write("--output", lambda path: _work.write_report(path, summary))
         write("--csv", lambda path: _work.write_assignments(path, fitted, corpus))
@@ -77,8 +77,8 @@ def _choose(job: _work.Job, model: Model) -> dict[str, Any]:
 
 def _chosen(choice: Mapping[str, Any]) -> str:
     low, high = choice["interval"]
-    between = f"between {low} and {high}" if low < high else "no other"
-    return f"{choice['n_components']} chosen ({between} would do): {choice['reason']}"
+    between = f" (between {low} and {high} would do)" if low < high else ""
+    return f"{choice['n_components']} chosen{between}. {choice['reason']}"
 
 
 def _fit(

@@ -179,8 +179,10 @@ def show_topics(summary: Mapping[str, Any], took: float, remarks: Iterable[str] 
             f"ARI {agreement['ari']:.3f}\n",
         )
     for remark in remarks:
-        lines = Text(f"\n{remark}", style="dim").wrap(console, console.width)
-        text.append_text(Text("\n").join(lines)).append("\n")
+        lines = Text(remark, style="dim").wrap(console, console.width)
+        for line in lines:
+            line.rstrip()
+        text.append("\n").append_text(Text("\n").join(lines)).append("\n")
     print_text(console, text)
 
 
@@ -193,7 +195,8 @@ def list_files(outputs: Outputs) -> None:
 def assignments(model: TopicTree | FlatModel, X: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return a header, and for each document where it belongs, with probabilities as text."""
     proba = model.predict_proba(X)
-    places = model.predict(X)
+    # Inference is the long part of a flat model: it runs once.
+    places = model.predict(X) if hasattr(model, "tree_") else proba.argmax(axis=1)
     best = [f"{p[j]:.6g}" for j, p in zip(places, proba, strict=True)]
     if hasattr(model, "tree_"):
         names = [leaf.name for leaf in model.leaves_]

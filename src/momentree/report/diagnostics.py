@@ -97,9 +97,11 @@ def advice(model: FittedFlat) -> list[str]:
     list of str
         Sentences, none where nothing is wrong.
     """
-    found = model.diagnostics_
-    asked = model.get_params().get("n_components")
-    sentences = [clean_text(sentence) for sentence in found.get("advice", ())]
+    found, params = model.diagnostics_, model.get_params()
+    asked = params.get("n_components")
+    # The advice is on the decomposition; what a refinement made of it is another matter.
+    before = "Before the refinement: " if params.get("refine") else ""
+    sentences = [f"{before}{clean_text(sentence)}" for sentence in found.get("advice", ())]
     if found.get("reason"):
         got = len(model.weights_)
         sentences.insert(0, f"{got} of {asked} topics were found: {clean_text(found['reason'])}.")
