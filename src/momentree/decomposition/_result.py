@@ -129,8 +129,8 @@ def from_slices(
     weights = np.linalg.pinv(M) @ moments.m1
     clipped = int(np.count_nonzero(weights < 0))
     more = [
-        f"{clipped} weight(s) came out negative and were set to zero: use fewer components, more "
-        "samples, or sidiwo, whose weights are squares."
+        f"{clipped} weight(s) came out negative and were set to zero: use fewer components, or "
+        "more samples."
     ]
     advice = [*advice, *(more if clipped else [])]
     extras = {**extras, "clipped_weights": clipped}

@@ -25,6 +25,9 @@ from momentree.tree.stopping import always
 
 __all__ = ["CountMixture", "Start", "largest_score"]
 
+POSSIBLE = 1e-3
+"""Share of the average sample in every component of a start."""
+
 Floats = NDArray[np.float64]
 Start = Literal["auto", "tree", "tfidf", "moments"]
 
@@ -230,6 +233,9 @@ class CountMixture(FlatModel):
         sums = centers * weights
         mass = float(corpus.weight @ corpus.rows.row_sums)
         sums *= mass / max(float(sums.sum()), 1e-300)
+        # What occurs at all may occur in every component, also where the moments say it does not.
+        words = corpus.rows.sum(lambda B: B.tdot(corpus.weight[B.at]))
+        sums += POSSIBLE * words[:, None] * weights
         return self._family.fitted_to(sums, weights * corpus.weight.sum(), corpus.smoothing)
 
     def _leaves(self, corpus: Corpus) -> tuple[Floats, Mapping[str, Any]]:
