@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from momentree import PoissonMixture, SingleTopicModel, TopicTree
+from momentree import LatentDirichletAllocation, PoissonMixture, SingleTopicModel, TopicTree
 from momentree.datasets import make_single_topic
 from momentree.decomposition import svtd
 from momentree.exceptions import InvalidParameterError, ReadError
@@ -21,6 +21,8 @@ MODELS = [
     SingleTopicModel(3, damping=None, weighting="uniform", random_state=3),
     SingleTopicModel(1),
     PoissonMixture(4),
+    LatentDirichletAllocation(3),
+    LatentDirichletAllocation(3, refine=None, alpha0=0.5, inference="gibbs"),
     PoissonMixture(4, refine=None, random_state=np.random.RandomState(0)),
 ]
 
