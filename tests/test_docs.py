@@ -52,13 +52,22 @@ def test_every_option_is_explained():
     assert sorted(option for option in missing if option not in pages) == []
 
 
+def test_python_of_the_models_page_runs():
+    text = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "models.md", "exec"), names)
+    assert {"model", "found"} <= set(names)
+
+
 def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}  # a block goes on where the one before it ended
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, "README.md", "exec"), names)
     assert (Path(tmp_path) / "report.html").stat().st_size > 100_000
     assert len(capsys.readouterr().out.splitlines()) == 8
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
-from sklearn.metrics import adjusted_rand_score
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
@@ -189,6 +188,9 @@ def stability_score(
     if len(a) < 2:
         msg = f"{len(a)} samples are in both runs; two or more are needed to compare clusterings"
         raise InvalidDataError(msg)
+    # Here and not above: it loads half of scikit-learn, which nothing else in this room needs.
+    from sklearn.metrics import adjusted_rand_score
+
     return float(adjusted_rand_score(a, b))
 
 
