@@ -261,7 +261,7 @@ def test_spectrum_chooses_fewer_among_what_completion_leaves_open():
     answer = together({"completion": Verdict(9, 7, 12), "spectrum": Verdict(7, 6, 8)})
     assert answer == Verdict(8, 7, 12)
     answer = together({"completion": Verdict(9, 7, 12), "spectrum": Verdict(5, 4, 6)})
-    assert answer == Verdict(7, 7, 12)
+    assert answer == Verdict(7, 6, 12)
     answer = together({"completion": Verdict(5, 4, 7), "spectrum": Verdict(9, 8, 10)})
     assert answer == Verdict(5, 4, 7)
     assert together({"bic": Verdict(3, 2, 4)}) == Verdict(3, 2, 4)

@@ -50,12 +50,13 @@ def together(said: Mapping[str, Verdict]) -> Verdict:
     """Return what criteria say together.
 
     The most trusted one decides. The spectrum, which has no fits to go wrong, chooses fewer among
-    those that completion leaves open: some fits split a topic by luck.
+    those that completion leaves open: some fits split a topic by luck. The interval reaches down to
+    what the spectrum says.
     """
     found = next(iter(said.values()))
     bound = said["spectrum"].high if "spectrum" in said else found.high
     k, low, high = found
-    return Verdict(max(low, min(k, bound)), low, high)
+    return Verdict(max(low, min(k, bound)), min(low, bound), high)
 
 
 def _best(k: Ints, scores: Floats, errors: Floats, ties: float = 1.0) -> Verdict | None:

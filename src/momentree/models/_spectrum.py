@@ -20,8 +20,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 FLOOR = 3.0
-"""Standard errors that a direction must hold out at. Of 26 synthetic settings with five seeds each
-3 are right in 115 of 130 and too many in 4; 2 are too many in 11, and 4 too few in 17."""
+"""Standard errors that a direction must hold out at. Of 120 samples of up to 20 topics, drawn
+after the choice, 3 is right in 108 and too many in 1; 2 is too many in 7, 4 too few in 12."""
 BAND = 1.0
 """The interval: what a floor of this many standard errors more, or fewer, would say."""
 WHITENING_TOL = 1e-3

@@ -19,7 +19,7 @@ from momentree.models._candidates import Fits, Fold, LDAFits, SingleTopicFits, f
 from momentree.models._criteria import TRUST, Verdict, in_words, together, verdicts
 from momentree.models._curves import Curves, measure
 from momentree.models._spectrum import Spectrum, spectrum
-from momentree.moments import Damping, damp
+from momentree.moments import damp
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,10 +82,11 @@ def choose_n_components(
     - "completion": a fifth of the documents is left out of the fit; half of the words of each, y,
       tells the other half, z. The fewest components within one standard error of the largest
       sum log sum_j P[j | y] P[z | j].
-    - "spectrum": eigenvectors u of M2 of one half of the documents (S Theorem 1), features scaled
-      by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other half is three standard errors above
-      zero. Where it has fewer than completion says, the answer moves towards it as far as the
-      interval of completion goes.
+    - "spectrum": eigenvectors u of M2 of one half of the documents (S Theorem 1), counts damped
+      and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other half is three
+      standard errors above zero. Where it has fewer than completion says, the answer moves
+      towards it as far as the interval of completion goes, and the interval of the answer
+      reaches down to it.
     - "bic": -2 log-likelihood + u p log n with p free parameters, u what one word counts after
       damping (:func:`momentree.moments.typical_unit`).
     - "coherence": the fewest components within one standard error of the largest mean NPMI of
@@ -176,7 +177,7 @@ def choose_n_components(
         found = None
         if "spectrum" in names:
             log.info("spectrum of the second moment, by halves")
-            damped = damp(rows.matrix, kind.damping)
+            damped = damp(rows.matrix, "log1p")
             found = spectrum(RowBlocks(damped.X), weight, damped.unit, groups, int(tried[-1]), rng)
         curves = Curves.unknown(tried)
         if set(names) - {"spectrum"}:
@@ -261,17 +262,15 @@ class _Kind:
     """What is particular to a model: how it is fitted, and what is worth its time."""
 
     make: Callable[[Fold, int], Fits]
-    damping: Damping | None
     criteria: tuple[str, ...]
     candidates: tuple[int, ...]
     judges: int
 
 
 _KINDS = {
-    "single-topic": _Kind(SingleTopicFits, "log1p", TRUST, tuple(range(1, LARGEST + 1)), 3000),
+    "single-topic": _Kind(SingleTopicFits, TRUST, tuple(range(1, LARGEST + 1)), 3000),
     "lda": _Kind(
         LDAFits,
-        None,
         tuple(name for name in TRUST if name != "bic"),
         (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, LARGEST),
         1,
