@@ -251,6 +251,28 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         return float(self.score_samples(X).mean())
 
+    def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - the same convention
+        """Return the perplexity: the number of equally likely words that are as hard to guess.
+
+            exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of counts of sample i
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        float
+            From 1; smaller is better; nan where there are no counts. An upper bound where
+            :meth:`score_samples` is a lower one, as for latent Dirichlet allocation.
+        """
+        words = float(self._checked(X).sum())
+        total = float(self.score_samples(X).sum())
+        return float(np.exp(-total / words)) if words else float("nan")
+
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion.
 

@@ -133,10 +133,10 @@ def _note_completion(curves: Curves, values: list[Floats | None], folds: list[Fo
             curves.completion[i] = weight @ value / total
     if not np.isfinite(curves.completion).any():
         return
-    best = int(np.nanargmax(curves.completion))
+    best = values[int(np.nanargmax(curves.completion))]
     for i, value in enumerate(values):
-        if value is not None:
-            behind = values[best] - value
+        if value is not None and best is not None:
+            behind = best - value
             residual = behind - words * (weight @ behind / total)
             curves.completion_error[i] = np.sqrt(weight @ np.square(residual)) / total
 

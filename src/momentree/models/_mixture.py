@@ -314,27 +314,6 @@ class CountMixture(FlatModel):
         """Return what the log-likelihood of a sample has that no parameter changes."""
         return 0.0
 
-    def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002
-        """Return the perplexity: the number of equally likely words that are as hard to guess.
-
-            exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of counts of sample i
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``.
-        y : None
-            Not used.
-
-        Returns
-        -------
-        float
-            From 1; smaller is better. nan where there are no counts.
-        """
-        words = float(self._checked(X).sum())
-        total = float(self.score_samples(X).sum())
-        return float(np.exp(-total / words)) if words else float("nan")
-
     def _drawn(
         self, n_samples: int, random_state: int | np.random.RandomState | None
     ) -> tuple[np.random.RandomState, NDArray[np.intp]]:

@@ -45,7 +45,7 @@ class LatentDirichletAllocation(FlatModel):
 
     Parameters
     ----------
-    n_components : int >= 1, default=10
+    n_components : int >= 1, default=8
         Number of topics k.
     alpha0 : float > 0 or None, default=None
         Total concentration alpha_0 = sum_i alpha_i with which the moments are corrected; small for
@@ -166,7 +166,7 @@ class LatentDirichletAllocation(FlatModel):
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int = 8,
         *,
         alpha0: float | None = None,
         decomposition: str | Callable[..., Decomposition] = "sidiwo",
@@ -351,26 +351,6 @@ class LatentDirichletAllocation(FlatModel):
         with single_threaded_blas():
             gammas = variational_gammas(rows, self._parameters)
             return variational_bound(rows, self._parameters, gammas)
-
-    def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002
-        """Return an upper bound of the perplexity of documents.
-
-            exp(-sum_i b_i / sum_i c_i),   b_i from :meth:`score_samples`, c_i the words
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``.
-        y : None
-            Not used.
-
-        Returns
-        -------
-        float
-            From 1; smaller is better. nan where there are no words.
-        """
-        words = float(self._checked(X).sum())
-        return float(np.exp(-self.score_samples(X).sum() / words)) if words else float("nan")
 
     def completion_perplexity(
         self, X: Any, *, random_state: int | np.random.RandomState | None = None

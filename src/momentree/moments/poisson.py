@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from momentree._validation import check_counts, check_means, check_sample_weight
-from momentree.backends import RowBlocks
+from momentree._validation import check_means
 from momentree.moments._population import PopulationMoments
-from momentree.moments.factorial import FactorialMoments
+from momentree.moments._sample_means import SampleMeans
 
 __all__ = ["PoissonMoments"]
 
-Floats = NDArray[np.float64]
 
-
-class PoissonMoments(FactorialMoments):
+class PoissonMoments(SampleMeans):
     """Estimate the moments M1, M2, M3 of a mixture of independent Poisson variables.
 
     The factorial moments of a Poisson variable are powers of its mean, so with v the sample
@@ -62,51 +58,7 @@ class PoissonMoments(FactorialMoments):
            [0., 1.]])
     """
 
-    @classmethod
-    def from_data(cls, X: Any, *, sample_weight: ArrayLike | None = None) -> PoissonMoments:
-        """Estimate the moments from counts.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts >= 0.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the samples; a weight of 2 is the same as the sample twice.
-
-        Returns
-        -------
-        PoissonMoments
-            The moments.
-
-        Raises
-        ------
-        InvalidDataError
-            If X holds negative values, NaN or infinities, is not two-dimensional, or no sample
-            has a positive weight.
-        """
-        X = check_counts(X)
-        return cls.from_rows(
-            RowBlocks(X), sample_weight=check_sample_weight(sample_weight, X.shape[0])
-        )
-
-    @classmethod
-    def from_rows(cls, rows: RowBlocks, *, sample_weight: Floats) -> PoissonMoments:
-        """Estimate the moments from rows that have been checked already.
-
-        Parameters
-        ----------
-        rows : RowBlocks of shape (n, d)
-            Counts >= 0.
-        sample_weight : ndarray of shape (n,)
-            Weights >= 0, not all zero.
-
-        Returns
-        -------
-        PoissonMoments
-            The moments.
-        """
-        v = sample_weight / sample_weight.sum()
-        return cls(rows, np.stack([v, v, v]))
+    _unit: ClassVar[float] = 1.0
 
     @staticmethod
     def from_parameters(weights: ArrayLike, means: ArrayLike) -> PopulationMoments:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from momentree._validation import check_counts, check_sample_weight
-from momentree.backends import RowBlocks
-from momentree.moments.factorial import FactorialMoments
+from momentree.moments._sample_means import SampleMeans
 
 __all__ = ["RawMoments"]
 
-Floats = NDArray[np.float64]
 
-
-class RawMoments(FactorialMoments):
+class RawMoments(SampleMeans):
     """Estimate the raw moments of rows.
 
     With v the sample weights, scaled to sum 1,
@@ -55,48 +48,4 @@ class RawMoments(FactorialMoments):
            [0., 2.]])
     """
 
-    @classmethod
-    def from_data(cls, X: Any, *, sample_weight: ArrayLike | None = None) -> RawMoments:
-        """Estimate the moments from non-negative data.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Values >= 0.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the samples.
-
-        Returns
-        -------
-        RawMoments
-            The moments.
-
-        Raises
-        ------
-        InvalidDataError
-            If X holds negative values, NaN or infinities, is not two-dimensional, or no sample
-            has a positive weight.
-        """
-        X = check_counts(X)
-        return cls.from_rows(
-            RowBlocks(X), sample_weight=check_sample_weight(sample_weight, X.shape[0])
-        )
-
-    @classmethod
-    def from_rows(cls, rows: RowBlocks, *, sample_weight: Floats) -> RawMoments:
-        """Estimate the moments from rows that have been checked already.
-
-        Parameters
-        ----------
-        rows : RowBlocks of shape (n, d)
-            Values >= 0.
-        sample_weight : ndarray of shape (n,)
-            Weights >= 0, not all zero.
-
-        Returns
-        -------
-        RawMoments
-            The moments.
-        """
-        v = sample_weight / sample_weight.sum()
-        return cls(rows, np.stack([v, v, v]), unit=0.0)
+    _unit: ClassVar[float] = 0.0

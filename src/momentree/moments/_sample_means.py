@@ -1,0 +1,69 @@
+"""Moments that are means over samples, whatever their totals."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momentree._validation import check_counts, check_sample_weight
+from momentree.backends import RowBlocks
+from momentree.moments.factorial import FactorialMoments
+
+__all__ = ["SampleMeans"]
+
+Floats = NDArray[np.float64]
+
+
+class SampleMeans(FactorialMoments):
+    """Base of moments in which every sample counts by its weight alone."""
+
+    _unit: ClassVar[float]
+    """What one count takes from its own square: 1 for factorial moments, 0 for raw ones."""
+
+    @classmethod
+    def from_data(cls, X: Any, *, sample_weight: ArrayLike | None = None) -> Self:
+        """Estimate the moments from data.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Values >= 0.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the samples; a weight of 2 is the same as the sample twice.
+
+        Returns
+        -------
+        moments
+            Of the class it was called on.
+
+        Raises
+        ------
+        InvalidDataError
+            If X holds negative values, NaN or infinities, is not two-dimensional, or no sample
+            has a positive weight.
+        """
+        X = check_counts(X)
+        return cls.from_rows(
+            RowBlocks(X), sample_weight=check_sample_weight(sample_weight, X.shape[0])
+        )
+
+    @classmethod
+    def from_rows(cls, rows: RowBlocks, *, sample_weight: Floats) -> Self:
+        """Estimate the moments from rows that have been checked already.
+
+        Parameters
+        ----------
+        rows : RowBlocks of shape (n, d)
+            Values >= 0.
+        sample_weight : ndarray of shape (n,)
+            Weights >= 0, not all zero.
+
+        Returns
+        -------
+        moments
+            Of the class it was called on.
+        """
+        v = sample_weight / sample_weight.sum()
+        return cls(rows, np.stack([v, v, v]), cls._unit)
