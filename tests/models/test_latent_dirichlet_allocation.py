@@ -80,7 +80,7 @@ def test_a_concentration_near_the_truth_raises_no_advice(sample):
     assert not any("alpha0" in line for line in model.diagnostics_["advice"])
 
 
-def test_documents_of_one_topic_in_bursts_start_from_tfidf():
+def test_documents_of_one_topic_in_bursts_start_from_one_topic_each():
     rng = np.random.default_rng(0)
     lengths = rng.integers(20, 400, 800)
     X = make_single_topic(800, 400, 6, length=lengths, random_state=0).X
@@ -89,7 +89,7 @@ def test_documents_of_one_topic_in_bursts_start_from_tfidf():
     model = LatentDirichletAllocation(6).fit(X)
     table = {name: value for name, _, value in model.diagnostics_["completion"]}
     assert table[model.diagnostics_["start"]] == min(table.values())
-    assert set(table) == {"moments", "tfidf"}
+    assert set(table) == {"moments", "single-topic"}
 
 
 def test_the_answer_does_not_depend_on_order_threads_or_type(sample, fitted):

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
-from momentree.models._mixture import largest_score
-from momentree.moments import LDAMoments, RawMoments, SingleTopicMoments, Weighting, tfidf
+from momentree.models.single_topic_model import SingleTopicModel
+from momentree.moments import LDAMoments, SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, LDAParameters, Moments
 from momentree.parameters import lda_parameters
 from momentree.refinement import smoothed_topics
 from momentree.whitening import whiten
 
-__all__ = ["Corpus", "Start", "from_moments", "from_tfidf", "likeliest"]
+__all__ = ["Corpus", "Start", "from_moments", "from_single_topics", "likeliest"]
 
 Floats = NDArray[np.float64]
 Decompose = Callable[[Moments], Decomposition]
@@ -65,7 +65,7 @@ class Start:
 
     Attributes
     ----------
-    name : {"moments", "tfidf"}
+    name : {"moments", "single-topic"}
         Where it comes from.
     found : LDAParameters
         As it was found; topics may hold zeros.
@@ -153,31 +153,33 @@ def _contradicts(estimate: Concentration, alpha0: float) -> bool:
     return bool(far and estimate.at(alpha0) > WRONG_FIT * estimate.at(estimate.alpha0))
 
 
-def from_tfidf(corpus: Corpus, decompose: Decompose, *, alpha0: float | None) -> Start:
-    """Put each document into one group by the raw moments of rows of tf-idf (T Algorithm 5).
+def from_single_topics(corpus: Corpus, model: SingleTopicModel, *, alpha0: float | None) -> Start:
+    """Give each document one topic first.
 
     Parameters
     ----------
     corpus : Corpus
         The documents.
-    decompose : callable
-        Moments in, decomposition out.
+    model : SingleTopicModel
+        Not fitted; with the number of topics to find.
     alpha0 : float > 0 or None
         Total concentration to start with; None is 1.
 
     Returns
     -------
     Start
-        Topics are the words of the groups, alpha_i is in proportion to their documents.
+        The topics of that model; alpha_i is in proportion to their documents.
     """
-    rows = RowBlocks(tfidf(corpus.rows.matrix, corpus.weight))
-    found = decompose(RawMoments.from_rows(rows, sample_weight=corpus.weight))
-    shares = largest_score(rows, found, corpus.weight) * corpus.weight[:, None]
-    sums = corpus.rows.sum(lambda B: B.tdot(shares[B.at]))
-    alpha = shares.sum(axis=0) + 1.0  # no group so small that it cannot grow
-    alpha *= (TEXT_ALPHA0 if alpha0 is None else alpha0) / alpha.sum()
-    parameters = LDAParameters(alpha, smoothed_topics(sums, corpus.smoothing))
-    return Start("tfidf", parameters, parameters, {**found.diagnostics, "alpha0": alpha.sum()})
+    model.fit(corpus.rows.matrix, sample_weight=corpus.weight)
+    total = TEXT_ALPHA0 if alpha0 is None else alpha0
+    # No topic so rare that it cannot grow.
+    alpha = model.weights_ * float(corpus.weight.sum()) + 1.0
+    alpha *= total / alpha.sum()
+    words = float(corpus.weight @ corpus.rows.row_sums)
+    topics = smoothed_topics(model.components_.T * (model.weights_ * words), corpus.smoothing)
+    parameters = LDAParameters(alpha, topics)
+    diagnostics = {**model.diagnostics_, "alpha0": total}
+    return Start("single-topic", parameters, parameters, diagnostics)
 
 
 def likeliest(corpus: Corpus, starts: list[Start]) -> tuple[Start, dict[str, Any]]:

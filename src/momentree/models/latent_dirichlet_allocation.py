@@ -22,7 +22,8 @@ from momentree.inference import (
     variational_proportions,
 )
 from momentree.models._base import FlatModel, generator, log, package_log
-from momentree.models._lda_starts import Corpus, Start, from_moments, from_tfidf, likeliest
+from momentree.models._lda_starts import Corpus, Start, from_moments, from_single_topics, likeliest
+from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import Weighting
 from momentree.moments.lda import check_alpha0
 from momentree.objects import Decomposition, LDAParameters
@@ -59,13 +60,13 @@ class LatentDirichletAllocation(FlatModel):
         "variational", also known as "em", improves topics and alpha by variational EM. "gibbs" is
         stochastic EM with a Gibbs sampler: slower, with less bias in alpha; whole counts only.
         None leaves what the moments give.
-    start : {"auto", "moments", "tfidf"}, default="auto"
-        What is decomposed. "moments" are the moments of the model (S Theorem 3), exact in the
-        limit of many documents of it. "tfidf" are the raw moments of rows scaled to tf-idf and
-        unit length, with no model (T Algorithm 5, for k components): each document goes to one
-        group, and the topics are the words of the groups. "auto" is "moments" where ``refine``
-        is None; else it tries both and keeps the one under which half of the words of documents
-        tell the other half better: "moments" for documents of the model, "tfidf" for real text.
+    start : {"auto", "moments", "single-topic"}, default="auto"
+        Where refinement starts. "moments" decomposes the moments of the model (S Theorem 3), which
+        is exact in the limit of many documents of it. "single-topic" starts from the topics of a
+        :class:`SingleTopicModel`, as if each document had one topic. "auto" is "moments" where
+        ``refine`` is None; else it tries both and keeps the one under which half of the words of
+        documents tell the other half better: "moments" for documents of the model, most often
+        "single-topic" for real text.
     weighting : {"length", "uniform", "three_words"}, default="length"
         How documents are weighted in the moments of the model; see
         :class:`momentree.moments.SingleTopicMoments`.
@@ -148,7 +149,7 @@ class LatentDirichletAllocation(FlatModel):
 
     _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "refine": ("em", "variational", "gibbs", None),
-        "start": ("auto", "moments", "tfidf"),
+        "start": ("auto", "moments", "single-topic"),
         "weighting": ("length", "uniform", "three_words"),
         "inference": ("variational", "gibbs"),
     }
@@ -171,7 +172,7 @@ class LatentDirichletAllocation(FlatModel):
         alpha0: float | None = None,
         decomposition: str | Callable[..., Decomposition] = "sidiwo",
         refine: Literal["em", "variational", "gibbs"] | None = "em",
-        start: Literal["auto", "moments", "tfidf"] = "auto",
+        start: Literal["auto", "moments", "single-topic"] = "auto",
         weighting: Weighting = "length",
         inference: Literal["variational", "gibbs"] = "variational",
         smoothing: float = 0.03,
@@ -270,7 +271,7 @@ class LatentDirichletAllocation(FlatModel):
             return Start(self.diagnostics_["start"], before, before, self.diagnostics_)
         kind = self.start if self.start != "auto" or self.refine else "moments"
         starts = []
-        if kind != "tfidf":
+        if kind != "single-topic":
             log.info("decomposing the moments of the model")
             starts += from_moments(
                 corpus,
@@ -281,8 +282,12 @@ class LatentDirichletAllocation(FlatModel):
                 random_state=self.random_state,
             )
         if kind != "moments":
-            log.info("decomposing tf-idf")
-            starts.append(from_tfidf(corpus, self._decompose, alpha0=self.alpha0))
+            first = SingleTopicModel(
+                self.n_components,
+                decomposition=self.decomposition,
+                random_state=self.random_state,
+            )
+            starts.append(from_single_topics(corpus, first, alpha0=self.alpha0))
         best, numbers = likeliest(corpus, starts) if kind == "auto" else (starts[0], {})
         return Start(
             best.name,
