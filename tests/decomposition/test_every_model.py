@@ -14,6 +14,12 @@ def single_topic(rng, k, d):
     return SingleTopicMoments.from_parameters(w, mu), w, mu
 
 
+def equal_weights(rng, k, d):
+    """Eigenvalues of the whitened tensor are all the same."""
+    w, mu = np.full(k, 1 / k), rng.dirichlet(np.full(d, 0.1), size=k)
+    return SingleTopicMoments.from_parameters(w, mu), w, mu
+
+
 def lda(rng, k, d):
     alpha, mu = rng.uniform(0.05, 0.3, size=k), rng.dirichlet(np.full(d, 0.3), size=k)
     return LDAMoments.from_parameters(alpha, mu), alpha / alpha.sum(), mu
@@ -26,7 +32,7 @@ def poisson(rng, k, d):
 
 @pytest.mark.parametrize("k", [1, 2, 5, 20])
 @pytest.mark.parametrize("method", DECOMPOSITIONS)
-@pytest.mark.parametrize("model", [single_topic, lda, poisson])
+@pytest.mark.parametrize("model", [single_topic, equal_weights, lda, poisson])
 def test_exact_moments_give_the_parameters_back(model, method, k):
     moments, w, mu = model(np.random.default_rng(k), k, 90)
     found = getattr(decomposition, method)(moments, k, random_state=0)

@@ -67,19 +67,31 @@ def test_topics_that_no_word_tells_apart_are_told():
     assert any("hardly tells" in text for text in found.diagnostics["advice"])
 
 
-def test_negative_weights_are_set_to_zero_and_counted():
-    """M1 that is not of the components: it points away from one of them."""
+def shifted(share):
+    """Moments whose M1 has less of the second component than there is of it."""
     moments = PopulationMoments(np.array([1.0, 1.0]), np.array([[1.0, 0.2], [0.1, 1.0], [0.3, 0]]))
 
     class Shifted:
-        m1 = moments.m1 - 3 * np.array([0.2, 1.0, 0.0])
+        m1 = moments.m1 - share * np.array([0.2, 1.0, 0.0])
         m2 = moments.m2
         whitened_slices = moments.whitened_slices
 
-    found = svtd(Shifted(), 2)
+    return Shifted()
+
+
+def test_negative_weights_are_set_to_zero_and_counted():
+    found = svtd(shifted(1.1), 2)
     assert found.weights.tolist() == [pytest.approx(1.0), 0.0]
     assert found.diagnostics["clipped_weights"] == 1
     assert any("set to zero" in text for text in found.diagnostics["advice"])
+
+
+def test_a_center_that_points_away_from_m1_is_turned():
+    moments = shifted(3)
+    found = svtd(moments, 2)
+    np.testing.assert_allclose(found.weights, [2.0, 1.0])
+    np.testing.assert_allclose(found.centers @ found.weights, moments.m1, atol=1e-12)
+    assert found.diagnostics["clipped_weights"] == 0
 
 
 @pytest.mark.parametrize("feature", [-1, 12, 1.0, True, "the"])

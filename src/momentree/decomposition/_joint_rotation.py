@@ -17,6 +17,8 @@ Plane = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 SMALL_ANGLE = 1e-8
 """Jacobi converges quadratically near joint diagonality: one more sweep would turn by 1e-16."""
+SLOW = 1e-5
+"""Slices that cannot all be diagonal: a sweep that gains less than this share gains no start."""
 NO_SLICE = 1e-15
 """A compressed slice with this share of the norm is rounding error."""
 EXACT = 1e-14
@@ -100,10 +102,10 @@ def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
     k = A.shape[0]
     A, Rt = A.copy(), np.eye(k)
     rounds = _tournament(k)
-    n_sweeps = 0
+    n_sweeps, off = 0, _off_diagonal(A)
     while n_sweeps < max_sweeps:
         n_sweeps += 1
-        largest = 0.0
+        largest, before = 0.0, off
         for i, j in rounds:
             h, half = A[i, j], 0.5 * (A[i, i] - A[j, j])
             hh, ff, hf = (np.einsum("np,np->n", x, y) for x, y in ((h, h), (half, half), (h, half)))
@@ -114,9 +116,16 @@ def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
             _rotate(Rt, i, j, c[:, None], s[:, None])
             _rotate(A, i, j, c[:, None, None], s[:, None, None])
             _rotate(A.transpose(1, 0, 2), i, j, c[:, None, None], s[:, None, None])
-        if largest < SMALL_ANGLE:
+        off = _off_diagonal(A)
+        if largest < SMALL_ANGLE or before - off < SLOW * before:
             break
     return A, Rt.T.copy(), n_sweeps
+
+
+def _off_diagonal(A: Floats) -> float:
+    """Return the sum of squares off the diagonal."""
+    squares = np.einsum("ijp,ijp->ij", A, A)
+    return float(squares.sum() - np.trace(squares))
 
 
 def descend(A: Floats, R: Floats, tol: float, max_sweeps: int) -> tuple[Floats, Floats, int]:

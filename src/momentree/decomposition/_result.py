@@ -125,8 +125,14 @@ def from_slices(
     extras: dict[str, Any],
     advice: Sequence[str] = (),
 ) -> Decomposition:
-    """Weight centers that third moments have given: least squares on M omega = M1, not below 0."""
+    """Weight centers that third moments have given: least squares on M omega = M1, not below 0.
+
+    Noise may turn the sign of the third moment along a component. Its center then points away from
+    M1 and has a negative weight, and is turned back.
+    """
     weights = np.linalg.pinv(M) @ moments.m1
+    turned = (weights < 0) & (M.T @ moments.m1 < 0)
+    M, weights = np.where(turned, -M, M), np.where(turned, -weights, weights)
     clipped = int(np.count_nonzero(weights < 0))
     more = [
         f"{clipped} weight(s) came out negative and were set to zero: use fewer components, or "

@@ -63,8 +63,8 @@ def als(
     of : {"whitened", "m3"}, default="whitened"
         What to decompose: the k x k x k tensor M3(W, W, W), or M3 itself, for d <= 200.
     n_restarts : int >= 0, default=5
-        Random starts, besides the singular vectors of the unfolded tensor; the smallest residual
-        is kept. An exact decomposition ends the search.
+        Random starts, besides one from two contractions of the tensor and one from its singular
+        vectors; the smallest residual is kept. An exact decomposition ends the search.
     max_iter : int >= 1, default=250
         Most iterations from each start.
     tol : float >= 0, default=1e-8
@@ -87,9 +87,9 @@ def als(
     Notes
     -----
     The CP decomposition of [1] by ``tensorly.decomposition.parafac`` [2]. It knows nothing of the
-    symmetry of moments and may end in a local minimum. The number of components comes from M2, and
-    so does the scale, because M3 alone does not tell weights from lengths. Time for each
-    iteration: O(k^4) whitened, O(d^3 k) for M3 itself.
+    symmetry of moments and may end in a local minimum; the papers start it at random alone. The
+    number of components comes from M2, and so does the scale, because M3 alone does not tell
+    weights from lengths. Time for each iteration: O(k^4) whitened, O(d^3 k) for M3 itself.
 
     References
     ----------
@@ -123,7 +123,8 @@ def als(
     target = T if of == "whitened" else _dense(moments)
     if not white.rank:
         return from_directions(moments, white, white.E, T, {"residual": 0.0})
-    starts = [_singular_vectors(target, white.rank)]
+    U = _singular_vectors(target, white.rank)
+    starts = [np.stack([A, A, A]) for A in (_pencil(target, U, rng), U)]
     shape = (3, target.shape[0], white.rank)
     starts += [rng.standard_normal(shape) for _ in range(n_restarts)]
     V, numbers = _best(target, starts, max_iter, tol)
@@ -143,14 +144,23 @@ def _dense(moments: Moments) -> Floats:
 
 
 def _singular_vectors(T: Floats, k: int) -> Floats:
-    """Return the top left singular vectors of the unfolded tensor, once for each factor.
+    """Return the top left singular vectors of the unfolded tensor, shape (d, k).
 
-    T is symmetric, so they are the same for all three. Where it is orthogonally decomposable with
-    different eigenvalues, these are its components.
+    T is symmetric, so they are the same for all three factors. Where it is orthogonally
+    decomposable with different eigenvalues, these are its components.
     """
     unfolded = T.reshape(T.shape[0], -1)
-    U = np.linalg.eigh(unfolded @ unfolded.T)[1][:, ::-1][:, :k]
-    return np.stack([U, U, U])
+    return np.asarray(np.linalg.eigh(unfolded @ unfolded.T)[1][:, ::-1][:, :k])
+
+
+def _pencil(T: Floats, U: Floats, rng: np.random.RandomState) -> Floats:
+    """Return the eigenvectors of the quotient of two random contractions in the span of U.
+
+    They are the components of any tensor of rank k, also where eigenvalues are equal: the usual
+    start of ALS, from which random ones may end in a local minimum.
+    """
+    A, B = (U.T @ (T @ eta) @ U for eta in rng.standard_normal((2, T.shape[0])))
+    return np.asarray(np.real(U @ np.linalg.eig(A @ np.linalg.pinv(B))[1]))
 
 
 def _best(
