@@ -12,7 +12,7 @@ from momentree.report import summarize, write_html
 from .test_report_browser import CONTRAST, By, Keys, find, find_all, row_of, search_for, topic_name
 
 N, K = 150, 5
-THEMES = ("sea", "oven", "rose", "drum", "star")
+THEMES = ("sea", "oven", "rose", "drum", "recommendations")
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +65,12 @@ def shown_shares(page, within):
     ]
 
 
+def topics_of(summary):
+    return {node["leaf"]: node for node in summary["nodes"] if node["leaf"] is not None}
+
+
 def expected_shares(model, sample, summary, row):
-    names = {node["leaf"]: node["name"] for node in summary["nodes"] if node["leaf"] is not None}
+    names = {j: f"{j} {node['name']}" for j, node in topics_of(summary).items()}
     shares = model.transform(sample.X)[row]
     return [(names[j], shares[j]) for j in np.argsort(-shares, kind="stable")]
 
@@ -118,7 +122,7 @@ def test_pointing_at_the_chart_reads_its_column(page, summary):
     assert find(page, "#cursor").get_attribute("x") == "75"
 
 
-def test_the_areas_have_the_heights_of_the_shares(page, model, sample):
+def test_the_areas_have_the_heights_of_the_shares(page, model, sample, summary):
     find(page, "#tab-shares").click()
     shares = model.transform(sample.X)
     # What is painted on top at a point is the topic whose share lies there.
@@ -133,7 +137,7 @@ def test_the_areas_have_the_heights_of_the_shares(page, model, sample):
                 int(row),
                 float(middle),
             )
-            assert int(node) == j + 1
+            assert int(node) == topics_of(summary)[j]["id"]
 
 
 def test_a_click_on_an_area_opens_its_topic(page):
@@ -167,11 +171,36 @@ def test_words_of_the_chart_and_relations_lead_to_topics(page, summary):
     find(page, "#tab-relations").click()
     cells = [cell.text for cell in find_all(page, ".matrix:last-child tbody td")]
     assert len(cells) == K * K
-    values = [float(text.replace("-.", "-0.")) for text in cells]
+    values = [float(text) for text in cells]
     assert values == [value for row in summary["relations"]["cosine"] for value in row]
     i = summary["relations"]["apart"][0][0]
     find(page, ".pair-lists section:last-child .pairs a").click()
-    assert topic_name(page) == summary["nodes"][i + 1]["name"]
+    assert topic_name(page) == topics_of(summary)[i]["name"]
+
+
+def test_numbers_stay_on_one_line_and_words_in_one_piece(page):
+    for width in (360, 900, 1280):
+        page.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+        )
+        try:
+            for tab, selector in (
+                ("tab-relations", ".pairs b, .matrix td"),
+                ("tab-explore", ".words-list .word, .words-list .times"),
+            ):
+                page.execute_script("document.getElementById(arguments[0]).click()", tab)
+                row_of(page, 1).click() if tab == "tab-explore" else None
+                lines = page.execute_script(
+                    "return [...document.querySelectorAll(arguments[0])].map(e => {"
+                    " const range = document.createRange(); range.selectNodeContents(e);"
+                    " return new Set([...range.getClientRects()].map(r => r.top)).size; })",
+                    selector,
+                )
+                assert len(lines) > K
+                assert set(lines) <= {0, 1}, (width, tab)
+        finally:
+            page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_the_table_has_no_columns_of_a_tree(page):

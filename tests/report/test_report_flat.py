@@ -1,6 +1,7 @@
 """The report of flat models: summary, page, figures."""
 
 import json
+import re
 
 import matplotlib
 import numpy as np
@@ -18,6 +19,7 @@ from momentree.report import (
     summarize,
     write_html,
 )
+from momentree.report._fitted import fitted
 
 from .test_report_html import ALLOWED_SCRIPTS, ATTACKS, read
 
@@ -61,8 +63,12 @@ def test_the_summary_mirrors_the_model(model, flat_case):
     assert len(summary["nodes"]) == (k + 1 if k > 1 else 1)
     P = model.components_ / model.components_.sum(axis=1, keepdims=True)
     words = np.array(summary["words"]["word"])
-    for j, node in enumerate(leaves):
-        assert node["share"] == pytest.approx(model.weights_[j] if k > 1 else 1.0)
+    means = model.transform(flat_case.X).mean(axis=0)
+    assert [node["share"] for node in leaves] == sorted((n["share"] for n in leaves), reverse=True)
+    assert sorted(node["leaf"] for node in leaves) == list(range(k))
+    for node in leaves:
+        j = node["leaf"]
+        assert node["share"] == pytest.approx(means[j], abs=1e-12)
         assert node["n_samples"] == np.sum(model.labels_ == j)
         columns = [np.flatnonzero(model.vocabulary_ == w)[0] for w in words[node["words"]["index"]]]
         np.testing.assert_allclose(node["words"]["p"], P[j, columns], rtol=1e-8)
@@ -95,6 +101,36 @@ def test_the_summary_is_json_and_the_same_every_time(model, flat_case):
     first = json.dumps(summary_of(model, flat_case), allow_nan=False)
     assert first == json.dumps(summary_of(model, flat_case), allow_nan=False)
     assert json.loads(first) == summary_of(model, flat_case)
+
+
+def test_topics_come_by_the_share_that_documents_have(topics, flat_case):
+    shares = np.random.default_rng(0).dirichlet([1.0, 4.0, 0.5, 2.0], size=120)
+    summary = summarize(topics, shares=shares, **flat_case.arguments)
+    nodes = [node for node in summary["nodes"] if node["leaf"] is not None]
+    assert [node["leaf"] for node in nodes] == [1, 3, 0, 2]
+    assert [node["share"] for node in nodes] == pytest.approx(shares.mean(axis=0)[[1, 3, 0, 2]])
+    names = [leaf.name for leaf in fitted(topics).root.leaves()]
+    for node in nodes:
+        assert node["name"] == names[node["leaf"]]
+        assert node["n_samples"] == (topics.labels_ == node["leaf"]).sum()
+    # Everything that names a topic by its number finds it.
+    items = re.findall(
+        r'<span class="number">(\d)</span> <a href="#node-\d" dir="auto">([^<]*)</a>: ([\d.]+)',
+        render_html(summary),
+    )
+    assert [(int(j), name) for j, name, _ in items] == [(n["leaf"], n["name"]) for n in nodes]
+    for (_, _, percent), node in zip(items, nodes, strict=True):
+        assert float(percent) == pytest.approx(100 * node["share"], abs=0.051)
+
+
+def test_weights_stand_in_for_shares_that_are_not_known(flat_case):
+    model = MODELS["lda"]().fit(flat_case.X)
+    nodes = summarize(model)["nodes"][1:]
+    assert [node["share"] for node in nodes] == pytest.approx(model.weights_)
+    text = " ".join(" ".join(read(render_html(summarize(model))).text).split())
+    assert "what the model expects a document to have of it" in text
+    text = " ".join(" ".join(read(render_html(summarize(model, flat_case.X))).text).split())
+    assert "what a document has of it on average" in text
 
 
 def test_the_page_reads_without_scripts(model, flat_case):

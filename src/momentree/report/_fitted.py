@@ -17,7 +17,15 @@ from sklearn.exceptions import NotFittedError
 from momentree.tree.build import name_nodes
 from momentree.tree.node import TreeNode
 
-__all__ = ["Fitted", "FittedFlat", "FittedTree", "fitted", "fitted_root", "word_shares"]
+__all__ = [
+    "Fitted",
+    "FittedFlat",
+    "FittedTree",
+    "fitted",
+    "fitted_root",
+    "topic_names",
+    "word_shares",
+]
 
 Floats = NDArray[np.float64]
 
@@ -74,8 +82,21 @@ class Fitted:
     vocabulary: NDArray[Any]
 
 
-def fitted(estimator: FittedTree | FittedFlat) -> Fitted:
+def fitted(estimator: FittedTree | FittedFlat, shares: Floats | None = None) -> Fitted:
     """Return what is reported of a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : FittedTree or FittedFlat
+        Any of either kind.
+    shares : ndarray of shape (n_samples, k), default=None
+        Of a flat model, the shares of topics in documents. The share of a topic is its mean over
+        them, and topics come in that order; with None both are those of ``weights_``.
+
+    Returns
+    -------
+    Fitted
+        What it is, as a tree.
 
     Raises
     ------
@@ -84,7 +105,9 @@ def fitted(estimator: FittedTree | FittedFlat) -> Fitted:
     """
     if hasattr(estimator, "components_"):
         model = cast("FittedFlat", estimator)
-        return Fitted("flat", _one_level(model), np.asarray(model.labels_), model.vocabulary_)
+        return Fitted(
+            "flat", _one_level(model, shares), np.asarray(model.labels_), model.vocabulary_
+        )
     tree = cast("Any", estimator)
     return Fitted("tree", fitted_root(tree), np.asarray(tree.labels_), tree.vocabulary_)
 
@@ -109,24 +132,34 @@ def word_shares(model: FittedFlat) -> Floats:
     return np.asarray(model.components_ / np.where(sums > 0, sums, 1.0))
 
 
-def _one_level(model: FittedFlat) -> TreeNode:
-    P, weights = word_shares(model), model.weights_
-    root = TreeNode(weights @ P, 1.0)
-    samples = [np.flatnonzero(model.labels_ == j) for j in range(len(weights))]
-    if len(weights) == 1:
+def topic_names(model: FittedFlat) -> list[str]:
+    """Return for each topic of a flat model, by number, its name: its most relevant words."""
+    leaves = fitted(model).root.leaves()
+    names = {leaf.leaf_id: leaf.name for leaf in leaves}
+    return [names[j] for j in range(len(names))]
+
+
+def _one_level(model: FittedFlat, shares: Floats | None) -> TreeNode:
+    P = word_shares(model)
+    # Words are compared with those of the model's weights, as its own top_words does.
+    root = TreeNode(model.weights_ @ P, 1.0)
+    means = model.weights_ if shares is None else shares.mean(axis=0)
+    samples = [np.flatnonzero(model.labels_ == j) for j in range(len(means))]
+    if len(means) == 1:
         root.leaf_id, root._samples = 0, samples[0]
     else:
         root.children = [
             TreeNode(
                 P[j],
-                float(weights[j]),
+                float(means[j]),
                 depth=1,
-                node_id=j + 1,
-                leaf_id=j,
+                node_id=at,
+                leaf_id=int(j),
                 parent=root,
                 _samples=samples[j],
             )
-            for j in range(len(weights))
+            # Means that differ by rounding alone keep the order of the model.
+            for at, j in enumerate(np.argsort(-np.round(means, 9), kind="stable"), start=1)
         ]
     name_nodes(root, model.vocabulary_)
     return root

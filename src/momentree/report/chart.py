@@ -24,8 +24,6 @@ class Area:
     path : str
         Outline of it and of all areas above it, in SVG: the areas are painted from the last to
         the first, each over the one before.
-    mean : float
-        Its mean over the columns, in [0, 1].
     peak : float
         Its largest share, in [0, 1].
     peak_name : str
@@ -34,7 +32,6 @@ class Area:
 
     topic: int
     path: str
-    mean: float
     peak: float
     peak_name: str
 
@@ -68,7 +65,6 @@ def stacked_areas(areas: Mapping[str, Any]) -> list[Area]:
         Area(
             topic,
             _steps(edges[topic].tolist()),
-            float(shares[topic].mean()),
             float(shares[topic, peak]),
             areas["names"][peak],
         )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import relevance
-from momentree.report._fitted import FittedFlat, fitted, word_shares
+from momentree.report._fitted import FittedFlat, topic_names, word_shares
 from momentree.report.layout import leaf_color, spread_hue
 from momentree.report.shares import in_order, shares_in_columns
 from momentree.report.summary import DEFAULT_LAMBDA
@@ -79,7 +79,7 @@ def plot_topic_shares(
         if X is None:
             msg = "X is missing: give the documents whose shares are drawn"
             raise InvalidDataError(msg)
-        names = [leaf.name for leaf in fitted(cast("FittedFlat", model_or_shares)).root.leaves()]
+        names = topic_names(cast("FittedFlat", model_or_shares))
         shares = np.asarray(model_or_shares.transform(X))
     else:
         shares = _checked_shares(model_or_shares)
@@ -171,7 +171,8 @@ def plot_topic_words(
         ax.text(
             left,
             top + 0.5,
-            f"{j}  ·  {100 * weights[j]:.1f} %",
+            # The weights of a model that mixes topics are not what documents have of them.
+            str(j) if hasattr(model, "alpha_") else f"{j}  ·  {100 * weights[j]:.1f} %",
             va="center",
             fontsize=fontsize,
             fontweight="bold",

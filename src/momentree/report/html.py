@@ -83,6 +83,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     environment.filters["amount"] = _amount
     environment.filters["fitted"] = _fitted
     script = "(() => {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();"
+    topics = [node for node in summary["nodes"] if node["leaf"] is not None]
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
     low, high = _ROW_LIMITS
     return environment.get_template("report.html.j2").render(
@@ -90,7 +91,8 @@ def render_html(summary: Mapping[str, Any]) -> str:
         nodes=summary["nodes"],
         row_height=max(low, min(high, _ICICLE_HEIGHT // rows)),
         rows=rows,
-        topics=[node for node in summary["nodes"] if node["leaf"] is not None],
+        topics=sorted(topics, key=lambda node: int(node["leaf"])),
+        by_share=topics,
         chart=stacked_areas(summary["areas"]) if summary["areas"] else [],
         mixes="alpha0" in summary["made"]["parameters"],
         most_in_matrix=_MOST_IN_MATRIX,

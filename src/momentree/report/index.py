@@ -68,7 +68,7 @@ def index_documents(
     """
     root, leaf_of, vocabulary = model.root, model.labels, model.vocabulary
     n = len(leaf_of)
-    leaves = list(root.leaves())
+    leaves = {leaf.leaf_id: leaf for leaf in root.leaves()}
 
     def describe(row: int, length: int) -> dict[str, Any]:
         if texts is not None:

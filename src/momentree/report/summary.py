@@ -36,6 +36,7 @@ def summarize(
     estimator: FittedTree | FittedFlat,
     X: object | None = None,
     *,
+    shares: NDArray[np.float64] | None = None,
     ids: Sequence[str] | None = None,
     texts: Sequence[str] | None = None,
     labels: Sequence[str] | None = None,
@@ -56,6 +57,9 @@ def summarize(
     X : {array-like, sparse array} of shape (n_samples, n_features), optional
         The counts that it was fitted on, >= 0. Without them there is no coherence, and there
         are no typical documents and no shares of topics.
+    shares : ndarray of shape (n_samples, k), optional
+        Of a flat model, what its ``transform(X)`` returns, where that is known already; by
+        default it is computed from ``X``.
     ids : sequence of str of length n_samples, optional
         Names of the documents; by default their row numbers, from 0.
     texts : sequence of str of length n_samples, optional
@@ -86,7 +90,8 @@ def summarize(
         ``words``: ``word`` and ``p`` (p(w) in the corpus) of every word used;
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
         ``name`` ("All documents" for a root that is split), ``n_samples``, ``share`` (of
-        the sample weight), ``gain`` (nats),
+        the sample weight; of a topic the mean of its shares in documents, or its weight in the
+        model where neither ``X`` nor ``shares`` is given), ``gain`` (nats),
         ``reason``, ``words`` (``index`` into the words and ``p`` = p(w|node), complete for
         every lambda in [0, 1], by descending ``p``), ``top`` (indices at the default
         lambda, best first), ``coherence`` (``umass``, ``npmi``, or None), ``documents``
@@ -102,7 +107,8 @@ def summarize(
         ``areas``: the chart of shares (see `momentree.report.shares.shares_in_columns`), or None.
         Of a flat model also ``about``, a sentence on what it is; ``relations`` of topics (see
         `momentree.report.relations.relations`); ``diagnostics``: ``words``, ``advice`` and
-        ``values``. A flat model is a tree of one level: its first node is all documents.
+        ``values``. A flat model is a tree of one level: its first node is all documents, the
+        others are its topics by descending share.
 
     Raises
     ------
@@ -131,6 +137,10 @@ def summarize(
             )
             raise InvalidDataError(msg)
     counts = None if X is None else _as_counts(X, n, d, _word(model))
+    if model.kind == "flat" and (shares is not None or X is not None):
+        shares = cast("FittedFlat", estimator).transform(X) if shares is None else shares
+        model = fitted(estimator, shares)
+        root = model.root
 
     words, nodes = _summarize_nodes(model, n_words)
     label_names, label_of = index_labels(labels)
@@ -139,7 +149,6 @@ def summarize(
         entry["coherence"] = None
     if counts is not None:
         _add_coherence(nodes, root, counts)
-    shares = _shares(estimator, X, model)
     ordered = None if shares is None and order is None else in_order(order, n)
     areas = None
     if ordered is not None:
@@ -176,14 +185,6 @@ def summarize(
 
 def _word(model: Fitted) -> str:
     return "tree" if model.kind == "tree" else "model"
-
-
-def _shares(
-    estimator: FittedTree | FittedFlat, X: Any, model: Fitted
-) -> NDArray[np.float64] | None:
-    if model.kind == "tree" or X is None:
-        return None
-    return cast("FittedFlat", estimator).transform(X)
 
 
 def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -106,7 +106,7 @@ function drawWord({ word, p, base }) {
   const ratio = p / base;
   const times = ratio >= 99.5 ? integer(Math.round(ratio)) : ratio.toFixed(1);
   return el("li", { "data-word": word, title: `${here} of the words in this topic, ${all} in all documents` },
-    user("span", data.words.word[word], { class: "word" }),
+    user("span", data.words.word[word], { class: "word", title: data.words.word[word] }),
     el("span", { class: "bar", "aria-hidden": "true" }, el("i"), el("i")),
     el("span", { class: "times", "aria-hidden": "true" }, `×${times}`),
     el("span", { class: "hidden" }, `: ${here} here, ${all} in all documents, ${times} times`),
@@ -141,7 +141,7 @@ function drawSplits(node) {
     el("div", { class: "splits" }, ...node.children.map((id) => {
       const child = nodes[id];
       return el("button", { type: "button", style: color(child), onclick: () => choose(id, { reveal: true }) },
-        el("span", { class: "line" }, user("b", child.name), el("span", {}, `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`)),
+        el("span", { class: "line" }, el("b", {}, flat ? el("span", { class: "number" }, `${child.leaf} `) : null, user("span", child.name)), el("span", {}, `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`)),
         user("p", child.top.slice(0, 10).map((word) => data.words.word[word]).join(", ")),
       );
     })),

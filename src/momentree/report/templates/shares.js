@@ -27,7 +27,7 @@ function readColumn(column) {
 function shareList(found) {
   return el("ul", { class: "share-list" }, ...found.map(({ node, share }) =>
     el("li", { style: color(node) },
-      user("button", node.name, { type: "button", onclick: () => pick(node.id) }),
+      el("button", { type: "button", onclick: () => pick(node.id) }, flat ? el("span", { class: "number" }, `${node.leaf} `) : null, user("span", node.name)),
       el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { width: `${100 * share}%` } })),
       el("span", { class: "value" }, percent(share, share < 0.095 ? 1 : 0)),
     )));
