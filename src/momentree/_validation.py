@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from numbers import Integral
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from momentree.exceptions import EmptyCorpusError, InvalidDataError
+from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
 __all__ = [
     "check_counts",
@@ -20,7 +21,9 @@ __all__ = [
     "check_means",
     "check_parameters",
     "check_sample_weight",
+    "check_whole",
     "check_words",
+    "generator",
 ]
 
 Floats = NDArray[np.float64]
@@ -219,3 +222,33 @@ def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
         msg = "means must be finite numbers of zero or more"
         raise InvalidDataError(msg)
     return w, mu
+
+
+def check_whole(name: str, value: object) -> None:
+    """Check that a parameter is a whole number of zero or more.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is not.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
+        msg = f"{name}={value!r}; expected a whole number, 0 or more"
+        raise InvalidParameterError(msg)
+
+
+def generator(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
+    """Return the random numbers to use; None means those of seed 0, so that answers repeat.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `random_state` is no seed and no RandomState.
+    """
+    try:
+        return cast(
+            "np.random.RandomState", check_random_state(0 if random_state is None else random_state)
+        )
+    except ValueError as error:
+        msg = f"random_state={random_state!r}; expected an int, a RandomState or None"
+        raise InvalidParameterError(msg) from error

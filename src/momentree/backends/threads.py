@@ -99,7 +99,7 @@ def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
     pool = _pools[key]
     begun: deque[Future[T]] = deque()
     for i in range(n_tasks):
-        if len(begun) > n:
+        if len(begun) >= n:
             yield begun.popleft().result()
         begun.append(pool.submit(task, i))
     while begun:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from momentree.exceptions import InvalidParameterError
 from momentree.objects import Decomposition, Moments, Whitening
@@ -23,7 +22,6 @@ __all__ = [
     "decomposition",
     "from_directions",
     "from_slices",
-    "generator",
     "prepared",
     "whitened_tensor",
 ]
@@ -74,17 +72,6 @@ def check_option(name: str, value: float, low: float = 1, *, whole: bool = True)
         raise InvalidParameterError(msg)
 
 
-def generator(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
-    """Return the random numbers to use; None means those of seed 0, so that answers repeat."""
-    try:
-        rng = check_random_state(0 if random_state is None else random_state)
-    except ValueError as error:
-        msg = f"random_state={random_state!r}; expected an int, a RandomState or None"
-        raise InvalidParameterError(msg) from error
-    assert isinstance(rng, np.random.RandomState)  # noqa: S101 - for the type checker
-    return rng
-
-
 def whitened_tensor(moments: Moments, white: Whitening) -> Floats:
     """Return T = M3(W, W, W) of shape (k, k, k), also where M2 shows no component at all."""
     if not white.rank:
@@ -112,7 +99,8 @@ def from_directions(
     share = np.abs(a) / np.sqrt(np.maximum(b, TINY))
     keep = share > NO_SHARE * max(float(share.max(initial=0.0)), TINY)
     if not keep.all():
-        extras = {**extras, "reason": "a component has no share of M1"}
+        reason = "; ".join(filter(None, (white.reason, "a component has no share of M1")))
+        extras = {**extras, "reason": reason}
     a, b = a[keep], b[keep]
     return decomposition(white, directions[:, keep] * (b / a), a * a / b, T, extras, advice)
 

@@ -7,11 +7,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._validation import generator
 from momentree.decomposition._result import (
     TINY,
     check_option,
     from_directions,
-    generator,
     prepared,
     whitened_tensor,
 )

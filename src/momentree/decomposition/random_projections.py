@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._validation import generator
 from momentree.decomposition._joint_diagonal import joint_diagonaliser
 from momentree.decomposition._result import (
     TINY,
     check_option,
     from_directions,
-    generator,
     prepared,
     whitened_tensor,
 )

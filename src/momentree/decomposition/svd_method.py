@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.decomposition._result import from_directions, generator, prepared, whitened_tensor
+from momentree._validation import generator
+from momentree.decomposition._result import from_directions, prepared, whitened_tensor
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["svd_method"]

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._validation import generator
 from momentree.decomposition._result import (
     NO_SHARE,
     TINY,
     check_option,
     decomposition,
-    generator,
     prepared,
     whitened_tensor,
 )

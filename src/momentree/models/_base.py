@@ -17,11 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from momentree import decomposition as methods
-from momentree._validation import check_features, check_sample_weight, check_words
+from momentree._validation import check_features, check_sample_weight, check_whole, check_words
 from momentree.exceptions import (
     ConvergenceWarning,
     InvalidDataError,
@@ -32,7 +31,7 @@ from momentree.metrics import relevance
 from momentree.objects import Decomposition, Moments
 from momentree.whitening import whiten
 
-__all__ = ["DECOMPOSITIONS", "FlatModel", "generator", "log", "package_log"]
+__all__ = ["DECOMPOSITIONS", "FlatModel", "log", "package_log"]
 
 Floats = NDArray[np.float64]
 Method = Callable[..., Decomposition]
@@ -309,6 +308,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Names of columns, most relevant first, in the order of components.
         """
         check_is_fitted(self, "components_")
+        check_whole("n_words", n_words)
         P = self.components_ / np.maximum(self.components_.sum(axis=1, keepdims=True), 1e-300)
         values = relevance(P, self.weights_ @ P, lam)
         order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
@@ -419,15 +419,6 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
-
-
-def generator(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
-    """Return the random numbers to use; None means those of seed 0, so that answers repeat."""
-    try:
-        rng = check_random_state(0 if random_state is None else random_state)
-    except ValueError as error:
-        _refuse("random_state", random_state, f"an int, a RandomState or None ({error})")
-    return cast("np.random.RandomState", rng)
 
 
 def _refuse(name: str, value: object, expected: str) -> NoReturn:

@@ -141,7 +141,8 @@ def from_moments(
         else:  # nothing but the mean shows
             parameters = LDAParameters(np.array([value]), raw.m1[:, None] / raw.m1.sum())
         own = {**found.diagnostics, **numbers, "alpha0": value}
-        own["advice"] = [*found.diagnostics.get("advice", []), *advice]
+        own["alpha0_advice"] = advice
+        own["advice"] = list(found.diagnostics.get("advice", []))
         starts.append(Start("moments", parameters, corpus.smoothed(parameters), own))
     return starts
 

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._logging import shown
+from momentree._validation import check_whole, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import log_joint, log_posterior
-from momentree.models._base import FlatModel, generator, log, package_log
+from momentree.models._base import FlatModel, log, package_log
 from momentree.moments import Damping, RawMoments, damp, tfidf, typical_unit
 from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.refinement import em
@@ -192,7 +193,8 @@ class CountMixture(FlatModel):
 
     def _start_of(self, corpus: Corpus) -> tuple[MixtureParameters, Floats, Mapping[str, Any]]:
         """Return smoothed parameters to start from, centers as they were found, diagnostics."""
-        before = getattr(self, "_posterior", None) if self.warm_start else None
+        goes_on = self.warm_start and self.refine  # what moments alone give has no past
+        before = getattr(self, "_posterior", None) if goes_on else None
         if before is not None and before.centers.shape == (corpus.X.shape[1], self.n_components):
             log.info("starting from the last fit")
             return before, before.centers, self.diagnostics_
@@ -296,6 +298,8 @@ class CountMixture(FlatModel):
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 
+        Without refinement these may hold zeros; they are then smoothed for it.
+
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
@@ -319,6 +323,7 @@ class CountMixture(FlatModel):
     ) -> tuple[np.random.RandomState, NDArray[np.intp]]:
         """Return random numbers and the component of each new sample."""
         check_is_fitted(self, "components_")
+        check_whole("n_samples", n_samples)
         rng = generator(random_state)
         k = len(self.weights_)
         return rng, np.asarray(rng.choice(k, size=n_samples, p=self.weights_), dtype=np.intp)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._logging import shown
+from momentree._validation import check_whole, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import (
     completion_log_likelihood,
@@ -21,7 +22,7 @@ from momentree.inference import (
     variational_gammas,
     variational_proportions,
 )
-from momentree.models._base import FlatModel, generator, log, package_log
+from momentree.models._base import FlatModel, log, package_log
 from momentree.models._lda_starts import Corpus, Start, from_moments, from_single_topics, likeliest
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import Weighting
@@ -100,7 +101,7 @@ class LatentDirichletAllocation(FlatModel):
     n_iter_ : int
         Steps of EM; 1 without it.
     converged_ : bool
-        Whether EM met its tolerance; True without it.
+        Whether EM met its tolerance; True without it, and for "gibbs", which takes all its steps.
     diagnostics_ : mapping
         Of the decomposition (see :class:`momentree.objects.Decomposition`), with "start";
         "alpha0", the concentration at the start; after EM "bound". From moments also
@@ -264,7 +265,8 @@ class LatentDirichletAllocation(FlatModel):
         return self
 
     def _start_of(self, corpus: Corpus) -> Start:
-        before = getattr(self, "_parameters", None) if self.warm_start else None
+        goes_on = self.warm_start and self.refine  # what moments alone give has no past
+        before = getattr(self, "_parameters", None) if goes_on else None
         shape = (corpus.rows.shape[1], self.n_components)
         if before is not None and before.centers.shape == shape:
             log.info("starting from the last fit")
@@ -293,7 +295,17 @@ class LatentDirichletAllocation(FlatModel):
             best.name,
             best.found,
             best.smoothed,
-            {**starts[0].diagnostics, **best.diagnostics, **numbers, "start": best.name},
+            {
+                **starts[0].diagnostics,
+                **best.diagnostics,
+                **numbers,
+                "start": best.name,
+                # A wrong alpha_0 is told whichever start is taken.
+                "advice": [
+                    *best.diagnostics["advice"],
+                    *starts[0].diagnostics.get("alpha0_advice", []),
+                ],
+            },
         )
 
     def _refined(self, corpus: Corpus, start: LDAParameters) -> RefinedLDA:
@@ -417,6 +429,9 @@ class LatentDirichletAllocation(FlatModel):
             Shares of topics; rows sum to 1.
         """
         check_is_fitted(self, "components_")
+        check_whole("n_samples", n_samples)
+        if length is not None:
+            check_whole("length", length)
         rng = generator(random_state)
         length = round(self.mean_count_) if length is None else length
         h = rng.dirichlet(self.alpha_, n_samples)

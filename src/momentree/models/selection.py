@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._logging import shown
-from momentree._validation import check_counts, check_sample_weight, check_words
+from momentree._validation import check_counts, check_sample_weight, check_words, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.models._base import generator, log, package_log
+from momentree.models._base import log, package_log
 from momentree.models._candidates import Fits, Fold, LDAFits, SingleTopicFits, folds
-from momentree.models._criteria import TRUST, Verdict, in_words, together, verdicts
+from momentree.models._criteria import Verdict, in_words, together, verdicts
 from momentree.models._curves import Curves, measure
 from momentree.models._spectrum import Spectrum, spectrum
 from momentree.moments import damp
@@ -43,9 +43,9 @@ class ComponentChoice:
     n_components : int
         The answer.
     interval : tuple of int
-        (low, high): the smallest and the largest candidate that the data do not rule out.
+        (low, high): the smallest and the largest number that the data do not rule out.
     reason : str
-        Why, in words, and which criteria say otherwise.
+        Why, in words: topics are what the components of all models for counts are.
     table : DataFrame
         One row a candidate. "n_components"; of the direction of that number "eigenvalue" in one
         half of the samples, "held_out", its value in the other half, and "noise_floor", what that
@@ -77,14 +77,15 @@ def choose_n_components(
 ) -> ComponentChoice:
     """Choose the number of components of a model for word counts.
 
-    Four criteria, the most trusted first; the first one that is asked for decides.
+    Four criteria, the most trusted first; the first one that is asked for decides. For "lda"
+    "spectrum" goes before "completion", except where it goes on to the largest candidate.
 
     - "completion": a fifth of the documents is left out of the fit; half of the words of each, y,
       tells the other half, z. The fewest components within one standard error of the largest
       sum log sum_j P[j | y] P[z | j].
     - "spectrum": eigenvectors u of M2 of one half of the documents (S Theorem 1), counts damped
       and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other half is three
-      standard errors above zero. Where it has fewer than completion says, the answer moves
+      standard errors above zero. Where completion decides and this is fewer, the answer moves
       towards it as far as the interval of completion goes, and the interval of the answer
       reaches down to it.
     - "bic": -2 log-likelihood + u p log n with p free parameters, u what one word counts after
@@ -101,7 +102,8 @@ def choose_n_components(
         P[z | y] is that of the shares of topics inferred from y.
     candidates : sequence of int >= 1, default=None
         Numbers of components to try. None is 1 to 32, for "lda" 1 to 6, 8, 11, 16, 23 and 32,
-        or to half the number of different samples.
+        or to half the number of different samples. With None the answer may be between two of
+        these: the spectrum counts one by one.
     criteria : sequence of str, default=None
         Some of the four; None is all that the model has. "lda" has no "bic".
     sample_weight : array-like of shape (n_samples,), default=None
@@ -135,8 +137,9 @@ def choose_n_components(
     the largest, and one tree, grown best first, holds the start of every fit, since its first
     k - 1 splits make the tree of k leaves (H Algorithm 2). Documents are left out a fifth at a
     time until 3,000 have been. Copies of one document stay together, so that none tells of
-    another. Time O(nnz k) a step of EM for each candidate; memory O(nnz + (n + d) k). Fits of
-    "lda" share only the spectrum, and one fifth of the documents judges.
+    another. Time O(nnz k) a step of EM for each candidate; memory O(nnz + (n + d) k). Fits
+    of "lda" start from the single-topic models of this tree, where :class:`LatentDirichletAllocation`
+    tries the moments too; they take ten steps, and one fifth of the documents judges.
 
     What each criterion gets right was measured, see ``docs/how_many.md``. Real text is no sample
     of the model: finer topics always exist, and the number grows with the number of documents.
@@ -184,7 +187,7 @@ def choose_n_components(
             judges = kind.judges if "completion" in names else 0
             parts = list(folds(rows.matrix, weight, groups, rng, judges=judges))
             curves = measure(tried, parts, kind.make, rows.matrix, progress)
-    said = verdicts(names, curves, found)
+    said = verdicts(names, curves, found, between=candidates is None)
     answer = together(said) if said else Verdict(*[int(tried[0])] * 3)
     return ComponentChoice(
         answer.n_components,
@@ -211,12 +214,12 @@ def _checked_model(model: str) -> _Kind:
 def _checked_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str, ...]:
     if criteria is None:
         return kind.criteria
-    names = (criteria,) if isinstance(criteria, str) else tuple(criteria)
-    if not names or not set(names) <= set(kind.criteria):
+    asked = (criteria,) if isinstance(criteria, str) else tuple(criteria)
+    if not asked or not set(asked) <= set(kind.criteria):
         expected = ", ".join(map(repr, kind.criteria))
         msg = f"criteria={criteria!r}; expected one or more of {expected}"
         raise InvalidParameterError(msg)
-    return names
+    return tuple(name for name in kind.criteria if name in asked)
 
 
 def _checked_candidates(
@@ -259,7 +262,8 @@ def _table(curves: Curves, found: Spectrum | None) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Kind:
-    """What is particular to a model: how it is fitted, and what is worth its time."""
+    """What is particular to a model: how it is fitted, which criteria it has, the most trusted
+    first, and what is worth its time."""
 
     make: Callable[[Fold, int], Fits]
     criteria: tuple[str, ...]
@@ -268,10 +272,15 @@ class _Kind:
 
 
 _KINDS = {
-    "single-topic": _Kind(SingleTopicFits, TRUST, tuple(range(1, LARGEST + 1)), 3000),
+    "single-topic": _Kind(
+        SingleTopicFits,
+        ("completion", "spectrum", "bic", "coherence"),
+        tuple(range(1, LARGEST + 1)),
+        3000,
+    ),
     "lda": _Kind(
         LDAFits,
-        tuple(name for name in TRUST if name != "bic"),
+        ("spectrum", "completion", "coherence"),
         (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, LARGEST),
         1,
     ),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._validation import check_whole
 from momentree.exceptions import InvalidParameterError
 from momentree.models._mixture import Corpus, CountMixture, Start
 from momentree.moments import Damping, SingleTopicMoments, Weighting
@@ -24,7 +25,8 @@ class SingleTopicModel(CountMixture):
 
         Y ~ Discrete(omega),   x | Y = j ~ Multinomial(c, mu_j)     (S section 2.1)
 
-    No random restarts: the same data give the same topics on every run, in any order of rows.
+    No random restarts: the same data give the same topics on every run, in any order of rows (to
+    the last bit up to four million stored counts, to rounding beyond).
 
     Parameters
     ----------
@@ -46,8 +48,8 @@ class SingleTopicModel(CountMixture):
         is "tree" before EM and "moments" without it.
     damping : {"auto", "log1p", None}, default="auto"
         "log1p" damps counts, and the length of documents, before moments and EM: words come in
-        bursts; see :func:`momentree.moments.damp`. "auto" is "log1p" before EM and None without
-        it. Topics are always told in counts as they are.
+        bursts; see :func:`momentree.moments.damp`. "auto" is "log1p" before EM, and None without
+        it or with ``weighting="three_words"``. Topics are always told in counts as they are.
     weighting : {"length", "uniform", "three_words"}, default="length"
         How documents are weighted in the moments of the model; see
         :class:`momentree.moments.SingleTopicMoments`.
@@ -159,10 +161,7 @@ class SingleTopicModel(CountMixture):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.weighting == "three_words" and self._chosen_damping():
-            msg = (
-                "weighting='three_words' draws words from whole counts; give damping=None and "
-                "start='moments' with it"
-            )
+            msg = "weighting='three_words' draws words from whole counts; give damping=None with it"
             raise InvalidParameterError(msg)
 
     def _chosen_start(self) -> str:
@@ -172,7 +171,7 @@ class SingleTopicModel(CountMixture):
 
     def _chosen_damping(self) -> Damping | None:
         if self.damping == "auto":
-            return "log1p" if self.refine else None
+            return "log1p" if self.refine and self.weighting != "three_words" else None
         return self.damping
 
     def _moments(self, corpus: Corpus) -> Moments:
@@ -217,6 +216,8 @@ class SingleTopicModel(CountMixture):
             Topic of each document.
         """
         rng, labels = self._drawn(n_samples, random_state)
+        if length is not None:
+            check_whole("length", length)
         length = round(self.mean_count_) if length is None else length
         topics = self.components_ / self.components_.sum(axis=1, keepdims=True)
         d = topics.shape[1]

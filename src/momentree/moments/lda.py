@@ -243,7 +243,7 @@ def check_alpha0(alpha0: float) -> float:
         If it is not a finite number above zero.
     """
     try:
-        value = float(alpha0)
+        value = np.nan if isinstance(alpha0, bool) else float(alpha0)
     except (TypeError, ValueError):
         value = np.nan
     if not (np.isfinite(value) and value > 0):
