@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from momentree._validation import generator
 from momentree.backends import Block, RowBlocks
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference.variational import small_blocks
@@ -136,11 +136,7 @@ def seed_of(random_state: int | np.random.RandomState | None) -> np.uint64:
     InvalidParameterError
         If `random_state` is no seed.
     """
-    try:
-        rng = check_random_state(0 if random_state is None else random_state)
-    except ValueError as error:
-        msg = f"random_state={random_state!r}; expected an int, a RandomState or None"
-        raise InvalidParameterError(msg) from error
+    rng = generator(random_state)
     high, low = rng.randint(0, 1 << 32, size=2, dtype=np.uint64)
     return np.uint64((int(high) << 32) | int(low))
 
