@@ -16,7 +16,14 @@ from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.models import choose_n_components
 from momentree.models._candidates import SingleTopicFits, _partitions, folds
-from momentree.models._criteria import Verdict, _best, _coherent, in_words, together
+from momentree.models._criteria import (
+    Verdict,
+    _best,
+    _coherent,
+    in_words,
+    together,
+    verdicts,
+)
 from momentree.models._curves import Curves
 from momentree.models._spectrum import Spectrum, spectrum
 from momentree.tree.growth import Branch
@@ -54,6 +61,32 @@ def test_documents_that_mix_topics():
     assert "bic" not in choice.by_criterion
 
 
+@pytest.mark.parametrize("k", [3, 7])
+def test_spectrum_names_a_number_between_candidates(k):
+    """The default candidates of "lda" leave out 7."""
+    X = make_lda(1000, 200, k, alpha=0.5, length=100, random_state=1).X
+    choice = choose_n_components(X, model="lda")
+    assert list(choice.by_criterion) == ["spectrum", "completion", "coherence"]
+    assert choice.n_components == k
+    _, low, high = choice.by_criterion["completion"]
+    assert low <= k <= high
+
+
+def test_given_candidates_are_the_only_answers():
+    X = make_lda(1000, 200, 5, alpha=0.5, length=100, random_state=0).X
+    choice = choose_n_components(X, model="lda", candidates=[2, 4, 8])
+    assert choice.n_components == 4
+    assert set(choice.interval) <= {2, 4, 8}
+
+
+def test_completion_decides_where_the_spectrum_goes_on_to_the_last_candidate():
+    X = make_lda(1000, 200, 6, alpha=0.5, length=100, random_state=0).X
+    choice = choose_n_components(X, model="lda", candidates=[1, 2, 3, 4])
+    assert list(choice.by_criterion) == ["completion", "spectrum", "coherence"]
+    assert choice.n_components == choice.by_criterion["completion"][0]
+    assert "all 4 directions" in choice.reason
+
+
 def test_uneven_weights():
     X = sample(5, n=1000, weights=[0.4, 0.3, 0.15, 0.1, 0.05])
     assert choose_n_components(X, candidates=range(1, 9)).n_components == 5
@@ -69,7 +102,7 @@ def test_words_in_bursts_are_no_topics():
 
 
 def test_bic_charges_too_much_where_words_are_many():
-    """What docs/how_many.md says of BIC, and why completion decides."""
+    """What docs/how_many.md says of BIC, and why it does not decide."""
     X = make_single_topic(600, 1500, 8, length=60, random_state=0).X
     choice = choose_n_components(X, candidates=[1, 2, 4, 6, 7, 8, 9])
     assert choice.n_components == 8
@@ -267,6 +300,20 @@ def test_spectrum_chooses_fewer_among_what_completion_leaves_open():
     assert together({"bic": Verdict(3, 2, 4)}) == Verdict(3, 2, 4)
 
 
+def verdict_of(scores, k, *, between):
+    k = np.asarray(k)
+    errors = np.full(len(k), 0.1)
+    curves = replace(Curves.unknown(k), completion=np.array(scores), completion_error=errors)
+    return verdicts(("completion",), curves, None, between=between)["completion"]
+
+
+def test_interval_reaches_to_the_next_number_that_is_ruled_out():
+    scores, k = [0.0, 0.9, 1.0, 0.9, 0.5], [1, 4, 8, 16, 32]
+    assert verdict_of(scores, k, between=False) == Verdict(4, 4, 16)
+    assert verdict_of(scores, k, between=True) == Verdict(4, 2, 31)
+    assert verdict_of([0.0, 0.5, 1.0], [1, 2, 3], between=True) == Verdict(3, 3, 3)
+
+
 def test_reason_tells_disagreement():
     k = np.arange(1, 6)
     curves = replace(
@@ -284,12 +331,45 @@ def test_reason_tells_disagreement():
     answer = together(said)
     reason = in_words(answer, said, curves)
     assert answer == Verdict(3, 3, 5)
-    assert reason.startswith("3 components. ")
-    assert "best with 5; 4 is the fewest within one standard error" in reason
-    assert "5 was the most that was tried" in reason
-    assert "2 (2 to 3) directions: 3 is the nearest that completion leaves open" in reason
-    assert "BIC says 1 (it charges" in reason
-    assert "highest with 4." in reason
+    assert reason == (
+        "3 topics (3 to 5 are possible). "
+        "Guessing hidden words of a document from its other words works best with 5 topics. "
+        "With 4 it works as well within the error. "
+        "More than 5 topics may be better, but were not tried. "
+        "One half of the documents confirms 2 (2 to 3) directions found in the other half, one "
+        "for each topic. 3 topics are between the two. "
+        "BIC says 1: it charges for every word of every topic, too much where words are many. "
+        "Coherence of the main words of topics is highest with 4."
+    )
+
+
+def test_reason_where_the_spectrum_decides():
+    k = np.array([1, 2, 4, 8, 16])
+    curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.7, 0.9, 1.0]))
+    said = {"spectrum": Verdict(3, 2, 4), "completion": Verdict(16, 9, 16)}
+    answer = together(said)
+    assert answer == Verdict(3, 2, 4)
+    assert in_words(answer, said, curves) == (
+        "3 topics (2 to 4 are possible). "
+        "One half of the documents confirms 3 directions found in the other half, one for each "
+        "topic. Guessing hidden words of a document from its other words goes on improving up to "
+        "16 topics. 3 topics give about 60% of that gain."
+    )
+    said["spectrum"] = Verdict(8, 8, 8)
+    assert "up to 16 topics, but by little after 8." in in_words(together(said), said, curves)
+    said["completion"] = Verdict(8, 5, 15)
+    assert in_words(together(said), said, curves).endswith("from its other words agrees.")
+    said["completion"] = Verdict(2, 2, 3)
+    assert in_words(together(said), said, curves).endswith("is best with 2 topics already.")
+
+
+def test_reason_names_the_grid_and_that_the_spectrum_goes_on():
+    k = np.array([1, 2, 3, 5, 6, 9])
+    curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.7, 1.0, 0.8, 0.7]))
+    said = {"completion": Verdict(5, 4, 8), "spectrum": Verdict(9, 9, 9)}
+    reason = in_words(together(said), said, curves)
+    assert "The numbers that were tried are 1 to 3, 5, 6 and 9." in reason
+    assert "all 9 directions, one for each topic, that were looked for" in reason
 
 
 def test_reason_names_the_price_of_most_of_the_gain():
@@ -297,7 +377,7 @@ def test_reason_names_the_price_of_most_of_the_gain():
     curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.95, 0.97, 1.0]))
     verdict = Verdict(5, 5, 5)
     reason = in_words(verdict, {"completion": verdict}, curves)
-    assert "3 give 90% of what 5 gain over 1." in reason
+    assert "3 topics give 90% of what 5 gain over 1." in reason
 
 
 # --- what comes back ----------------------------------------------------------------------------
@@ -315,7 +395,7 @@ def test_table_has_a_row_for_each_candidate(four):
 
 
 def test_reason_names_the_answer(four):
-    assert four.reason.startswith("4 components. Half of the words")
+    assert four.reason.startswith("4 topics. Guessing hidden words")
     assert list(four.by_criterion) == ["completion", "spectrum", "bic", "coherence"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,17 +11,16 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from momentree.backends import RowBlocks
-from momentree.exceptions import ConvergenceWarning
 from momentree.inference import (
     completion_log_likelihood,
     log_joint,
     log_posterior,
     split_words,
+    variational_proportions,
 )
-from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.moments import damp, typical_unit
 from momentree.objects import LDAParameters, TopicParameters
-from momentree.refinement import em
+from momentree.refinement import em, variational_em
 from momentree.tree.growth import Branch, grow
 from momentree.tree.split import SPLIT_ITER, LinearRule, Split, Splitter
 
@@ -32,6 +30,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 N_FOLDS = 5
+ALPHA0 = 1.0
+"""Total concentration that LDA starts from; each fit learns its own."""
 LDA_STEPS = 10
 """Steps of EM, which each cost as much as the whole fit of a single-topic model."""
 
@@ -67,6 +67,8 @@ class Fit:
     ----------
     topics : ndarray of shape (d, k)
         P[word | topic] in columns.
+    weights : ndarray of shape (k,)
+        P[topic] > 0.
     bic : float
         Smaller is better; NaN where the model has no likelihood to penalise.
     completion : ndarray of shape (m,)
@@ -74,6 +76,7 @@ class Fit:
     """
 
     topics: Floats
+    weights: Floats
     bic: float
     completion: Floats
 
@@ -183,7 +186,7 @@ class SingleTopicFits:
         n_parameters = n_components * self._n_words - 1
         penalty = self._unit * n_parameters * np.log(max(self._weight.sum(), 2.0))
         bic = float(penalty - 2.0 * refined.log_likelihood)
-        return Fit(counted.centers, bic, self._completion(fitted, counted))
+        return Fit(counted.centers, counted.weights, bic, self._completion(fitted, counted))
 
     def _completion(self, fitted: TopicParameters, counted: TopicParameters) -> Floats:
         """Return log sum_j P[j | known] P[hidden | j]."""
@@ -194,34 +197,33 @@ class SingleTopicFits:
 
 
 class LDAFits:
-    """Fit latent Dirichlet allocation, each number of topics by itself.
+    """Fit latent Dirichlet allocation, started from the single-topic models of one tree.
 
     Parameters
     ----------
     fold : Fold
         Documents.
     largest : int >= 1
-        Not used: the starts of this model are not nested.
+        Largest number of topics.
     """
 
-    def __init__(self, fold: Fold, largest: int) -> None:  # noqa: ARG002
-        self._fold = fold
+    def __init__(self, fold: Fold, largest: int) -> None:
+        self._fold, self._rows = fold, RowBlocks(fold.X)
+        self._single_topics = SingleTopicFits(fold, largest)
+        self._known, self._hidden = RowBlocks(fold.known), RowBlocks(fold.hidden)
 
     def __call__(self, n_components: int) -> Fit | None:
-        """Return the model with k topics; None where the moments show fewer."""
-        fold = self._fold
-        if n_components > fold.X.shape[0]:
+        """Return the model with k topics; None where no group can be split further."""
+        first = self._single_topics(n_components)
+        if first is None:
             return None
-        model = LatentDirichletAllocation(n_components, max_iter=LDA_STEPS)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(fold.X, sample_weight=fold.weight)
-        if len(model.weights_) < n_components:
-            return None
-        found = LDAParameters(model.alpha_, model.components_.T)
-        shares = model.predict_proba(fold.known) if fold.known.shape[0] else np.empty((0, 1))
-        completion = completion_log_likelihood(RowBlocks(fold.hidden), found, shares)
-        return Fit(found.centers, float("nan"), completion)
+        start = LDAParameters(ALPHA0 * first.weights, first.topics)
+        weight = self._fold.weight
+        found = variational_em(self._rows, start, sample_weight=weight, max_iter=LDA_STEPS)
+        topics = found.parameters
+        shares = variational_proportions(self._known, topics)
+        completion = completion_log_likelihood(self._hidden, topics, shares)
+        return Fit(topics.centers, topics.weights, float("nan"), completion)
 
 
 def _partitions(root: Branch, gain: dict[int, float]) -> list[list[Branch]]:

@@ -138,8 +138,9 @@ def choose_n_components(
     k - 1 splits make the tree of k leaves (H Algorithm 2). Documents are left out a fifth at a
     time until 3,000 have been. Copies of one document stay together, so that none tells of
     another. Time O(nnz k) a step of EM for each candidate; memory O(nnz + (n + d) k). Fits
-    of "lda" start from the single-topic models of this tree, where :class:`LatentDirichletAllocation`
-    tries the moments too; they take ten steps, and one fifth of the documents judges.
+    of "lda" start from the single-topic models of this tree and take ten steps, where
+    :class:`LatentDirichletAllocation` tries the moments too and takes more; one fifth of the
+    documents judges.
 
     What each criterion gets right was measured, see ``docs/how_many.md``. Real text is no sample
     of the model: finer topics always exist, and the number grows with the number of documents.
@@ -262,8 +263,7 @@ def _table(curves: Curves, found: Spectrum | None) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Kind:
-    """What is particular to a model: how it is fitted, which criteria it has, the most trusted
-    first, and what is worth its time."""
+    """What is particular to a model: how to fit it, its criteria, the most trusted first, ..."""
 
     make: Callable[[Fold, int], Fits]
     criteria: tuple[str, ...]
