@@ -24,7 +24,7 @@ demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.
 test: $(VENV)/.test ## run all tests (pick some with ARGS="-k tree")
 	@$(RUN)python -m pytest $(ARGS)
 
-bench: $(VENV)/.installed ## run the benchmarks, one after the other (about 15 minutes)
+bench: $(VENV)/.installed ## run the benchmarks, one after the other (about two hours)
 	@for file in benchmarks/[!_]*.py; do \
 		echo "== $$file"; $(RUN)python "$$file" || exit 1; done
 
