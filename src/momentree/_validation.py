@@ -18,6 +18,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidPara
 __all__ = [
     "check_counts",
     "check_features",
+    "check_map",
     "check_means",
     "check_parameters",
     "check_sample_weight",
@@ -222,6 +223,21 @@ def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
         msg = "means must be finite numbers of zero or more"
         raise InvalidDataError(msg)
     return w, mu
+
+
+def check_map(W: ArrayLike, d: int) -> Floats:
+    """Return a whitening map as float64 of shape (k, d).
+
+    Raises
+    ------
+    InvalidDataError
+        If it is not a matrix of d columns.
+    """
+    W = np.asarray(W, dtype=np.float64)
+    if W.ndim != 2 or W.shape[1] != d:
+        msg = f"W has shape {W.shape}; expected (k, {d}), a column for each feature"
+        raise InvalidDataError(msg)
+    return W
 
 
 def check_whole(name: str, value: object) -> None:

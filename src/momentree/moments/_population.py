@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from momentree._validation import check_map
+
 __all__ = ["PopulationMoments"]
 
 Floats = NDArray[np.float64]
@@ -70,7 +72,7 @@ class PopulationMoments:
         ndarray of shape (d, k, k)
             Symmetric in its last two axes.
         """
-        WM = np.asarray(W, dtype=np.float64) @ self._M
+        WM = check_map(W, self._M.shape[0]) @ self._M
         slices = np.einsum("ri,i,ai,bi->rab", self._M, self._w, WM, WM, optimize=True)
         return np.asarray(slices)
 
@@ -87,7 +89,7 @@ class PopulationMoments:
         ndarray of shape (k, k, k)
             Symmetric.
         """
-        WM = np.asarray(W, dtype=np.float64) @ self._M
+        WM = check_map(W, self._M.shape[0]) @ self._M
         return np.asarray(np.einsum("i,ai,bi,ci->abc", self._w, WM, WM, WM, optimize=True))
 
     def m3_dense(self) -> Floats:

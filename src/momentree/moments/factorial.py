@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._validation import check_map
 from momentree.backends import Block, RowBlocks
 
 __all__ = ["FactorialMoments"]
@@ -106,8 +107,13 @@ class FactorialMoments:
         -------
         ndarray of shape (d, k, k)
             Symmetric in its last two axes. Time O(nnz k^2), memory O(d k^2 + n k).
+
+        Raises
+        ------
+        InvalidDataError
+            If W has not a column for each feature.
         """
-        W = np.asarray(W, dtype=np.float64)
+        W = check_map(W, self._rows.shape[1])
         k, d = W.shape
         Z = self._scores(W)
         Xz = self._weighted_words(Z)
@@ -149,8 +155,13 @@ class FactorialMoments:
         ndarray of shape (k, k, k)
             Symmetric; it is sum_r W_ar H[r]_bc, without the d slices. Time
             O(nnz k + n k^3 + d k^3) in dense products, memory O(k^3 + (n + d) k).
+
+        Raises
+        ------
+        InvalidDataError
+            If W has not a column for each feature.
         """
-        W = np.asarray(W, dtype=np.float64)
+        W = check_map(W, self._rows.shape[1])
         k = W.shape[0]
         Z = self._scores(W)
         V = self._weighted_words(Z)
