@@ -66,7 +66,7 @@ def test_documents_without_known_words_are_noted(run, model, tmp_path):
 
 def test_not_a_model(refuses, lasting_table, tmp_path):
     path = tmp_path / "m.mt"
-    assert "m.mt" in refuses("assign", path, lasting_table)
+    assert "m.mt: there is no such file" in refuses("assign", path, lasting_table)
     path.write_text("something else")
     assert "not a momentree model" in refuses("assign", path, lasting_table)
     with zipfile.ZipFile(path, "w") as archive:

@@ -134,21 +134,36 @@ def test_file_vanishing_while_read(refuses, table, monkeypatch):
         ["--no-such-option"],
     ],
 )
-def test_bad_option_is_refused_before_the_work(run, tmp_path, options):
-    result = run("topics", tmp_path / "not-read.csv", *options)
-    assert result.exit_code == 2
-    assert "Usage:" in result.stderr
-    assert "not-read.csv" not in result.stderr
+def test_bad_option_is_refused_before_the_work(refuses, tmp_path, options):
+    line = refuses("topics", tmp_path / "not-read.csv", *options)
+    assert options[0] in line
+    assert line.endswith("; see momentree topics --help\n")
+    assert "not-read.csv" not in line
 
 
 def test_options_that_exclude_each_other(refuses, lasting_table):
     assert "damping" in refuses("topics", lasting_table, "--weighting", "three_words")
 
 
-def test_missing_input_is_named(run):
-    result = run("topics")
-    assert result.exit_code == 2
-    assert "INPUT" in result.stderr
+@pytest.mark.parametrize(
+    ("arguments", "words", "help_of"),
+    [
+        (["topics"], "INPUT", "momentree topics"),
+        (["assign", "m.mt"], "NEW_INPUT", "momentree assign"),
+        (["assign", "m.mt", "x.csv", "--flat"], "--flat", "momentree assign"),
+        (["demo", "--leaves", "3"], "--leaves", "momentree demo"),
+        (["--leaves"], "--leaves", "momentree"),
+        (["grow"], "'grow'", "momentree"),
+    ],
+)
+def test_what_is_missing_or_unknown_is_named(refuses, arguments, words, help_of):
+    line = refuses(*arguments)
+    assert words in line
+    assert line.endswith(f"; see {help_of} --help\n")
+
+
+def test_without_arguments_there_is_help(run):
+    assert "Usage:" in run().output
 
 
 def test_bad_output_is_refused_before_the_work(refuses, tmp_path):

@@ -60,10 +60,14 @@ def test_all_outputs(run, table, tmp_path, documents):
 
     rows = read_csv(tmp_path / "a.csv")
     shares = [f"topic_{j}" for j in range(4)]
-    assert list(rows[0]) == ["id", "label", "topic", "probability", *shares]
+    assert list(rows[0]) == ["id", "label", "topic", "name", "probability", *shares]
     assert [row["id"] for row in rows] == [d["key"] for d in documents]
     assert [row["label"] for row in rows] == [d["theme"] for d in documents]
+    names = {
+        str(topic["topic"]): topic["name"] for topic in read_json(tmp_path / "t.json")["topics"]
+    }
     for row in rows:
+        assert row["name"] == names[row["topic"]]
         values = [float(row[name]) for name in shares]
         assert sum(values) == pytest.approx(1.0, abs=1e-5)
         assert values[int(row["topic"])] == float(row["probability"]) == max(values)
@@ -71,7 +75,8 @@ def test_all_outputs(run, table, tmp_path, documents):
     content = read_json(tmp_path / "t.json")
     assert content["format"] == "momentree.topics"
     assert (content["n_topics"], content["n_documents"]) == (4, N_DOCUMENTS)
-    assert sum(topic["weight"] for topic in content["topics"]) == pytest.approx(1)
+    for kind in ("weight", "share"):
+        assert sum(topic[kind] for topic in content["topics"]) == pytest.approx(1, abs=1e-5)
     assert sum(topic["n_documents"] for topic in content["topics"]) == N_DOCUMENTS
     assert content["agreement"]["nmi"] == 1
     assert content["made"]["parameters"]["estimator"] == "SingleTopicModel"
@@ -80,7 +85,9 @@ def test_all_outputs(run, table, tmp_path, documents):
 
     model = SingleTopicModel.load(tmp_path / "m.mt")
     column = {word: j for j, word in enumerate(model.vocabulary_)}
-    for j, topic in enumerate(content["topics"]):
+    for topic in content["topics"]:
+        j = topic["topic"]
+        assert topic["weight"] == pytest.approx(model.weights_[j], rel=1e-5)
         assert [word["word"] for word in topic["words"]] == model.top_words(20)[j]
         for word in topic["words"]:
             exact = model.components_[j, column[word["word"]]]
@@ -106,7 +113,7 @@ def test_documents_without_known_words_get_the_shares_of_the_whole(run, lasting_
     path.write_text("text,n\nxyzzy plugh,1\nboat sail boat harbour,2\n")
     result = run("assign", tmp_path / "m.mt", path)
     assert "they get the shares of the whole" in result.stderr
-    shares = result.stdout.splitlines()[1].split(",")[3:]
+    shares = next(csv.reader(result.stdout.splitlines()[1:]))[4:]
     weights = SingleTopicModel.load(tmp_path / "m.mt").weights_
     np.testing.assert_allclose(np.array(shares, dtype=float), weights, rtol=1e-4)
 
@@ -156,13 +163,88 @@ class Choice:
 
     n_components: int = 4
     interval: tuple[int, int] = (3, 6)
-    reason: str = "The data\nsay so"
+    reason: str = "4 components. The data\nsay so"
+
+
+@pytest.fixture
+def two_sided(tmp_path):
+    """Long documents of the sea and short ones of the kitchen: weights are not shares."""
+    rng = np.random.default_rng(0)
+    sea, kitchen = (THEMES[name].split() for name in ("sea", "kitchen"))
+    rows = []
+    for i in range(120):
+        some = [rng.choice(sea, 30 if i % 3 else 2), rng.choice(kitchen, 2 if i % 3 else 9)]
+        rows.append({"key": str(i), "body": " ".join(np.concatenate(some))})
+    return write_csv(tmp_path / "two.csv", rows)
+
+
+def test_a_share_is_what_documents_have_everywhere(run, two_sided, tmp_path):
+    paths = [tmp_path / name for name in ("r.html", "a.csv", "t.json", "m.mt")]
+    options = ["--flat", "--model", "lda", "--components", 3, "--text-column", "body"]
+    outputs = dict(zip(("-o", "--csv", "--json", "--save"), paths, strict=True))
+    flags = [part for pair in outputs.items() for part in pair]
+    result = run("topics", two_sided, *options, *flags)
+    assert result.exit_code == 0, result.output
+    topics = read_json(paths[2])["topics"]
+    rows = read_csv(paths[1])
+    model = LatentDirichletAllocation.load(paths[3])
+    means = [np.mean([float(row[f"topic_{j}"]) for row in rows]) for j in range(3)]
+    assert [t["share"] for t in topics] == sorted((t["share"] for t in topics), reverse=True)
+    for topic in topics:
+        assert topic["share"] == pytest.approx(means[topic["topic"]], abs=2e-6)
+        assert topic["weight"] == pytest.approx(model.weights_[topic["topic"]], rel=1e-5)
+    assert max(abs(t["share"] - t["weight"]) for t in topics) > 0.01
+    lines = [line for line in result.stdout.splitlines() if re.match(r"[0-2] \w", line)]
+    page = paths[0].read_text(encoding="utf-8")
+    for topic, line in zip(topics, lines, strict=True):
+        assert line.startswith(f"{topic['topic']} ")
+        assert f"{100 * topic['share']:.1f}%" in line
+        assert page.count(f"{100 * topic['share']:.1f} %") >= 2
+    content = read_json(paths[2])
+    assert content["alpha"] == pytest.approx(model.alpha_, rel=1e-5)
+    assert content["alpha0"] == pytest.approx(model.alpha_.sum(), rel=1e-5)
+
+
+def test_numbers_below_a_millionth_are_zero(run, lasting_table, tmp_path):
+    path = tmp_path / "a.csv"
+    run("topics", lasting_table, "--flat", "--components", 4, "--csv", path)
+    values = [row[f"topic_{j}"] for row in read_csv(path) for j in range(4)]
+    assert "0" in values
+    assert all(value == "0" or float(value) >= 1e-6 for value in values)
+    assert max(len(value) for value in values) <= len("1.23456e-05")
+
+
+@pytest.mark.parametrize("kind", [[], ["--flat"]])
+def test_a_title(run, lasting_table, tmp_path, kind):
+    paths = [tmp_path / "r.html", tmp_path / "t.json"]
+    outputs = ["-o", paths[0], "--json", paths[1], "--title", "Ships & <more>"]
+    result = run("topics", lasting_table, *kind, *outputs)
+    assert result.stdout.startswith("Ships & <more>: 160 documents")
+    assert read_json(paths[1])["title"] == "Ships & <more>"
+    assert ">Ships &amp; &lt;more&gt;</h1>" in paths[0].read_text(encoding="utf-8")
+
+
+def test_advice_on_the_start_is_left_to_the_report(run, lasting_table, tmp_path, monkeypatch):
+    path, fit = tmp_path / "t.json", SingleTopicModel.fit
+
+    def with_advice(self, *args, **options):
+        fit(self, *args, **options)
+        self.diagnostics_ = {**self.diagnostics_, "advice": ["Mind the gap."]}
+        return self
+
+    monkeypatch.setattr(SingleTopicModel, "fit", with_advice)
+    result = run("topics", lasting_table, "--flat", "--json", path)
+    assert "Mind the gap" not in result.stdout
+    assert "Before the refinement: Mind the gap." in read_json(path)["diagnostics"]["words"]
+    result = run("topics", lasting_table, "--flat", "--no-refine")
+    assert "Note: Mind the gap." in result.stdout
 
 
 def test_the_data_choose_the_number_of_topics(run, lasting_table, tmp_path, monkeypatch):
     asked = []
 
-    def choose(X, *, model):
+    def choose(X, *, model, progress):
+        progress(1, 2)
         asked.append((X.shape, model))
         return Choice()
 
@@ -170,9 +252,11 @@ def test_the_data_choose_the_number_of_topics(run, lasting_table, tmp_path, monk
     content = json_of(run, tmp_path, lasting_table, "--components", "auto")
     assert asked == [((N_DOCUMENTS, 40), "single-topic")]
     assert content["n_topics"] == 4
-    assert content["choice"] == {"n_components": 4, "interval": [3, 6], "reason": "The data say so"}
+    reason = "4 components. The data say so"
+    assert content["choice"] == {"n_components": 4, "interval": [3, 6], "reason": reason}
     result = run("topics", lasting_table, "--flat", "--components", "auto")
-    assert "Number of topics: 4 chosen (between 3 and 6 would do). The data say so" in result.stdout
+    line = "Number of topics, chosen by the data: 4; 3 to 6 would do too. The data say so"
+    assert line in result.stdout
 
 
 def test_four_themes_are_four_topics(run, lasting_table, tmp_path):
@@ -296,16 +380,16 @@ def test_options_that_do_not_go_together(refuses, tmp_path, monkeypatch, options
     [
         ["--components", "0"],
         ["--components", "many"],
+        ["--components", "3.5"],
         ["--model", "lda", "--alpha0", "0"],
         ["--model", "lda", "--alpha0", "nan"],
         ["--model", "lda", "--alpha0", "big"],
     ],
 )
-def test_bad_values_are_refused_before_the_work(run, tmp_path, options):
-    result = run("topics", tmp_path / "not-read.csv", "--flat", *options)
-    assert result.exit_code == 2
-    assert "Usage:" in result.stderr
-    assert "not-read.csv" not in result.stderr
+def test_bad_values_are_refused_before_the_work(refuses, tmp_path, options):
+    line = refuses("topics", tmp_path / "not-read.csv", "--flat", *options)
+    assert f"{options[-2]}: {options[-1]!r} is neither" in line
+    assert line.endswith("; see momentree topics --help\n")
 
 
 @pytest.mark.parametrize(

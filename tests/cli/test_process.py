@@ -188,6 +188,7 @@ def test_help_has_examples(process):
     for command in ("topics", "assign"):
         done = process(command, "--help")
         assert done.returncode == 0
+        assert b"\\n" not in done.stdout
         assert f"momentree {command} ".encode() in done.stdout.split(b"Examples")[1]
 
 

@@ -87,6 +87,16 @@ def test_sizes_shares_and_words_are_shown(labelled):
     assert ("alpha" in text) == labelled
 
 
+@pytest.mark.parametrize("width", [90, 100, 120])
+def test_long_labels_keep_their_percent(width):
+    tree = fitted()
+    summary = summarize(tree, labels=["a label that is much longer than its column " * 2] * 1600)
+    text = draw_topics(summary, console(width)).plain
+    for line in text.splitlines()[1:]:
+        assert line.endswith("... 100%")
+        assert cell_len(line) <= width
+
+
 def test_columns_are_aligned():
     _, text = drawing(100)
     ends = {cell_len(line.split("%")[0]) for line in text.splitlines()[1:]}

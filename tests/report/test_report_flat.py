@@ -237,6 +237,23 @@ def test_diagnostics_are_told_in_words(flat_case):
         assert sentence in " ".join(read(render_html(summary)).text)
 
 
+def test_advice_on_the_start_is_no_advice_on_what_was_refined(flat_case):
+    model = SingleTopicModel(6).fit(flat_case.X)
+    model.diagnostics_ = {**model.diagnostics_, "advice": ["Mind the gap."]}
+    found = summary_of(model, flat_case)["diagnostics"]
+    assert "Before the refinement: Mind the gap." in found["words"]
+    assert found["advice"] == []
+
+
+def test_the_page_knows_how_much_of_a_text_can_be_searched(topics, flat_case):
+    texts = ["word " * 20] * 120
+    assert summarize(topics, texts=texts)["documents"]["searched"] is None
+    texts[7] = "word " * 200
+    found = summarize(topics, texts=texts)["documents"]
+    assert found["searched"] == 320
+    assert 300 < len(found["items"][7]["text"]) <= 320
+
+
 def test_bad_input_is_refused(topics, flat_case):
     with pytest.raises(InvalidDataError, match="the model was fitted on 120 documents"):
         summarize(topics, flat_case.X, ids=["a"])

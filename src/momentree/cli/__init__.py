@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from momentree._version import __version__
-from momentree.cli._guard import INTERRUPTED, prepare_process
+from momentree.cli._guard import INTERRUPTED, Commands, one_line, prepare_process
 from momentree.cli.assign import EXAMPLES as ASSIGN_EXAMPLES
 from momentree.cli.assign import assign
 from momentree.cli.demo import demo
@@ -19,6 +20,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="momentree",
+    cls=Commands,
     help="Topics of text, as trees and lists, by the method of moments.",
     add_completion=False,
     no_args_is_help=True,
@@ -26,9 +28,16 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command(epilog=TOPICS_EXAMPLES)(topics)
-app.command(epilog=ASSIGN_EXAMPLES)(assign)
+
+
+def _help(command: Callable[..., None]) -> str:
+    """Return the text of a command with each paragraph on one line, to be wrapped anew."""
+    return "\n\n".join(map(one_line, (command.__doc__ or "").split("\n\n")))
+
+
+app.command(help=_help(demo))(demo)
+app.command(help=_help(topics), epilog=TOPICS_EXAMPLES)(topics)
+app.command(help=_help(assign), epilog=ASSIGN_EXAMPLES)(assign)
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Mapping
@@ -43,19 +44,28 @@ def run(job: _work.Job, model: Model, n_components: int, parameters: Mapping[str
         n_components = choice["n_components"]
     fitted = _fit(job, model, n_components, parameters)
     took = time.perf_counter() - start
+    with job.progress.stage("inferring shares of topics"):
+        shares = fitted.transform(corpus.X)
     summary = _work.summarize_model(
-        fitted, corpus, job.progress, took=took, whole="--output" in outputs, order=job.order
+        fitted,
+        corpus,
+        job.progress,
+        took=took,
+        whole="--output" in outputs,
+        title=job.title,
+        order=job.order,
+        shares=shares,
     )
     if choice is not None:
-        summary["diagnostics"]["words"].insert(0, f"Number of topics: {_chosen(choice)}")
+        summary["diagnostics"]["words"].insert(0, _chosen(choice))
     with job.progress.stage("writing"), outputs.writing() as write:
         write("--output", lambda path: _work.write_report(path, summary))
-        write("--csv", lambda path: _work.write_assignments(path, fitted, corpus))
+        write("--csv", lambda path: _work.write_assignments(path, fitted, corpus, shares))
         content = _json_content(fitted, summary, choice)
         write("--json", lambda path: _work.write_json(path, content))
         write(job.save_option, lambda path: _work.save(path, fitted, corpus))
     if not job.quiet:
-        remarks = [f"Number of topics: {_chosen(choice)}"] if choice is not None else []
+        remarks = [_chosen(choice)] if choice is not None else []
         remarks += [f"Note: {sentence}" for sentence in summary["diagnostics"]["advice"]]
         _work.show_topics(summary, took, remarks)
         _work.list_files(outputs)
@@ -66,7 +76,13 @@ def _choose(job: _work.Job, model: Model) -> dict[str, Any]:
     with job.progress.stage("choosing the number of topics"):
         from momentree.models import choose_n_components
 
-        choice = choose_n_components(job.corpus.X, model=model)
+        choice = choose_n_components(
+            job.corpus.X,
+            model=model,
+            progress=lambda done, total: job.progress.tell(
+                f"choosing the number of topics: {done} of {total} numbers tried"
+            ),
+        )
         low, high = choice.interval
         return {
             "n_components": int(choice.n_components),
@@ -76,9 +92,11 @@ def _choose(job: _work.Job, model: Model) -> dict[str, Any]:
 
 
 def _chosen(choice: Mapping[str, Any]) -> str:
-    low, high = choice["interval"]
-    between = f" (between {low} and {high} would do)" if low < high else ""
-    return f"{choice['n_components']} chosen{between}. {choice['reason']}"
+    k, (low, high) = choice["n_components"], choice["interval"]
+    between = f"; {low} to {high} would do too" if low < high else ""
+    # The reason begins with the number again.
+    reason = re.sub(rf"^{k} components?[.:] *", "", choice["reason"])
+    return f"Number of topics, chosen by the data: {k}{between}. {reason[:1].upper()}{reason[1:]}"
 
 
 def _fit(
@@ -100,8 +118,8 @@ def _fit(
 def _json_content(
     model: FlatModel, summary: Mapping[str, Any], choice: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    topics = [node for node in summary["nodes"] if node["leaf"] is not None]
-    return {
+    words = _top_words(model)
+    content = {
         "format": "momentree.topics",
         "momentree": __version__,
         "title": summary["title"],
@@ -115,14 +133,27 @@ def _json_content(
         "diagnostics": summary["diagnostics"],
         "topics": [
             {
-                "topic": topic["leaf"],
-                "weight": topic["share"],
-                "n_documents": topic["n_samples"],
-                "words": words,
+                "topic": node["leaf"],
+                "name": node["name"],
+                "share": _rounded(node["share"]),
+                "weight": _rounded(model.weights_[node["leaf"]]),
+                "n_documents": node["n_samples"],
+                "words": words[node["leaf"]],
             }
-            for topic, words in zip(topics, _top_words(model), strict=True)
+            for node in summary["nodes"]
+            if node["leaf"] is not None
         ],
     }
+    alpha = getattr(model, "alpha_", None)
+    if alpha is not None:
+        # By number of topic, whatever their order is.
+        content["alpha"] = [_rounded(value) for value in alpha]
+        content["alpha0"] = _rounded(alpha.sum())
+    return content
+
+
+def _rounded(value: float) -> float:
+    return float(_work.decimals(value))
 
 
 def _top_words(model: FlatModel) -> list[list[dict[str, Any]]]:
@@ -130,7 +161,7 @@ def _top_words(model: FlatModel) -> list[list[dict[str, Any]]]:
     column = {str(word): j for j, word in enumerate(model.vocabulary_)}
     sums = model.components_.sum(axis=1)
     return [
-        [{"word": word, "probability": float(f"{row[column[word]] / total:.6g}")} for word in words]
+        [{"word": word, "probability": _rounded(row[column[word]] / total)} for word in words]
         for words, row, total in zip(
             model.top_words(_JSON_WORDS), model.components_, sums, strict=True
         )

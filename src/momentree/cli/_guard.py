@@ -10,13 +10,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 import typer
+from typer.core import TyperGroup
 
 from momentree.exceptions import MomentreeError
 
-__all__ = ["GENERAL_ERROR", "INTERRUPTED", "guarded", "one_line", "prepare_process"]
+__all__ = ["GENERAL_ERROR", "INTERRUPTED", "Commands", "guarded", "one_line", "prepare_process"]
 
 GENERAL_ERROR = 2
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
@@ -92,6 +93,41 @@ def prepare_process() -> None:
 def _stop(number: int, _frame: FrameType | None) -> NoReturn:
     # An exception, so that temporary files are removed on the way out.
     raise SystemExit(128 + number)
+
+
+# The base of BadParameter, which typer does not export.
+_UsageError: type[Any] = typer.BadParameter.__mro__[1]
+
+
+class Commands(TyperGroup):
+    """A group of commands that tells of options it cannot read in one line, as of all errors."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options before the command; without any argument typer shows the help."""
+        if not args:
+            return super().parse_args(ctx, args)
+        with _parsing():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the options of the command and run it."""
+        with _parsing():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _parsing() -> Iterator[None]:
+    try:
+        yield
+    except _UsageError as error:
+        names = getattr(getattr(error, "param", None), "opts", [])
+        option = max(names, key=len, default="")
+        message = error.format_message()
+        if option.startswith("-") and error.message:
+            message = f"{option}: {error.message.removeprefix('Value error, ')}"
+        command = error.ctx.command_path if error.ctx is not None else "momentree"
+        _say(f"momentree: error: {one_line(message).rstrip('.')}; see {command} --help")
+        raise typer.Exit(GENERAL_ERROR) from None
 
 
 @contextmanager

@@ -8,6 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 __all__ = ["Progress", "seconds"]
 
@@ -36,6 +40,7 @@ class Progress:
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self._verbose = verbose and not quiet
+        self._status: Status | None = None
         self._live = not (quiet or verbose) and _is_lively_terminal()
 
     @contextmanager
@@ -49,15 +54,24 @@ class Progress:
             spinner = "dots" if (console.encoding or "").lower().startswith("utf") else "line"
             with (
                 console.status(f"{text} ...", spinner=spinner, spinner_style="cyan") as status,
-                _listening(lambda message: status.update(f"{message} ...")),
+                _listening(self.tell),
             ):
-                yield
+                self._status = status
+                try:
+                    yield
+                finally:
+                    self._status = None
         elif self._verbose:
             with _listening(lambda message: self._line(f"  {message}")):
                 yield
             self._line(f"{text}: {seconds(time.perf_counter() - start)}")
         else:
             yield
+
+    def tell(self, message: str) -> None:
+        """Show a message on a terminal in place of the name of the stage, until the next one."""
+        if self._status is not None:
+            self._status.update(f"{message} ...")
 
     def _line(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)

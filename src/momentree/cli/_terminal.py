@@ -221,4 +221,6 @@ def _label_summary(
         line = longer
     if line or not node["labels"]:
         return line
-    return _cut(labels[node["labels"][0][0]], width)
+    index, count = node["labels"][0]
+    share = f" {round(100 * count / max(1, node['n_samples']))}%"
+    return _cut(labels[index], width - len(share)) + share

@@ -19,7 +19,13 @@ def run(job: _work.Job, parameters: Mapping[str, Any]) -> None:
     corpus, outputs = job.corpus, job.outputs
     tree, took = _work.grow_tree(corpus, job.progress, parameters)
     summary = _work.summarize_model(
-        tree, corpus, job.progress, took=took, whole="--output" in outputs, order=job.order
+        tree,
+        corpus,
+        job.progress,
+        took=took,
+        whole="--output" in outputs,
+        title=job.title,
+        order=job.order,
     )
     with job.progress.stage("writing"), outputs.writing() as write:
         write("--output", lambda path: _work.write_report(path, summary))

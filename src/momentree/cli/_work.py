@@ -19,7 +19,9 @@ from momentree.cli._terminal import draw_topics, print_text, stdout_console
 from momentree.exceptions import InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from momentree.datasets import Corpus
     from momentree.models._base import FlatModel
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Job",
     "assignments",
+    "decimals",
     "grow_tree",
     "list_files",
     "print_csv",
@@ -42,6 +45,9 @@ __all__ = [
     "write_report",
 ]
 
+# Smaller probabilities are noise of the arithmetic.
+_LEAST = 1e-6
+
 
 @dataclass(frozen=True)
 class Job:
@@ -51,6 +57,8 @@ class Job:
     ----------
     corpus : Corpus
         The documents.
+    title : str or None
+        Heading of what is shown; the name of the input by default.
     order : Series or None
         By what they stand in the chart of shares.
     outputs : Outputs
@@ -64,6 +72,7 @@ class Job:
     """
 
     corpus: Corpus
+    title: str | None
     order: pd.Series[Any] | None
     outputs: Outputs
     save_option: str
@@ -122,7 +131,9 @@ def summarize_model(
     *,
     took: float,
     whole: bool,
+    title: str | None = None,
     order: pd.Series[Any] | None = None,
+    shares: NDArray[np.float64] | None = None,
 ) -> dict[str, Any]:
     """Summarize a model: all of it for a report, or only what a drawing shows."""
     with progress.stage("summarizing"):
@@ -135,7 +146,8 @@ def summarize_model(
             texts=corpus.texts if whole else None,
             labels=_known_labels(corpus),
             order=order if whole else None,
-            title=corpus.name,
+            shares=shares,
+            title=title or corpus.name,
             made_with=_made_with(corpus, took),
         )
 
@@ -192,24 +204,44 @@ def list_files(outputs: Outputs) -> None:
         sys.stdout.write("\nWrote " + ", ".join(map(str, outputs.paths)) + "\n")
 
 
-def assignments(model: TopicTree | FlatModel, X: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return a header, and for each document where it belongs, with probabilities as text."""
-    proba = model.predict_proba(X)
+def decimals(value: float) -> str:
+    """Write a share or probability with at most six digits that say something."""
+    return f"{value:.6g}" if value >= _LEAST else "0"
+
+
+def assignments(
+    model: TopicTree | FlatModel, X: Any, proba: NDArray[np.float64] | None = None
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return a header, and for each document where it belongs, with probabilities as text.
+
+    What ``predict_proba(X)`` returns may be given where it is known already.
+    """
+    proba = model.predict_proba(X) if proba is None else proba
     # Inference is the long part of a flat model: it runs once.
     places = model.predict(X) if hasattr(model, "tree_") else proba.argmax(axis=1)
-    best = [f"{p[j]:.6g}" for j, p in zip(places, proba, strict=True)]
+    best = [decimals(p[j]) for j, p in zip(places, proba, strict=True)]
     if hasattr(model, "tree_"):
         names = [leaf.name for leaf in model.leaves_]
         rows = [(int(j), names[j], p) for j, p in zip(places, best, strict=True)]
         return ["leaf", "name", "probability"], rows
-    header = ["topic", "probability", *(f"topic_{j}" for j in range(proba.shape[1]))]
-    shares = [[f"{share:.6g}" for share in row] for row in proba]
-    return header, [(int(j), p, *row) for j, p, row in zip(places, best, shares, strict=True)]
+    from momentree.report._fitted import topic_names
+
+    names = topic_names(model)
+    header = ["topic", "name", "probability", *(f"topic_{j}" for j in range(len(names)))]
+    return header, [
+        (int(j), names[j], p, *map(decimals, row))
+        for j, p, row in zip(places, best, proba, strict=True)
+    ]
 
 
-def write_assignments(path: Path, model: TopicTree | FlatModel, corpus: Corpus) -> None:
+def write_assignments(
+    path: Path,
+    model: TopicTree | FlatModel,
+    corpus: Corpus,
+    proba: NDArray[np.float64] | None = None,
+) -> None:
     """Write where each document belongs, with its id and known label, as a CSV file."""
-    header, rows = assignments(model, corpus.X)
+    header, rows = assignments(model, corpus.X, proba)
     known = [corpus.ids] if corpus.labels is None else [corpus.ids, corpus.labels]
     table = ((*values, *row) for *values, row in zip(*known, rows, strict=True))
     write_csv(path, ["id", *["label"][: len(known) - 1], *header], table)

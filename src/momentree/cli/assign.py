@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from momentree.cli._guard import guarded
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import InvalidDataError, ReadError
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -22,10 +22,10 @@ __all__ = ["EXAMPLES", "assign"]
 EXAMPLES = """
 [bold]Examples[/bold]
 
-The leaf of each new document, on the screen:\\n
+The leaf of each new document, on the screen:\n
   momentree assign news.mt today.csv
 
-Into a file:\\n
+Into a file:\n
   momentree assign news.mt today.csv --id-column url --csv today-topics.csv
 """
 
@@ -69,8 +69,8 @@ def assign(
     """Assign new documents to the leaves of a saved tree, or to saved topics.
 
     The table has the columns id, leaf, name and probability; of a flat model id, topic,
-    probability and the share of each topic. Words are counted as the model counted them; words
-    that it does not know are left out.
+    name, probability and the share of each topic. Words are counted as the model counted them;
+    words that it does not know are left out.
     """
     from momentree.cli import _work
     from momentree.cli._output import Outputs
@@ -83,6 +83,12 @@ def assign(
     with progress.stage(f"reading {model.name}"):
         from momentree.models.persistence import load_any
 
+        if not model.exists():
+            message = (
+                f"cannot read {model}: there is no such file. Give one that momentree topics "
+                f"--save wrote."
+            )
+            raise ReadError(message)
         loaded = load_any(model)
     with progress.stage(f"reading {source.name or source}"):
         options = {

@@ -101,7 +101,7 @@ def topics(
             "--components",
             metavar="K|auto",
             parser=parse_leaves,
-            help="Number of topics; auto lets the data choose.",
+            help="Number of topics; auto lets the data choose, with the default settings.",
             rich_help_panel=FLAT,
         ),
     ] = "8",  # type: ignore[assignment]
@@ -119,7 +119,8 @@ def topics(
         typer.Option(
             metavar="A|auto",
             parser=parse_concentration,
-            help="For lda, the total concentration: the smaller, the fewer topics in a document.",
+            help="For lda, the total concentration where the moments start: the smaller, the fewer "
+            "topics in a document. Refinement estimates it anew.",
             rich_help_panel=FLAT,
         ),
     ] = "auto",  # type: ignore[assignment]
@@ -146,7 +147,7 @@ def topics(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Column with known labels, to compare the leaves with.",
+            help="Column with known labels, to compare the topics with.",
             rich_help_panel=READING,
         ),
     ] = None,
@@ -240,6 +241,15 @@ def topics(
             rich_help_panel=WRITING,
         ),
     ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Heading of the report and the drawing.",
+            show_default="name of the input",
+            rich_help_panel=WRITING,
+        ),
+    ] = None,
     csv: Annotated[
         Path | None,
         typer.Option(
@@ -312,7 +322,7 @@ def topics(
         )
     for message in corpus.skipped:
         _work.tell(message, quiet=quiet)
-    job = _work.Job(corpus, places, outputs, target.option, progress, quiet=quiet)
+    job = _work.Job(corpus, title, places, outputs, target.option, progress, quiet=quiet)
     if flat:
         parameters = flat_parameters(
             context,

@@ -15,6 +15,7 @@ __all__ = ["about", "advice", "diagnostics"]
 _STARTS = {
     "tree": "It started from the leaves of a tree that the moments split step by step.",
     "tfidf": "It started from the raw moments of tf-idf rows, with no model of the words.",
+    "single-topic": "It started from the topics of a model with one topic a document.",
     "moments": "It started from the moments of the model, taken apart into all topics at once.",
 }
 
@@ -54,7 +55,8 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
     Returns
     -------
     dict
-        JSON-able: ``words``, sentences on how it went; ``advice``, sentences on what to mind;
+        JSON-able: ``words``, sentences on how it went; ``advice``, sentences on what to mind in
+        the result;
         ``values``, all of ``diagnostics_``.
     """
     found = model.diagnostics_
@@ -67,6 +69,9 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
         words.append(f"{name} then improved it in {times}{end}.")
     elif "refine" in model.get_params():
         words.append("No refinement followed: these are the answers of the moments alone.")
+    if refine:
+        # Of the decomposition: what the refinement made of it is another matter.
+        words += [f"Before the refinement: {clean_text(s)}" for s in found.get("advice", ())]
     alpha = getattr(model, "alpha_", None)
     if alpha is not None:
         words.append(
@@ -85,7 +90,7 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
 
 
 def advice(model: FittedFlat) -> list[str]:
-    """Return what to mind about a fit.
+    """Return what to mind about the result of a fit.
 
     Parameters
     ----------
@@ -99,9 +104,9 @@ def advice(model: FittedFlat) -> list[str]:
     """
     found, params = model.diagnostics_, model.get_params()
     asked = params.get("n_components")
-    # The advice is on the decomposition; what a refinement made of it is another matter.
-    before = "Before the refinement: " if params.get("refine") else ""
-    sentences = [f"{before}{clean_text(sentence)}" for sentence in found.get("advice", ())]
+    sentences = []
+    if not params.get("refine"):
+        sentences = [clean_text(sentence) for sentence in found.get("advice", ())]
     if found.get("reason"):
         got = len(model.weights_)
         sentences.insert(0, f"{got} of {asked} topics were found: {clean_text(found['reason'])}.")

@@ -44,8 +44,9 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
     Returns
     -------
     list of Axes
-        The panels from top to bottom: those of "completion", "spectrum", "bic" and "coherence"
-        that the choice has.
+        Always a list, also of one panel: from top to bottom those of "completion", "spectrum",
+        "bic" and "coherence" that the choice has. They stand in one figure, ``axes[0].figure``,
+        unless ``ax`` says otherwise.
 
     Raises
     ------
@@ -59,8 +60,10 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
     >>> from momentree.report import plot_n_components
     >>> X = make_single_topic(200, 50, 3, random_state=0).X
     >>> choice = choose_n_components(X, candidates=range(1, 6), criteria=["spectrum"])
-    >>> len(plot_n_components(choice))
+    >>> axes = plot_n_components(choice)
+    >>> len(axes)
     1
+    >>> axes[0].figure.savefig("choice.png")  # doctest: +SKIP
     """
     draw = {
         "completion": _completion,

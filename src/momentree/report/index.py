@@ -62,7 +62,8 @@ def index_documents(
     Returns
     -------
     documents : dict
-        ``total``, ``shown``, ``sampled`` and ``items``.
+        ``total``, ``shown``, ``sampled``, ``searched`` (characters of each document that are
+        there to be searched, or None where all are) and ``items``.
     typical : list of list of int
         For each node positions in ``items``, the most typical first.
     """
@@ -104,10 +105,12 @@ def index_documents(
         items[row] = describe(row, length)
     shown = sorted(chosen)
     place = {row: j for j, row in enumerate(shown)}
+    cut = texts is not None and any(items[row]["text"].endswith("…") for row in shown)
     documents = {
         "total": n,
         "shown": len(shown),
         "sampled": len(shown) < n,
+        "searched": _INDEX_SNIPPET if cut else None,
         "items": [items[row] for row in shown],
     }
     return documents, [[place[int(row)] for row in rows] for rows in typical]

@@ -100,7 +100,8 @@ def summarize(
         are not listed), ``cell`` (place in the icicle);
         ``labels``: the distinct labels by descending count, or None; ``agreement``:
         ``nmi`` and ``ari`` of leaves and labels, or None;
-        ``documents``: ``total``, ``shown``, ``sampled`` (whether only a sample is shown) and
+        ``documents``: ``total``, ``shown``, ``sampled`` (whether only a sample is shown),
+        ``searched`` (characters of each that can be searched, None for all) and
         ``items`` (``row``, ``id``, ``label``, ``leaf``, ``text``, and of a flat model with ``X``
         ``shares``: pairs of topic and share, per mille);
         ``made``: ``parameters``, ``versions``, ``notes``;

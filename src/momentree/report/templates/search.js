@@ -83,8 +83,9 @@ function search() {
       )));
   }
   const count = hits.length > MOST_DOCUMENTS ? `the first ${MOST_DOCUMENTS} of ${integer(hits.length)}` : integer(hits.length);
+  const begun = data.documents.searched ? `, in at least the first ${data.documents.searched} characters of each` : "";
   const scope = data.documents.sampled ? `, among ${integer(data.documents.shown)} of ${integer(data.documents.total)}` : "";
-  content.push(el("h2", {}, hits.length ? `Documents (${count}${scope})` : `No document found${scope}`), ...hits.slice(0, MOST_DOCUMENTS).map((at) => {
+  content.push(el("h2", {}, hits.length ? `Documents (${count}${scope}${begun})` : `No document found${scope}${begun}`), ...hits.slice(0, MOST_DOCUMENTS).map((at) => {
     const entry = documents[at];
     const leaf = nodes.find((node) => node.leaf === entry.leaf);
     return el("button", { type: "button", style: color(leaf), onclick: () => pick(leaf.id, at) },
