@@ -1,9 +1,10 @@
 """How many components are there, and how often does each criterion say so?
 
-Documents are drawn from known numbers of topics, in several settings, one with words in bursts.
-The first table has the share of samples for which a criterion names the true number exactly, the
-second its mean error, the third how often its interval holds the truth. Then labelled corpora,
-whose classes are only a rough guide to the number of topics in them.
+Documents are drawn from known numbers of topics, in several settings, one with words in bursts,
+three with documents that mix topics. Of each model the first table has the share of samples for
+which a criterion names the true number exactly; the second, by the true number, the mean answer
+and how often its interval holds the truth. Then labelled corpora, whose classes are only a rough
+guide to the number of topics in them.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from _common import CORPORA, Labelled, environment, load_all, mean_se, table
 
-from momentree.datasets import make_single_topic
+from momentree.datasets import make_lda, make_single_topic
 from momentree.models import ComponentChoice, choose_n_components
+from momentree.models.selection import Model
 
 CRITERIA = ("completion", "spectrum", "bic", "coherence")
 COMBINED = "together"
@@ -42,6 +44,8 @@ class Setting:
         Whether topics have equal weights; else they fall as rank^-0.7.
     bursts : float
         Concentration of the words of a document around its topic; infinite without bursts.
+    alpha0 : float or None
+        Total concentration of the topics of a document that mixes them; None is one topic each.
     """
 
     name: str
@@ -51,9 +55,19 @@ class Setting:
     concentration: float = 0.5
     even: bool = False
     bursts: float = np.inf
+    alpha0: float | None = None
+
+    @property
+    def model(self) -> Model:
+        """The model that the documents are drawn from."""
+        return "single-topic" if self.alpha0 is None else "lda"
 
     def draw(self, k: int, seed: int) -> Any:
         """Return counts of shape (n, d) from k topics."""
+        if self.alpha0 is not None:
+            return make_lda(
+                self.n, self.d, k, alpha=self.alpha0, length=self.length, random_state=seed
+            ).X
         w = np.ones(k) if self.even else np.arange(1, k + 1) ** -0.7
         sample = make_single_topic(
             self.n,
@@ -80,6 +94,9 @@ SETTINGS = (
     Setting("3,000 x 100, 30 words", 3000, 100, 30),
     Setting("5,000 x 1,000, 20 words, alike", 5000, 1000, 20, 1.0),
     Setting("2,000 x 1,000, 100 words, bursts", 2000, 1000, 100, bursts=200.0),
+    Setting("2,000 x 500, 100 words, alpha_0 = 0.3", 2000, 500, 100, alpha0=0.3),
+    Setting("2,000 x 500, 100 words, alpha_0 = 1", 2000, 500, 100, alpha0=1.0),
+    Setting("2,000 x 500, 100 words, alpha_0 = 3", 2000, 500, 100, alpha0=3.0),
 )
 
 
@@ -94,7 +111,8 @@ def measure(
     """Return the answers for each setting and number of topics, one for each seed."""
     return {
         (setting.name, k): [
-            answers(choose_n_components(setting.draw(k, s))) for s in range(n_seeds)
+            answers(choose_n_components(setting.draw(k, s), model=setting.model))
+            for s in range(n_seeds)
         ]
         for setting in settings
         for k in counts
@@ -120,9 +138,11 @@ def rows_by_count(
         some = [(k, one) for (_, truth), seeds in found.items() if truth == k for one in seeds]
         for criterion in (*CRITERIA, COMBINED):
             said = [one[criterion] for _, one in some if criterion in one]
+            if not said:
+                continue
             inside = [float(low <= k <= high) for _, low, high in said]
-            mean = mean_se([float(v[0]) for v in said]) if said else ""
-            cover = mean_se(inside) if said else ""
+            mean = mean_se([float(v[0]) for v in said])
+            cover = mean_se(inside)
             out.append([str(k), criterion, _right(some, criterion), mean, cover])
     return out
 
@@ -132,15 +152,14 @@ def _right(some: list[tuple[int, dict[str, tuple[int, int, int]]]], criterion: s
     return mean_se(values, ".2f") if values else ""
 
 
-def corpus_row(corpus: Labelled) -> list[str]:
+def corpus_row(corpus: Labelled, model: Model) -> list[str]:
     """Return what is said of a corpus, and how long it took."""
     start = time.perf_counter()
-    choice = choose_n_components(corpus.X)
+    choice = choose_n_components(corpus.X, model=model)
     seconds = time.perf_counter() - start
     said = answers(choice)
-    cells = [
-        f"{k} ({low} to {high})" for k, low, high in (said[name] for name in (*CRITERIA, COMBINED))
-    ]
+    found = [said.get(name) for name in (*CRITERIA, COMBINED)]
+    cells = [f"{one[0]} ({one[1]} to {one[2]})" if one else "" for one in found]
     print(f"{corpus.name}: {choice.reason}")
     return [corpus.name, str(corpus.X.shape[0]), str(corpus.n_classes), *cells, f"{seconds:.0f}"]
 
@@ -149,18 +168,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--corpora", nargs="*", default=list(CORPORA))
+    parser.add_argument("--models", nargs="*", default=["single-topic", "lda"])
     options = parser.parse_args()
     print(environment())
-    found = measure(SETTINGS, COUNTS, options.seeds)
-    print(f"\nshare right, {options.seeds} seeds of each of k = {', '.join(map(str, COUNTS))}")
-    print(table(("setting", *CRITERIA, COMBINED), rows(found)))
-    print()
-    print(
-        table(("k", "criterion", "right", "mean answer", "interval holds it"), rows_by_count(found))
-    )
-    print()
-    lines = [corpus_row(corpus) for corpus in load_all(options.corpora)]
-    print(table(("corpus", "documents", "classes", *CRITERIA, COMBINED, "seconds"), lines))
+    corpora = load_all(options.corpora)
+    for model in options.models:
+        some = [setting for setting in SETTINGS if setting.model == model]
+        found = measure(some, COUNTS, options.seeds)
+        counts = ", ".join(map(str, COUNTS))
+        print(f"\n{model}: share right, {options.seeds} seeds of each of k = {counts}")
+        print(table(("setting", *CRITERIA, COMBINED), rows(found)))
+        print()
+        header = ("k", "criterion", "right", "mean answer", "interval holds it")
+        print(table(header, rows_by_count(found)))
+        print()
+        lines = [corpus_row(corpus, model) for corpus in corpora]
+        print(table(("corpus", "documents", "classes", *CRITERIA, COMBINED, "seconds"), lines))
 
 
 if __name__ == "__main__":
