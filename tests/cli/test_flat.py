@@ -163,7 +163,7 @@ class Choice:
 
     n_components: int = 4
     interval: tuple[int, int] = (3, 6)
-    reason: str = "4 components. The data\nsay so"
+    reason: str = "4 topics (3 to 6 are possible). The data\nsay so"
 
 
 @pytest.fixture
@@ -252,17 +252,18 @@ def test_the_data_choose_the_number_of_topics(run, lasting_table, tmp_path, monk
     content = json_of(run, tmp_path, lasting_table, "--components", "auto")
     assert asked == [((N_DOCUMENTS, 40), "single-topic")]
     assert content["n_topics"] == 4
-    reason = "4 components. The data say so"
+    reason = "4 topics (3 to 6 are possible). The data say so"
     assert content["choice"] == {"n_components": 4, "interval": [3, 6], "reason": reason}
     result = run("topics", lasting_table, "--flat", "--components", "auto")
-    line = "Number of topics, chosen by the data: 4; 3 to 6 would do too. The data say so"
-    assert line in result.stdout
+    assert f"\nChosen by the data: {reason}\n" in result.stdout
 
 
 def test_four_themes_are_four_topics(run, lasting_table, tmp_path):
     content = json_of(run, tmp_path, lasting_table, "--components", "auto")
     low, high = content["choice"]["interval"]
     assert low <= content["n_topics"] == len(THEMES) <= high
+    assert content["choice"]["reason"].startswith(f"{len(THEMES)} topics")
+    assert content["diagnostics"]["words"][0].startswith("Chosen by the data: 4 topics")
 
 
 def test_fewer_topics_than_asked_for_are_told(run, lasting_table):

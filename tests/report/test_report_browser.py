@@ -209,6 +209,7 @@ def test_search_finds_topics_by_their_words(page, summary):
     titles = [title.text for title in find_all(page, "#results h2")]
     assert titles[0] == "Topics and groups"
     assert titles[1].startswith("Documents (")
+    assert titles[1].endswith(", in at least the first 320 characters of each)")
     assert {mark.get_attribute("textContent") for mark in find_all(page, "#results mark")} == {word}
     box.send_keys(Keys.ARROW_DOWN)
     page.switch_to.active_element.send_keys(Keys.ENTER)

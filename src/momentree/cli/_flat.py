@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 import warnings
 from collections.abc import Mapping
@@ -92,11 +91,8 @@ def _choose(job: _work.Job, model: Model) -> dict[str, Any]:
 
 
 def _chosen(choice: Mapping[str, Any]) -> str:
-    k, (low, high) = choice["n_components"], choice["interval"]
-    between = f"; {low} to {high} would do too" if low < high else ""
-    # The reason begins with the number again.
-    reason = re.sub(rf"^{k} components?[.:] *", "", choice["reason"])
-    return f"Number of topics, chosen by the data: {k}{between}. {reason[:1].upper()}{reason[1:]}"
+    # The reason begins with the number and its interval.
+    return f"Chosen by the data: {choice['reason']}"
 
 
 def _fit(
