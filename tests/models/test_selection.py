@@ -369,7 +369,7 @@ def test_reason_names_the_grid_and_that_the_spectrum_goes_on():
     said = {"completion": Verdict(5, 4, 8), "spectrum": Verdict(9, 9, 9)}
     reason = in_words(together(said), said, curves)
     assert "The numbers that were tried are 1 to 3, 5, 6 and 9." in reason
-    assert "all 9 directions, one for each topic, that were looked for" in reason
+    assert "confirms all 9 directions found in the other half, one for each topic. There" in reason
 
 
 def test_reason_names_the_price_of_most_of_the_gain():

@@ -182,10 +182,8 @@ def _gain(curves: Curves) -> Floats:
 def _spectrum_told(answer: Verdict, said: Mapping[str, Verdict], curves: Curves) -> str:
     k, low, high = said["spectrum"]
     if k == curves.candidates[-1] > 1:
-        return (
-            f"{ONE_HALF} all {k} directions, one for each topic, that were looked for in the "
-            "other half, so that it sets no limit."
-        )
+        text = f"{ONE_HALF} all {k} directions found in the other half, one for each topic."
+        return f"{text} There may be more."
     decides = next(iter(said)) == "spectrum"
     shown = str(k) if decides else _range(k, low, high)
     directions = "direction" if shown == "1" else "directions"
