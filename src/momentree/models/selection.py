@@ -263,7 +263,7 @@ def _table(curves: Curves, found: Spectrum | None) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Kind:
-    """What is particular to a model: how to fit it, its criteria, the most trusted first, ..."""
+    """What is particular to a model: its fits, criteria (the most trusted first), and sizes."""
 
     make: Callable[[Fold, int], Fits]
     criteria: tuple[str, ...]
