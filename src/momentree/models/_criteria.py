@@ -176,7 +176,8 @@ def _completion_decides(answer: Verdict, said: Verdict, curves: Curves) -> Itera
 
 
 def _gain(curves: Curves) -> Floats:
-    return curves.completion - curves.completion[np.isfinite(curves.completion)][0]
+    values = curves.completion
+    return np.asarray(values - values[np.isfinite(values)][0])
 
 
 def _spectrum_told(answer: Verdict, said: Mapping[str, Verdict], curves: Curves) -> str:
