@@ -74,7 +74,7 @@ class LatentDirichletAllocation(FlatModel):
     inference : {"variational", "gibbs"}, default="variational"
         How shares of topics are inferred with topics known: mean field, or the sampler of S
         Remark 4, which is slower and takes whole counts only.
-    smoothing : float > 0, default=0.03
+    smoothing : float > 0, default=0.05
         Pseudo-count of every word in every topic.
     max_iter : int >= 1, default=30
         Most steps of EM.
@@ -176,7 +176,7 @@ class LatentDirichletAllocation(FlatModel):
         start: Literal["auto", "moments", "single-topic"] = "auto",
         weighting: Weighting = "length",
         inference: Literal["variational", "gibbs"] = "variational",
-        smoothing: float = 0.03,
+        smoothing: float = 0.05,
         max_iter: int = 30,
         tol: float = 5e-5,
         warm_start: bool = False,

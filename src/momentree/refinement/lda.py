@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, polygamma, psi, xlogy
+from scipy.special import gammaln, polygamma, psi
 
 from momentree.backends import Block, RowBlocks
 from momentree.inference.variational import document_bound, fit_block, small_blocks
@@ -53,15 +53,16 @@ def variational_em(
     start: LDAParameters,
     *,
     sample_weight: Floats,
-    smoothing: float = 0.03,
+    smoothing: float = 0.05,
     max_iter: int = 30,
     tol: float = 5e-5,
 ) -> RefinedLDA:
     """Improve topics and concentrations by variational EM.
 
-    Alternate inference, which gives gamma and phi of each document, with
+    Topics have the prior Dirichlet(smoothing). Alternate inference, which gives gamma and phi of
+    each document with exp E_q log mu for the topics, with
 
-        mu_wj ~ sum_i v_i x_iw phi_iwj + smoothing,
+        q(mu_j) = Dirichlet(smoothing + sum_i v_i x_i phi_ij),   mu_j its mean,
         alpha = argmax sum_i v_i E_q log Dirichlet(h_i; alpha),   v the sample weights.
 
     Parameters
@@ -72,8 +73,8 @@ def variational_em(
         All centers > 0 where words occur.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
-    smoothing : float > 0, default=0.03
-        Pseudo-count of every word in every topic.
+    smoothing : float > 0, default=0.05
+        Prior count of every word in every topic.
     max_iter : int >= 1, default=30
         Most steps.
     tol : float >= 0, default=5e-5
@@ -86,9 +87,11 @@ def variational_em(
 
     Notes
     -----
-    Batch variational EM of [1]_ with a maximum a posteriori estimate of the topics. Inference
-    goes on from the last step for a few rounds instead of to its end: each round raises the
-    bound, and so does each step. Time O(nnz k) a round; memory O((n + d) k). Deterministic.
+    Batch variational EM of [1]_, section 5.4: topics have a distribution too, which takes less
+    from words that are rare. The first step takes the topics of the start as they are. Inference
+    goes on from the last step for a few rounds instead of to its end: from the second step on
+    each round raises the bound, and so does each step. Time O(nnz k) a round; memory
+    O((n + d) k). Deterministic.
 
     References
     ----------
@@ -100,25 +103,40 @@ def variational_em(
     usable = np.where(lengths > 0, sample_weight, 0.0)
     gammas = start.alpha + lengths[:, None] / start.n_components
     parameters, last, converged = start, -np.inf, False
+    # The first step takes the topics as known; from then on they have a distribution.
+    topics, of_topics = start.centers, 0.0
     n_iter = 0
     for n_iter in range(1, max_iter + 1):
         rounds = FIRST_ROUNDS if n_iter == 1 else ROUNDS
-        sums, mean_logs, bound = _expected_statistics(rows, parameters, gammas, usable, rounds)
-        bound += smoothing * float(xlogy(1.0, parameters.centers).sum())
+        sums, mean_logs, bound = _expected_statistics(
+            rows, parameters.alpha, topics, gammas, usable, rounds
+        )
+        bound += of_topics
         gain, last = bound - last, bound
-        if gain < tol * abs(bound):
+        if n_iter > 2 and gain < tol * abs(bound):
             converged = True
             break
         alpha = dirichlet_from_logs(mean_logs, parameters.alpha)
         parameters = LDAParameters(alpha, smoothed_topics(sums, smoothing))
+        topics, of_topics = _expected_topics(sums + smoothing, smoothing)
     return RefinedLDA(parameters, last, n_iter, converged)
 
 
+def _expected_topics(counts: Floats, smoothing: float) -> tuple[Floats, float]:
+    """Return exp E_q log mu for q(mu_j) = Dirichlet(counts_j), and E_q log P[mu] - E_q log q."""
+    d, k = counts.shape
+    total = counts.sum(axis=0)
+    logs = psi(counts) - psi(total)
+    prior = k * (gammaln(d * smoothing) - d * gammaln(smoothing))
+    entropy = gammaln(counts).sum() - gammaln(total).sum()
+    return np.exp(logs), float(prior + entropy + ((smoothing - counts) * logs).sum())
+
+
 def _expected_statistics(
-    rows: RowBlocks, parameters: LDAParameters, gammas: Floats, weight: Floats, rounds: int
+    rows: RowBlocks, alpha: Floats, topics: Floats, gammas: Floats, weight: Floats, rounds: int
 ) -> tuple[Floats, Floats, float]:
     """Improve `gammas` in place; return word counts of topics (d, k), E log h (k,), the bound."""
-    alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
+    centers = np.ascontiguousarray(topics)
     d, k = centers.shape
 
     def kernel(B: Block) -> Floats:
