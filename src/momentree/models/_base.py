@@ -50,7 +50,7 @@ DECOMPOSITIONS: tuple[str, ...] = (
     "random_projections",
 )
 
-WHITENING_TOL = 1e-3
+WHITENING_TOL = 1e-4
 """Residual of eigenpairs of estimated moments, whose own error is larger by far."""
 WHITENING_ITER = 30
 """Products with M2 beyond two for each component, where its spectrum is flat."""

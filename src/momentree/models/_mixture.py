@@ -199,19 +199,14 @@ class CountMixture(FlatModel):
             log.info("starting from the last fit")
             return before, before.centers, self.diagnostics_
         start = self._chosen_start()
+        diagnostics: Mapping[str, Any]
         log.info("decomposing %s", "the moments of the model" if start == "moments" else start)
         if start == "moments":
             found = self._decompose(self._moments(corpus))
             centers = self._valid_centers(found)
             if float((centers @ found.weights).sum()) > 0:
-                return (
-                    self._smoothed(found, centers, corpus),
-                    centers,
-                    {
-                        **found.diagnostics,
-                        "start": start,
-                    },
-                )
+                diagnostics = {**found.diagnostics, "start": start}
+                return self._smoothed(found, centers, corpus), centers, diagnostics
             shares = np.ones((corpus.X.shape[0], 1))
             diagnostics = found.diagnostics
         elif start == "tfidf":
@@ -223,8 +218,8 @@ class CountMixture(FlatModel):
             shares, diagnostics = self._leaves(corpus)
         shares *= corpus.weight[:, None]
         sums = corpus.rows.sum(lambda B: B.tdot(shares[B.at]))
-        start_ = self._family.fitted_to(sums, shares.sum(axis=0), corpus.smoothing)
-        return start_, start_.centers, {**diagnostics, "start": start}
+        fitted = self._family.fitted_to(sums, shares.sum(axis=0), corpus.smoothing)
+        return fitted, fitted.centers, {**diagnostics, "start": start}
 
     def _smoothed(self, found: Decomposition, centers: Floats, corpus: Corpus) -> MixtureParameters:
         """Return parameters without zeros: centers as the counts that they predict, smoothed."""

@@ -82,7 +82,7 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
     k = choice.table["n_components"].to_numpy()
     for panel, name in zip(panels, names, strict=True):
         _frame(panel, choice, k)
-        at = int(np.searchsorted(k, choice.by_criterion[name][0]))
+        at = int(np.abs(k - choice.by_criterion[name][0]).argmin())
         color, values = draw[name](panel, choice.table, k)
         panel.plot(k[at], values[at], "o", ms=10, mfc="none", mec=color, mew=1.6, zorder=4)
     if panels:
