@@ -193,7 +193,8 @@ def test_a_share_is_what_documents_have_everywhere(run, two_sided, tmp_path):
     for topic in topics:
         assert topic["share"] == pytest.approx(means[topic["topic"]], abs=2e-6)
         assert topic["weight"] == pytest.approx(model.weights_[topic["topic"]], rel=1e-5)
-    assert max(abs(t["share"] - t["weight"]) for t in topics) > 0.002  # or the lines above tell nothing
+    # Else the lines above could not tell them apart.
+    assert max(abs(t["share"] - t["weight"]) for t in topics) > 0.002
     lines = [line for line in result.stdout.splitlines() if re.match(r"[0-2] \w", line)]
     page = paths[0].read_text(encoding="utf-8")
     for topic, line in zip(topics, lines, strict=True):
