@@ -21,13 +21,12 @@ import numpy as np
 import scipy.sparse as sp
 from _common import SEED, environment, load, spread, table
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from momentree import LatentDirichletAllocation
 from momentree.backends import RowBlocks
 from momentree.datasets import LDASample, make_lda
 from momentree.inference import completion_log_likelihood, split_words, variational_proportions
-from momentree.metrics import npmi_coherence, umass_coherence
+from momentree.metrics import npmi_coherence, recovery_error, umass_coherence
 from momentree.objects import LDAParameters
 from momentree.refinement import smoothed_topics
 
@@ -75,13 +74,6 @@ def moments(X: Any, k: int, **options: Any) -> Fitted:
     return model.alpha_, model.components_, time.perf_counter() - start
 
 
-def error(found: Floats, truth: Floats) -> float:
-    """Return the L1 distance of topics after matching, mean over topics."""
-    distance = np.abs(found[:, None] - truth).sum(axis=2)
-    rows, columns = linear_sum_assignment(distance)
-    return float(distance[rows, columns].mean())
-
-
 def dirichlet_topics(n: int, d: int, k: int, concentration: float, seed: int) -> LDASample:
     """Draw documents whose topics are draws of a symmetric Dirichlet distribution."""
     return make_lda(n, d, k, concentration=concentration, exponent=0.0, random_state=seed)
@@ -125,7 +117,7 @@ def recovery(
         sample = draw(seed)
         for name, fit in methods(iterations).items():
             alpha, topics, seconds = fit(sample.X, k, seed)
-            values = (error(topics, sample.components), float(alpha.sum()), seconds)
+            values = (recovery_error(topics, sample.components), float(alpha.sum()), seconds)
             results.setdefault(name, []).append(values)
     reference = results.get("Gibbs, all cores")
     rows = []

@@ -26,19 +26,10 @@ from momentree.backends import RowBlocks
 from momentree.datasets import make_poisson_mixture
 from momentree.inference import log_joint
 from momentree.metrics import match_components
+from momentree.models._base import DECOMPOSITIONS as METHODS
 from momentree.moments import PoissonMoments, SingleTopicMoments
 from momentree.objects import MixtureParameters, Moments, PoissonParameters, TopicParameters
 
-METHODS = (
-    "sidiwo",
-    "svtd",
-    "tensor_power_method",
-    "als",
-    "svd_method",
-    "eigendecomposition",
-    "jennrich",
-    "random_projections",
-)
 TRUTH = "true parameters"
 SIZES = {"topics": (100, 300, 1000, 3000), "poisson": (1000, 2000, 5000, 10_000)}
 

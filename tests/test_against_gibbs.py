@@ -23,8 +23,8 @@ def module(monkeypatch):
 
 def test_error_is_that_of_the_best_matching(module):
     topics = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
-    assert module.error(topics[::-1], topics) == 0.0
-    assert module.error(topics, np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])) == 0.5
+    assert module.recovery_error(topics[::-1], topics) == 0.0
+    assert module.recovery_error(topics, np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])) == 0.5
 
 
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["shown"]
+__all__ = ["heard", "shown"]
 
 
 @contextmanager
@@ -31,6 +31,26 @@ def shown(log: logging.Logger, wanted: bool) -> Iterator[None]:
         return
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("momentree: %(message)s"))
+    with heard(log, handler):
+        yield
+
+
+@contextmanager
+def heard(log: logging.Logger, handler: logging.Handler) -> Iterator[None]:
+    """Give the messages of a logger to a handler within a ``with`` block.
+
+    Parameters
+    ----------
+    log : Logger
+        At level INFO within the block, as it was after it.
+    handler : Handler
+        Takes the messages.
+
+    Yields
+    ------
+    None
+        The handler hears until the block ends.
+    """
     before = log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)

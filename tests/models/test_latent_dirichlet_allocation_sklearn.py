@@ -5,16 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from momentree import LatentDirichletAllocation
 
-CLASSIFIERS_ONLY = (
-    "scikit-learn takes whatever has predict_proba and accepts sparse data for a classifier "
-    "and counts its columns against the four classes of its y"
-)
-
-
-def expected_to_fail(estimator):
-    return dict.fromkeys(
-        ["check_estimator_sparse_array", "check_estimator_sparse_matrix"], CLASSIFIERS_ONLY
-    )
+from ..sklearn_checks import expected_to_fail
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

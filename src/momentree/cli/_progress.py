@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from momentree._logging import heard
+
 if TYPE_CHECKING:
     from rich.status import Status
 
@@ -54,7 +56,7 @@ class Progress:
             spinner = "dots" if (console.encoding or "").lower().startswith("utf") else "line"
             with (
                 console.status(f"{text} ...", spinner=spinner, spinner_style="cyan") as status,
-                _listening(self.tell),
+                heard(_LOGGER, _Teller(self.tell)),
             ):
                 self._status = status
                 try:
@@ -62,7 +64,7 @@ class Progress:
                 finally:
                     self._status = None
         elif self._verbose:
-            with _listening(lambda message: self._line(f"  {message}")):
+            with heard(_LOGGER, _Teller(lambda message: self._line(f"  {message}"))):
                 yield
             self._line(f"{text}: {seconds(time.perf_counter() - start)}")
         else:
@@ -88,16 +90,3 @@ class _Teller(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self._tell(record.getMessage())
-
-
-@contextmanager
-def _listening(tell: Callable[[str], None]) -> Iterator[None]:
-    """Pass on what the package logs while the block runs."""
-    handler, before = _Teller(tell), _LOGGER.level
-    _LOGGER.addHandler(handler)
-    _LOGGER.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        _LOGGER.removeHandler(handler)
-        _LOGGER.setLevel(before)

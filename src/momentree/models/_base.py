@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 import numpy as np
@@ -29,9 +27,10 @@ from momentree.exceptions import (
 )
 from momentree.metrics import relevance
 from momentree.objects import Decomposition, Moments
+from momentree.tree.page import page_of
 from momentree.whitening import whiten
 
-__all__ = ["DECOMPOSITIONS", "FlatModel", "log", "package_log"]
+__all__ = ["DECOMPOSITIONS", "FlatModel", "drawn_rows", "log", "package_log"]
 
 Floats = NDArray[np.float64]
 Method = Callable[..., Decomposition]
@@ -74,7 +73,12 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # Of each parameter that is a choice, the values; of each that is a number, the kind (Integral
     # or Real), the lowest value, and whether that value itself is allowed.
     _choices: ClassVar[dict[str, tuple[Any, ...]]] = {}
-    _numbers: ClassVar[dict[str, tuple[type, float, bool]]] = {}
+    _numbers: ClassVar[dict[str, tuple[type, float, bool]]] = {
+        "n_components": (Integral, 1, True),
+        "smoothing": (Real, 0, False),
+        "max_iter": (Integral, 1, True),
+        "tol": (Real, 0, True),
+    }
 
     n_components: int
     decomposition: str | Method
@@ -114,8 +118,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             value = getattr(self, name)
             if (value is not None and not isinstance(value, str)) or value not in values:
                 _refuse(name, value, "one of " + ", ".join(map(repr, values)))
-        numbers = {"n_components": (Integral, 1, True), **self._numbers}
-        for name, (kind, low, closed) in numbers.items():
+        for name, (kind, low, closed) in self._numbers.items():
             number: Any = getattr(self, name)
             good = isinstance(number, kind) and not isinstance(number, bool)
             good = good and math.isfinite(number) and (number > low or (closed and number == low))
@@ -165,23 +168,6 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @abstractmethod
     def _n_parameters(self) -> int:
         """Free parameters of the fitted model."""
-
-    @staticmethod
-    def _drawn_rows(labels: NDArray[np.intp], d: int, draw: Callable[[int, int], Any]) -> Any:
-        """Return counts of new samples, one after the other, as a sparse array.
-
-        `draw(j, n)` returns n rows of component j; rows are drawn some at a time, so that they are
-        never dense all together.
-        """
-        parts = []
-        step = max(1, DRAWN_AT_ONCE // d)
-        for at in range(0, len(labels), step):
-            here = labels[at : at + step]
-            X = np.zeros((len(here), d), dtype=np.int64)
-            for j in np.unique(here):
-                X[here == j] = draw(int(j), int(np.count_nonzero(here == j)))
-            parts.append(sp.csr_array(X))
-        return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, d), dtype=np.int64)
 
     def transform(self, X: Any) -> Floats:
         """Return the share of each component in each sample.
@@ -350,15 +336,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             The page.
         """
         check_is_fitted(self, "components_")
-        # The report is to the right of this room; it is found by name when it is asked for.
-        report = importlib.import_module("momentree.report")
-        summary = report.summarize(
-            self, X, ids=ids, texts=texts, labels=labels, order=order, title=title
-        )
-        if path is not None:
-            report.write_html(summary, Path(path))
-        page: str = report.render_html(summary)
-        return page
+        return page_of(self, path, X, ids=ids, texts=texts, labels=labels, order=order, title=title)
 
     def save(
         self, path: str | PathLike[str], *, vectorizer_config: dict[str, Any] | None = None
@@ -419,6 +397,18 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def drawn_rows(n_samples: int, d: int, draw: Callable[[slice], Any]) -> Any:
+    """Return counts of new samples as a sparse array.
+
+    `draw(at)` returns the rows `at`, in order; some are drawn at a time, so that they are never
+    dense all together.
+    """
+    step = max(1, DRAWN_AT_ONCE // d)
+    starts = range(0, n_samples, step)
+    parts = [sp.csr_array(draw(slice(at, min(at + step, n_samples)))) for at in starts]
+    return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, d), dtype=np.int64)
 
 
 def _refuse(name: str, value: object, expected: str) -> NoReturn:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
+from momentree.models._base import WHITENING_ITER
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import LDAMoments, SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, LDAParameters, Moments
@@ -31,6 +32,8 @@ WRONG_FACTOR = 1.5
 WRONG_FIT = 1.3
 """A given alpha_0 is called wrong where the estimate is this factor away and leaves so many times
 less of the third moment off the diagonal. By noise alone the first happens, not the second."""
+RAW_TOL = 1e-3
+"""Residual of eigenpairs from which alpha_0 is estimated: on a grid, so roughly."""
 TEXT_ALPHA0 = 1.0
 
 
@@ -118,7 +121,7 @@ def from_moments(
         weighting=weighting,
         random_state=random_state,
     )
-    white = whiten(raw, n_components, tol=1e-3, max_iter=2 * n_components + 30)
+    white = whiten(raw, n_components, tol=RAW_TOL, max_iter=2 * n_components + WHITENING_ITER)
     estimate = estimate_alpha0(raw, n_components, whitening=white)
     used = estimate.alpha0 if alpha0 is None else alpha0
     wrong = _contradicts(estimate, used)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from momentree._logging import shown
 from momentree._validation import check_whole, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import log_joint, log_posterior
-from momentree.models._base import FlatModel, log, package_log
+from momentree.models._base import FlatModel, drawn_rows, log, package_log
 from momentree.moments import Damping, RawMoments, damp, tfidf, typical_unit
 from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.refinement import em
@@ -24,7 +23,7 @@ from momentree.tree.growth import grow
 from momentree.tree.split import SPLIT_ITER, Splitter
 from momentree.tree.stopping import always
 
-__all__ = ["CountMixture", "Start", "largest_score"]
+__all__ = ["CountMixture", "Start"]
 
 POSSIBLE = 1e-3
 """Share of the average sample in every component of a start."""
@@ -39,7 +38,7 @@ class Corpus:
 
     Attributes
     ----------
-    X : csr_array of shape (n, d)
+    counts : RowBlocks of shape (n, d)
         Counts in canonical order.
     rows : RowBlocks of shape (n, d)
         Damped counts.
@@ -51,7 +50,7 @@ class Corpus:
         What is added to fitted statistics, on the scale of damped counts.
     """
 
-    X: Any
+    counts: RowBlocks
     rows: RowBlocks
     unit: Floats
     weight: Floats
@@ -68,11 +67,6 @@ class CountMixture(FlatModel):
     _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "refine": ("em", None),
         "start": ("auto", "tree", "tfidf", "moments"),
-    }
-    _numbers: ClassVar[dict[str, tuple[type, float, bool]]] = {
-        "smoothing": (Real, 0, False),
-        "max_iter": (Integral, 1, True),
-        "tol": (Real, 0, True),
     }
     _family: ClassVar[type[MixtureParameters]]
 
@@ -173,14 +167,14 @@ class CountMixture(FlatModel):
             if self._chosen_damping():
                 # What a topic says is told in words as they were counted.
                 right = shares * corpus.weight[:, None]
-                sums = RowBlocks(corpus.X).sum(lambda B: B.tdot(right[B.at]))
+                sums = corpus.counts.sum(lambda B: B.tdot(right[B.at]))
                 self._likelihood = self._family.fitted_to(sums, right.sum(axis=0), self.smoothing)
                 self.components_ = self._likelihood.centers.T.copy()
             else:
                 self.components_ = centers[:, order].T.copy()
         self.weights_ = self._posterior.weights
         self.diagnostics_ = diagnostics
-        self.mean_count_ = float(weight @ RowBlocks(X).row_sums / weight.sum())
+        self.mean_count_ = float(corpus.weight @ corpus.counts.row_sums / weight.sum())
         return self
 
     def _corpus(self, X: Any, weight: Floats) -> tuple[Corpus, NDArray[np.intp]]:
@@ -189,13 +183,13 @@ class CountMixture(FlatModel):
         damped = damp(ordered.matrix, self._chosen_damping())
         rows = RowBlocks(damped.X)
         smoothing = self.smoothing * typical_unit(rows, damped.unit, weight)
-        return Corpus(ordered.matrix, rows, damped.unit, weight, smoothing), at
+        return Corpus(ordered, rows, damped.unit, weight, smoothing), at
 
     def _start_of(self, corpus: Corpus) -> tuple[MixtureParameters, Floats, Mapping[str, Any]]:
         """Return smoothed parameters to start from, centers as they were found, diagnostics."""
         goes_on = self.warm_start and self.refine  # what moments alone give has no past
         before = getattr(self, "_posterior", None) if goes_on else None
-        if before is not None and before.centers.shape == (corpus.X.shape[1], self.n_components):
+        if before is not None and before.centers.shape == (corpus.rows.shape[1], self.n_components):
             log.info("starting from the last fit")
             return before, before.centers, self.diagnostics_
         start = self._chosen_start()
@@ -207,12 +201,12 @@ class CountMixture(FlatModel):
             if float((centers @ found.weights).sum()) > 0:
                 diagnostics = {**found.diagnostics, "start": start}
                 return self._smoothed(found, centers, corpus), centers, diagnostics
-            shares = np.ones((corpus.X.shape[0], 1))
+            shares = np.ones((corpus.rows.shape[0], 1))
             diagnostics = found.diagnostics
         elif start == "tfidf":
-            rows = RowBlocks(tfidf(corpus.X, corpus.weight))
+            rows = RowBlocks(tfidf(corpus.counts.matrix, corpus.weight))
             found = self._decompose(RawMoments.from_rows(rows, sample_weight=corpus.weight))
-            shares = largest_score(rows, found, corpus.weight)
+            shares = _largest_score(rows, found, corpus.weight)
             diagnostics = found.diagnostics
         else:
             shares, diagnostics = self._leaves(corpus)
@@ -260,7 +254,7 @@ class CountMixture(FlatModel):
         if k < self.n_components:
             reason = "no group of samples can be split further: " + leaves[0].reason
             self._warn_of_fewer(k, reason)
-        shares = np.zeros((corpus.X.shape[0], k))
+        shares = np.zeros((corpus.rows.shape[0], k))
         for j, leaf in enumerate(leaves):
             shares[leaf.samples, j] = 1.0
         return shares, {"rank": k, "reason": reason, "advice": []}
@@ -323,8 +317,21 @@ class CountMixture(FlatModel):
         k = len(self.weights_)
         return rng, np.asarray(rng.choice(k, size=n_samples, p=self.weights_), dtype=np.intp)
 
+    def _drawn_rows(self, labels: NDArray[np.intp], draw: Callable[[int, int], Any]) -> Any:
+        """Return counts of new samples; `draw(j, n)` returns n rows of component j."""
+        d = self.components_.shape[1]
 
-def largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
+        def rows(at: slice) -> Any:
+            here = labels[at]
+            X = np.zeros((len(here), d), dtype=np.int64)
+            for j in np.unique(here):
+                X[here == j] = draw(int(j), int(np.count_nonzero(here == j)))
+            return X
+
+        return drawn_rows(len(labels), d, rows)
+
+
+def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
     """Put each row into the component of its largest rotated score, shape (n, k).
 
     Scores are D x with D = (M Omega^1/2)^+, each signed so that its third moment is positive: the

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from momentree.backends import RowBlocks
+from momentree.models._base import WHITENING_ITER
 from momentree.moments import SingleTopicMoments
 from momentree.moments.single_topic import document_weights
 from momentree.objects import Moments
@@ -25,7 +26,6 @@ after the choice, 3 is right in 108 and too many in 1; 2 is too many in 7, 4 too
 BAND = 1.0
 """The interval: what a floor of this many standard errors more, or fewer, would say."""
 WHITENING_TOL = 1e-3
-WHITENING_ITER = 30
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,7 +20,7 @@ from momentree.inference import (
     variational_gammas,
     variational_proportions,
 )
-from momentree.models._base import FlatModel, log, package_log
+from momentree.models._base import FlatModel, drawn_rows, log, package_log
 from momentree.models._lda_starts import Corpus, Start, from_moments, from_single_topics, likeliest
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import Weighting
@@ -33,9 +31,6 @@ from momentree.refinement import RefinedLDA, gibbs_em, variational_em
 __all__ = ["LatentDirichletAllocation"]
 
 Floats = NDArray[np.float64]
-
-DRAWN_AT_ONCE = 1 << 22
-"""Counts of new documents that are dense at one time: 32 MB."""
 
 
 class LatentDirichletAllocation(FlatModel):
@@ -154,11 +149,6 @@ class LatentDirichletAllocation(FlatModel):
         "weighting": ("length", "uniform", "three_words"),
         "inference": ("variational", "gibbs"),
     }
-    _numbers: ClassVar[dict[str, tuple[type, float, bool]]] = {
-        "smoothing": (Real, 0, False),
-        "max_iter": (Integral, 1, True),
-        "tol": (Real, 0, True),
-    }
 
     alpha_: Floats
     labels_: NDArray[np.intp]
@@ -261,7 +251,7 @@ class LatentDirichletAllocation(FlatModel):
         self.alpha_, self.weights_ = self._parameters.alpha, self._parameters.weights
         self.components_ = shown_topics.centers[:, order].T.copy()
         self.diagnostics_ = numbers
-        self.mean_count_ = float(weight @ RowBlocks(X).row_sums / weight.sum())
+        self.mean_count_ = float(corpus.weight @ ordered.row_sums / weight.sum())
         return self
 
     def _start_of(self, corpus: Corpus) -> Start:
@@ -435,10 +425,10 @@ class LatentDirichletAllocation(FlatModel):
         rng = generator(random_state)
         length = round(self.mean_count_) if length is None else length
         h = rng.dirichlet(self.alpha_, n_samples)
-        parts = [sp.csr_array((0, self.components_.shape[1]), dtype=np.int64)]
-        step = max(1, DRAWN_AT_ONCE // self.components_.shape[1])
-        for at in range(0, n_samples, step):
-            P = h[at : at + step] @ self.components_
+
+        def draw(at: slice) -> Any:
+            P = h[at] @ self.components_
             P /= P.sum(axis=1, keepdims=True)
-            parts.append(sp.csr_array(np.array([rng.multinomial(length, p) for p in P])))
-        return sp.vstack(parts, format="csr"), h
+            return np.array([rng.multinomial(length, p) for p in P])
+
+        return drawn_rows(n_samples, self.components_.shape[1], draw), h

@@ -179,5 +179,4 @@ class PoissonMixture(CountMixture):
         rng, labels = self._drawn(n_samples, random_state)
         means = self.means_
         d = means.shape[1]
-        X = self._drawn_rows(labels, d, lambda j, n: rng.poisson(means[j], (n, d)))
-        return X, labels
+        return self._drawn_rows(labels, lambda j, n: rng.poisson(means[j], (n, d))), labels

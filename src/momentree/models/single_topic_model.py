@@ -220,6 +220,4 @@ class SingleTopicModel(CountMixture):
             check_whole("length", length)
         length = round(self.mean_count_) if length is None else length
         topics = self.components_ / self.components_.sum(axis=1, keepdims=True)
-        d = topics.shape[1]
-        X = self._drawn_rows(labels, d, lambda j, n: rng.multinomial(length, topics[j], n))
-        return X, labels
+        return self._drawn_rows(labels, lambda j, n: rng.multinomial(length, topics[j], n)), labels

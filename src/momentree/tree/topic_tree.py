@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,6 +22,7 @@ from momentree.tree.assign import Assigner, MixtureAssigner
 from momentree.tree.growth import Growth, grow
 from momentree.tree.node import TreeNode
 from momentree.tree.notebook import repr_html
+from momentree.tree.page import page_of
 from momentree.tree.split import SPLIT_ITER, Splitter
 from momentree.tree.stopping import Stop, always, bic
 
@@ -411,13 +410,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
             The page.
         """
         check_is_fitted(self, "tree_")
-        # The report is to the right of this room; it is found by name when it is asked for.
-        report = importlib.import_module("momentree.report")
-        summary = report.summarize(self, X, ids=ids, texts=texts, labels=labels, title=title)
-        if path is not None:
-            report.write_html(summary, Path(path))
-        page: str = report.render_html(summary)
-        return page
+        return page_of(self, path, X, ids=ids, texts=texts, labels=labels, title=title)
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "tree_"):
