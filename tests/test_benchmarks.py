@@ -149,6 +149,18 @@ def test_decompositions(benchmark, model):
     assert module.frobenius(truth[:1], truth) == 1
 
 
+def test_random_starts(benchmark, corpus):
+    rows = benchmark("random_starts").compare(corpus, "log1p", 3)
+    assert [row[2] for row in rows] == ["best of 3 random", "tree", "tfidf", "moments"]
+    # The same three topics from every start: the gain in the fifth column is small.
+    assert all(abs(float(row[4].split(" ")[0])) < 5 for row in rows[1:])
+
+
+def test_speed_of_flat_topics(benchmark):
+    rows = benchmark("speed_flat").growth(200, 60, [2, 4])
+    assert [(row[0], row[3]) for row in rows] == [("2", "2"), ("4", "4")]
+
+
 def test_shuffle(benchmark, tiny):
     assert benchmark("shuffle").differing(tiny.X, 3, 2, seeds=2) == [0, 0, 0]
 

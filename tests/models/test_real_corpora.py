@@ -1,0 +1,43 @@
+"""Flat topics of real text: agreement with labels, and likelihood against random starts.
+
+The labelled corpora lie in ../shared/data beside the repository; their tests are skipped where
+they are not. The docstrings are always there.
+"""
+
+import importlib
+
+import pytest
+from sklearn.metrics import normalized_mutual_info_score
+
+from momentree import SingleTopicModel
+from momentree.datasets import load_docstrings, read_corpus, vectorize
+
+from ..conftest import REPOSITORY
+
+TABLE = {"text_column": "text", "label_column": "label"}
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "classes", "least"),
+    [
+        ("20newsgroups/X.npz", {}, 20, 0.58),
+        ("bbc_news/docs.jsonl.gz", TABLE, 5, 0.82),
+        ("reuters_r8/docs.jsonl.gz", TABLE, 8, 0.56),
+    ],
+)
+def test_topics_agree_with_the_labels(shared_data, file, options, classes, least):
+    if not (shared_data / file).exists():
+        pytest.skip(f"{file} is not in ../shared/data")
+    read = read_corpus(shared_data / file, **options)
+    model = SingleTopicModel(classes).fit(read.X)
+    assert len(model.weights_) == classes
+    assert model.converged_
+    assert normalized_mutual_info_score(read.labels, model.labels_) >= least
+
+
+def test_one_start_from_moments_is_likelier_than_the_best_of_ten_random_ones(monkeypatch):
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    random_runs = importlib.import_module("random_starts").random_runs
+    X = vectorize(load_docstrings()).X
+    best = max(run.value for run in random_runs(X, 56, "log1p", 10))
+    assert SingleTopicModel(56).fit(X).diagnostics_["log_likelihood"] >= best
