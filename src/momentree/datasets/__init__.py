@@ -7,6 +7,12 @@ from momentree.datasets.docstrings import load_docstrings
 from momentree.datasets.documents import read_documents
 from momentree.datasets.objects import Corpus, Documents
 from momentree.datasets.samplers import TopicSample, make_hierarchical_topics, make_single_topic
+from momentree.datasets.samplers_binary import (
+    BernoulliSample,
+    PatientSample,
+    make_bernoulli_mixture,
+    make_patient_records,
+)
 from momentree.datasets.samplers_mixed import (
     LDASample,
     PoissonSample,
@@ -20,9 +26,11 @@ from momentree.datasets.words import LANGUAGES, TOKEN_PATTERN, stop_words
 __all__ = [
     "LANGUAGES",
     "TOKEN_PATTERN",
+    "BernoulliSample",
     "Corpus",
     "Documents",
     "LDASample",
+    "PatientSample",
     "PoissonSample",
     "TextVectorizer",
     "TopicSample",
@@ -31,8 +39,10 @@ __all__ = [
     "filter_vocabulary",
     "holds_counts",
     "load_docstrings",
+    "make_bernoulli_mixture",
     "make_hierarchical_topics",
     "make_lda",
+    "make_patient_records",
     "make_poisson_mixture",
     "make_single_topic",
     "read_corpus",
