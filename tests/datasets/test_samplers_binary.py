@@ -90,6 +90,7 @@ def test_ones_are_clean_and_the_seed_decides(make):
     assert a.X.dtype == np.int64
     assert a.X.has_canonical_format
     assert (a.X.data == 1).all()
+    assert a.X.indices.dtype == a.X.indptr.dtype == np.int32
     for field in dataclasses.fields(a):
         first, *same, other = (
             getattr(s, field.name).toarray() if field.name == "X" else getattr(s, field.name)

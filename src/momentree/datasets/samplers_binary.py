@@ -262,6 +262,8 @@ def _draw_ones(mu: Floats, labels: Ints, rng: np.random.Generator) -> sp.csr_arr
     ]
     indptr = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     indices = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
+    # Narrow positions where they fit: other libraries take no wide ones.
+    indptr = indptr.astype(np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64)
     by_column = sp.csc_array((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=(n, d))
     return by_column.tocsr()
 
