@@ -1,0 +1,104 @@
+"""Checks of labels and outcomes that the measures of groups share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+
+__all__ = ["check_labels", "outcome_classes"]
+
+MAX_NUMBERS = 10
+"""Numbers with more values than this are measured, not named: they need a threshold."""
+MAX_CLASSES = 50
+"""Texts with more values than this are names or dates rather than categories."""
+
+
+def check_labels(
+    labels: ArrayLike, n: int | None, n_groups: int | None
+) -> tuple[NDArray[np.intp], int]:
+    """Return the group of each record and the number of groups.
+
+    Raises
+    ------
+    InvalidDataError
+        If labels are no n whole numbers in 0 to k - 1.
+    InvalidParameterError
+        If `n_groups` is below 1.
+    """
+    groups = np.asarray(labels)
+    if groups.ndim != 1 or not groups.size or (n is not None and len(groups) != n):
+        expected = "one for each record" if n is None else f"{n}, one for each record"
+        msg = f"labels have shape {groups.shape}; expected a list of groups, {expected}"
+        raise InvalidDataError(msg)
+    if groups.dtype.kind not in "iub":
+        msg = f"labels have type {groups.dtype}; expected whole numbers, the group of each record"
+        raise InvalidDataError(msg)
+    if n_groups is not None and n_groups < 1:
+        msg = f"n_groups={n_groups!r}; expected 1 or more"
+        raise InvalidParameterError(msg)
+    k = int(groups.max()) + 1 if n_groups is None else int(n_groups)
+    if groups.min() < 0 or groups.max() >= k:
+        msg = (
+            f"labels run from {groups.min()} to {groups.max()}; expected 0 to {max(k, 1) - 1}. "
+            f"Leave out records without a group, or give a larger n_groups."
+        )
+        raise InvalidDataError(msg)
+    return groups.astype(np.intp), k
+
+
+def outcome_classes(
+    outcome: ArrayLike, n: int, threshold: float | None
+) -> tuple[NDArray[np.intp], list[str], bool]:
+    """Return the class of each record, the names of classes, and whether they are no and yes.
+
+    The class of a missing outcome (None, NaN, an empty text) is -1. Yes and no come from true
+    and false, from 1 and 0 and from a threshold; no is class 0, also where it never occurs.
+
+    Raises
+    ------
+    InvalidDataError
+        If there are not n outcomes, they are no numbers where there is a threshold, or have too
+        many values without one.
+    """
+    import pandas as pd
+
+    values = pd.Series(np.asarray(outcome, dtype=object) if isinstance(outcome, list) else outcome)
+    if len(values) != n:
+        msg = f"outcome has {len(values)} values for {n} labels; give one for each record"
+        raise InvalidDataError(msg)
+    missing = values.isna().to_numpy() | (values.astype(object) == "").to_numpy()
+    known: Any = values[~missing]
+    codes = np.full(n, -1, dtype=np.intp)
+    if threshold is not None:
+        numbers = pd.to_numeric(known, errors="coerce").to_numpy(dtype=np.float64)
+        if np.isnan(numbers).any():
+            msg = (
+                f"outcome holds {known.iloc[int(np.isnan(numbers).argmax())]!r}; expected numbers "
+                f"to compare with threshold={threshold!r}"
+            )
+            raise InvalidDataError(msg)
+        codes[~missing] = numbers > threshold
+        return codes, [f"at most {threshold:g}", f"above {threshold:g}"], True
+    known = known.infer_objects()
+    kinds = list(known.unique())
+    numeric = pd.api.types.is_numeric_dtype(known.dtype)
+    if numeric and set(kinds) <= {0, 1}:
+        codes[~missing] = known.to_numpy(dtype=np.float64) > 0
+        names = ["False", "True"] if pd.api.types.is_bool_dtype(known.dtype) else ["0", "1"]
+        return codes, names, True
+    if len(kinds) > (MAX_NUMBERS if numeric else MAX_CLASSES):
+        msg = f"outcome has {len(kinds)} different values, such as {kinds[0]!r}; " + (
+            f"numbers are classes up to {MAX_NUMBERS} values: give threshold= to ask whether they "
+            f"are above it"
+            if numeric
+            else f"expected at most {MAX_CLASSES} categories: join some, or choose another column"
+        )
+        raise InvalidDataError(msg)
+    order = sorted(kinds) if numeric else sorted(kinds, key=str)
+    place = {kind: i for i, kind in enumerate(order)}
+    codes[~missing] = [place[value] for value in known]
+    return codes, [f"{kind:g}" if numeric else str(kind) for kind in order], False

@@ -1,0 +1,127 @@
+"""Intervals of shares and of their ratios, for many cells at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, ndtri
+
+from momentree.exceptions import InvalidParameterError
+
+__all__ = ["bootstrap_interval", "check_confidence", "risk_ratio", "wilson_interval"]
+
+Floats = NDArray[np.float64]
+
+
+def check_confidence(confidence: float) -> None:
+    """Check that a confidence lies strictly between 0 and 1.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it does not.
+    """
+    if not 0.0 < confidence < 1.0:
+        msg = f"confidence={confidence!r}; expected a number between 0 and 1, such as 0.95"
+        raise InvalidParameterError(msg)
+
+
+def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
+    """Return the percentile interval of a share among n records that are drawn again.
+
+    The count of n draws is binomial, so its quantiles need no draws. Where the share is 0 or 1
+    every draw repeats it and tells nothing: the exact limit of Clopper and Pearson stands there.
+
+    Parameters
+    ----------
+    share : ndarray
+        Shares in [0, 1]; NaN where n is 0.
+    n : ndarray of the same shape
+        Records >= 0, rounded to whole ones, one at least where there is any.
+    confidence : float in (0, 1)
+        Of the two-sided interval.
+
+    Returns
+    -------
+    ndarray of shape (..., 2)
+        Lower and upper limit in [0, 1]; NaN where n is 0.
+    """
+    # Here and not above: it is slow to load, and most of what imports this room never asks.
+    from scipy.stats import binom
+
+    tail = (1.0 - confidence) / 2.0
+    p = np.asarray(share, dtype=np.float64)
+    whole = np.where(n > 0, np.maximum(np.rint(n), 1.0), np.nan)
+    out = np.stack([binom.ppf(q, whole, p) / whole for q in (tail, 1.0 - tail)], axis=-1)
+    none, all_ = (p == 0.0) & (n > 0), (p == 1.0) & (n > 0)
+    out[none] = np.stack([np.zeros(none.sum()), betaincinv(1.0, whole[none], 1.0 - tail)], axis=-1)
+    out[all_] = np.stack([betaincinv(whole[all_], 1.0, tail), np.ones(all_.sum())], axis=-1)
+    return out
+
+
+def wilson_interval(share: Floats, n: ArrayLike, confidence: float) -> Floats:
+    """Return the score interval of a share, which keeps its promise for few records too.
+
+    Parameters
+    ----------
+    share : ndarray
+        Shares in [0, 1].
+    n : ndarray that broadcasts with it
+        Records >= 0.
+    confidence : float in (0, 1)
+        Of the two-sided interval.
+
+    Returns
+    -------
+    ndarray of shape (..., 2)
+        Lower and upper limit in [0, 1]; NaN where n is 0.
+    """
+    z2 = float(ndtri(0.5 + confidence / 2.0)) ** 2
+    n = np.where(np.asarray(n) > 0, n, np.nan)
+    middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
+    half = np.sqrt(z2 * share * (1.0 - share) / n + (z2 / (2.0 * n)) ** 2) / (1.0 + z2 / n)
+    out = np.stack([middle - half, middle + half], axis=-1)
+    # Rounding must not cut off the share itself, which is a limit where it is 0 or 1.
+    out[..., 0] = np.where(share == 0.0, 0.0 * n, out[..., 0])
+    out[..., 1] = np.where(share == 1.0, 1.0 + 0.0 * n, out[..., 1])
+    return np.clip(out, 0.0, 1.0)
+
+
+def risk_ratio(
+    ones: ArrayLike, n: ArrayLike, ones_rest: ArrayLike, n_rest: ArrayLike, confidence: float
+) -> tuple[Floats, Floats]:
+    """Return the ratio of two shares with its Katz interval.
+
+        RR = (a / n) / (b / m),   log RR +- z sqrt(1/a - 1/n + 1/b - 1/m)
+
+    with half a record added to each of the four cells a, n - a, b, m - b where one is zero.
+
+    Parameters
+    ----------
+    ones, n : ndarray
+        a and n >= a.
+    ones_rest, n_rest : ndarray
+        b and m >= b, of shapes that broadcast with the first two.
+    confidence : float in (0, 1)
+        Of the two-sided interval.
+
+    Returns
+    -------
+    ratio : ndarray
+        In [0, inf]; inf where only b is zero, NaN where a and b are zero, or n or m.
+    interval : ndarray of shape (..., 2)
+        Lower and upper limit, which hold the ratio; NaN where it is.
+    """
+    a, n, b, m = np.broadcast_arrays(
+        *(np.asarray(v, dtype=np.float64) for v in (ones, n, ones_rest, n_rest))
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (a / n) / (b / m)
+        half = np.where((a == 0) | (a == n) | (b == 0) | (b == m), 0.5, 0.0)
+        a2, n2, b2, m2 = a + half, n + 2.0 * half, b + half, m + 2.0 * half
+        middle = np.log(a2 / n2) - np.log(b2 / m2)
+        error = np.sqrt(np.maximum(1.0 / a2 - 1.0 / n2 + 1.0 / b2 - 1.0 / m2, 0.0))
+        z = float(ndtri(0.5 + confidence / 2.0))
+        low = np.minimum(np.exp(middle - z * error), ratio)
+        high = np.maximum(np.exp(middle + z * error), ratio)
+    return ratio, np.stack([low, high], axis=-1)

@@ -1,0 +1,290 @@
+"""What groups tell about an outcome: predictive accuracy, and the rate of it in each group."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momentree._validation import generator
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.metrics._checks import check_labels, outcome_classes
+from momentree.metrics._intervals import check_confidence, risk_ratio, wilson_interval
+
+__all__ = ["OutcomeRates", "PredictivePower", "outcome_rates", "predictive_accuracy"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PredictivePower:
+    """How well the group of a record predicts its outcome.
+
+    Attributes
+    ----------
+    accuracy : float
+        Share of records whose outcome is predicted, in [0, 1], as mean over the folds.
+    std : float
+        Standard deviation of the accuracy over the folds.
+    baseline : float
+        The accuracy of always saying the most frequent class.
+    auc : float or None
+        Area under the ROC curve of a binary outcome, as mean over the folds: 0.5 where groups
+        tell nothing; None for three classes or more.
+    n : int
+        Records with a known outcome.
+    """
+
+    accuracy: float
+    std: float
+    baseline: float
+    auc: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class OutcomeRates:
+    """How often each outcome occurs in each group, with intervals.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Names of the c outcomes: all classes, or of a yes-or-no outcome only yes.
+    n : ndarray of shape (k,)
+        Records of the group whose outcome is known.
+    counts : ndarray of shape (k, c)
+        Records of the group with the outcome.
+    rates : ndarray of shape (k, c)
+        counts / n, in [0, 1]; NaN where n is 0.
+    intervals : ndarray of shape (k, c, 2)
+        Lower and upper limit of the rates; NaN where they are.
+    overall : ndarray of shape (c,)
+        Rates among all records.
+    relative : ndarray of shape (k, c)
+        Rate in the group / rate in all others, in [0, inf]; NaN for 0 / 0 and where there is no
+        record in the group or among the others.
+    relative_intervals : ndarray of shape (k, c, 2)
+        Lower and upper limit of them; NaN where they are.
+    confidence : float
+        Of the intervals, in (0, 1).
+    """
+
+    classes: tuple[str, ...]
+    n: NDArray[np.intp]
+    counts: NDArray[np.intp]
+    rates: Floats
+    intervals: Floats
+    overall: Floats
+    relative: Floats
+    relative_intervals: Floats
+    confidence: float
+
+
+def predictive_accuracy(
+    labels: ArrayLike,
+    outcome: ArrayLike,
+    *,
+    threshold: float | None = None,
+    cv: int = 5,
+    random_state: int | np.random.RandomState | None = None,
+) -> PredictivePower:
+    """Return how well the group of a record alone predicts an outcome.
+
+    Logistic regression on the indicator of the group, by stratified cross-validation.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Group of each record: numbers or texts.
+    outcome : array-like of shape (n,)
+        Two or more classes: true and false, texts, or numbers of up to ten values. Records with
+        a missing one (None, NaN, "") are left out.
+    threshold : float, default=None
+        For numbers: whether the outcome is above it is predicted.
+    cv : int >= 2, default=5
+        Number of folds.
+    random_state : int, RandomState or None, default=None
+        Draws the folds; None is seed 0.
+
+    Returns
+    -------
+    PredictivePower
+        Accuracy with its deviation, what a constant answer attains, and the area under the curve.
+
+    Raises
+    ------
+    InvalidDataError
+        If lengths differ, the outcome has one class only, more than ten numbers without a
+        threshold, more than fifty texts, or fewer than `cv` records of every class (of any class
+        where there are two).
+    InvalidParameterError
+        If `cv` is no whole number of 2 or more.
+
+    Notes
+    -----
+    The measure of section 6.4.1 of [1], where the outcome is a stay of more than a week; there
+    with one split, here with folds. The groups may have seen all records, but never the outcome.
+    The regression is scikit-learn's with its default penalty; without one it would say for each
+    group the class most frequent in it, and with this one it does so unless the group is tiny or
+    the lead small. Records of equal group and class are one row with their number as weight,
+    which is the same problem: time O(n) and a regression on k c rows for each fold.
+
+    References
+    ----------
+    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
+       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
+
+    Examples
+    --------
+    Nine of ten stays of group 1 are long, and one of ten of group 0:
+
+    >>> import numpy as np
+    >>> from momentree.metrics import predictive_accuracy
+    >>> labels = np.repeat([0, 1], 100)
+    >>> days = np.where(np.arange(200) % 10 == 0, 3 + 9 * (labels == 0), 3 + 9 * (labels == 1))
+    >>> power = predictive_accuracy(labels, days, threshold=7)
+    >>> round(power.accuracy, 3), round(power.baseline, 3)
+    (0.9, 0.5)
+    """
+    if not isinstance(cv, (int, np.integer)) or isinstance(cv, bool) or cv < 2:
+        msg = f"cv={cv!r}; expected a whole number of folds, 2 or more"
+        raise InvalidParameterError(msg)
+    names = np.asarray(labels)
+    if names.ndim != 1:
+        msg = f"labels have shape {names.shape}; expected one group for each record"
+        raise InvalidDataError(msg)
+    classes, _, _ = outcome_classes(outcome, len(names), threshold)
+    known = classes >= 0
+    _, y = np.unique(classes[known], return_inverse=True)
+    _, groups = np.unique(names[known], return_inverse=True)
+    found = np.bincount(y)
+    if len(found) < 2:
+        msg = f"outcome has {len(found)} class in {len(y)} records; two are needed to predict it"
+        raise InvalidDataError(msg)
+    if (found.min() if len(found) == 2 else found.max()) < cv:
+        msg = f"outcome has classes of {found.tolist()} records, too few for cv={cv} folds"
+        raise InvalidDataError(msg)
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import StratifiedKFold
+
+    seed = generator(random_state)
+    folds = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
+    right, constant, areas = [], [], []
+    with warnings.catch_warnings():
+        # A rare class that not every fold holds can only be missed, which the accuracy tells.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        splits = list(folds.split(groups, y))
+    for train, test in splits:
+        table = np.zeros((int(groups.max()) + 1, len(found)))
+        np.add.at(table, (groups[train], y[train]), 1.0)
+        P = _group_probabilities(table)
+        right.append(float(np.mean(P.argmax(axis=1)[groups[test]] == y[test])))
+        constant.append(float(np.mean(y[test] == table.sum(axis=0).argmax())))
+        if len(found) == 2:
+            areas.append(float(roc_auc_score(y[test], P[groups[test], 1])))
+    return PredictivePower(
+        accuracy=float(np.mean(right)),
+        std=float(np.std(right)),
+        baseline=float(np.mean(constant)),
+        auc=float(np.mean(areas)) if areas else None,
+        n=len(y),
+    )
+
+
+def outcome_rates(
+    labels: ArrayLike,
+    outcome: ArrayLike,
+    *,
+    n_groups: int | None = None,
+    threshold: float | None = None,
+    confidence: float = 0.95,
+) -> OutcomeRates:
+    """Return how often an outcome occurs in each group, and how that compares with the others.
+
+    Parameters
+    ----------
+    labels : array-like of int of shape (n,)
+        Group of each record, 0 to k - 1.
+    outcome : array-like of shape (n,)
+        True and false, texts, or numbers of up to ten values; missing ones (None, NaN, "") are
+        left out.
+    n_groups : int >= 1, default=None
+        k; None is the largest label plus one.
+    threshold : float, default=None
+        For numbers: the rate is that of outcomes above it.
+    confidence : float in (0, 1), default=0.95
+        Of each two-sided interval by itself.
+
+    Returns
+    -------
+    OutcomeRates
+        One column for a yes-or-no outcome (true and false, 1 and 0, a threshold), otherwise one
+        for each class, sorted.
+
+    Raises
+    ------
+    InvalidDataError
+        If labels are no whole numbers in 0 to k - 1, lengths differ, or the outcome has more
+        than ten numbers without a threshold or more than fifty texts.
+    InvalidParameterError
+        If `confidence` is not between 0 and 1 or `n_groups` is below 1.
+
+    Notes
+    -----
+    Wilson's score intervals [1] for rates, Katz's for their ratios (see
+    :func:`momentree.metrics.group_profiles`). Time O(n + k c).
+
+    References
+    ----------
+    .. [1] E. B. Wilson. Probable inference, the law of succession, and statistical inference.
+       Journal of the American Statistical Association 22, 1927.
+
+    Examples
+    --------
+    >>> from momentree.metrics import outcome_rates
+    >>> found = outcome_rates([0, 0, 0, 0, 1, 1], [1, 1, 0, 1, 0, 1])
+    >>> found.rates.ravel().tolist()
+    [0.75, 0.5]
+    >>> found.intervals[1].round(2).tolist()
+    [[0.09, 0.91]]
+    """
+    check_confidence(confidence)
+    groups, k = check_labels(labels, None, n_groups)
+    classes, names, binary = outcome_classes(outcome, len(groups), threshold)
+    known = classes >= 0
+    table = np.zeros((k, len(names)), dtype=np.intp)
+    np.add.at(table, (groups[known], classes[known]), 1)
+    n = table.sum(axis=1)
+    counts = table[:, 1:] if binary else table
+    whole, total = counts.sum(axis=0), int(n.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates, overall = counts / n[:, None], whole / np.float64(total)
+    relative, relative_intervals = risk_ratio(
+        counts, n[:, None], whole - counts, (total - n)[:, None], confidence
+    )
+    return OutcomeRates(
+        classes=tuple(names[1:] if binary else names),
+        n=n,
+        counts=counts,
+        rates=rates,
+        intervals=wilson_interval(rates, n[:, None], confidence),
+        overall=overall,
+        relative=relative,
+        relative_intervals=relative_intervals,
+        confidence=float(confidence),
+    )
+
+
+def _group_probabilities(table: Floats) -> Floats:
+    """Return P[class | group] by logistic regression, from how often each pair occurs."""
+    from sklearn.linear_model import LogisticRegression
+
+    groups, classes = np.nonzero(table)
+    indicator = np.eye(len(table))
+    model = LogisticRegression(max_iter=1000)
+    model.fit(indicator[groups], classes, sample_weight=table[groups, classes])
+    P = np.zeros(table.shape)
+    P[:, model.classes_] = model.predict_proba(indicator)
+    return P
