@@ -16,10 +16,12 @@ from sklearn.utils.validation import validate_data
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
 __all__ = [
+    "check_binary",
     "check_counts",
     "check_features",
     "check_map",
     "check_means",
+    "check_missing",
     "check_parameters",
     "check_sample_weight",
     "check_whole",
@@ -105,16 +107,103 @@ def _own_errors() -> Iterator[None]:
         raise InvalidDataError(str(error)) from error
 
 
-def _finite_counts(X: Any) -> Any:
+def check_missing(X: Any) -> tuple[Any, Any | None]:
+    """Return X as a CSR array of finite numbers, and which of its cells are missing (NaN).
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+        Numbers; NaN, also where it is a stored value of a sparse matrix, marks a missing value.
+
+    Returns
+    -------
+    X : csr_array of shape (n_samples, n_features)
+        The values, with nothing stored where one is missing.
+    missing : csr_array of shape (n_samples, n_features) or None
+        1 where a value is missing; None where all are there.
+
+    Raises
+    ------
+    InvalidDataError
+        If X is not two-dimensional and numeric, is empty, or holds infinities; the message names
+        the first bad row and column.
+    """
+    with _own_errors():
+        X = check_array(X, **_CHECKS)
+    X = _canonical(X)
+    gone = np.isnan(X.data)
+    bad = ~np.isfinite(X.data) & ~gone
+    if bad.any():
+        at = int(np.argmax(bad))
+        msg = f"row {_row(X, at)}, column {X.indices[at]} holds {X.data[at]}; a number is expected"
+        raise InvalidDataError(msg)
+    if not gone.any():
+        return X, None
+    missing = _stored(X, gone)
+    missing.data = np.ones(missing.nnz)
+    return _stored(X, ~gone), missing
+
+
+def check_binary(X: Any) -> tuple[Any, Any | None]:
+    """Return X as a CSR array of zeros and ones, and which of its cells are missing (NaN).
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+        0 or 1, also False or True; NaN marks a missing value.
+
+    Returns
+    -------
+    X : csr_array of shape (n_samples, n_features)
+        The values, with nothing stored where one is missing.
+    missing : csr_array of shape (n_samples, n_features) or None
+        1 where a value is missing; None where all are there.
+
+    Raises
+    ------
+    InvalidDataError
+        If X is not two-dimensional and numeric, is empty, or holds another value than 0, 1 and
+        NaN; the message names the first such row and column.
+    """
+    X, missing = check_missing(X)
+    bad = (X.data != 0) & (X.data != 1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        msg = (
+            f"X is not binary: row {_row(X, at)}, column {X.indices[at]} holds {X.data[at]}; "
+            "expected 0, 1 or NaN for a missing value. Make it so by a threshold, as in X > 0"
+        )
+        raise InvalidDataError(msg)
+    return X, missing
+
+
+def _row(X: Any, at: int) -> int:
+    """Return the row of a stored value."""
+    return int(np.searchsorted(X.indptr, at, side="right")) - 1
+
+
+def _stored(X: Any, keep: NDArray[np.bool_]) -> Any:
+    """Return the rows with some of their stored values only."""
+    ends = np.concatenate(([0], np.cumsum(keep)))[X.indptr]
+    return sp.csr_array((X.data[keep], X.indices[keep], ends.astype(X.indptr.dtype)), X.shape)
+
+
+def _canonical(X: Any) -> Any:
+    """Return a CSR array that stores no cell twice."""
     X = sp.csr_array(X)
     if not X.has_canonical_format:
         X = X.copy()  # the caller's matrix stays as it is
         X.sum_duplicates()
+    return X
+
+
+def _finite_counts(X: Any) -> Any:
+    X = _canonical(X)
     lowest = X.data.min(initial=0)
     if not (lowest >= 0 and X.data.max(initial=0) <= MAX_COUNT):
         bad = ~((X.data >= 0) & (X.data <= MAX_COUNT))
         at = int(np.argmax(bad))
-        row = int(np.searchsorted(X.indptr, at, side="right")) - 1
+        row = _row(X, at)
         if X.data[at] < 0:
             kind, todo = "Negative values in data", "counts are zero or more"
         elif np.isfinite(X.data[at]):

@@ -1,16 +1,19 @@
 """Moments: data or parameters in, M1, M2 and whitened slices of M3 out."""
 
 from momentree.moments._population import PopulationMoments
+from momentree.moments.bernoulli import BernoulliMoments
 from momentree.moments.bounds import moment_error_bound, required_samples
 from momentree.moments.damping import Damped, Damping, damp, typical_unit
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
+from momentree.moments.observed import observed_shares
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments, Weighting
 from momentree.moments.tfidf import tfidf
 
 __all__ = [
+    "BernoulliMoments",
     "Damped",
     "Damping",
     "FactorialMoments",
@@ -22,6 +25,7 @@ __all__ = [
     "Weighting",
     "damp",
     "moment_error_bound",
+    "observed_shares",
     "required_samples",
     "tfidf",
     "typical_unit",

@@ -1,0 +1,253 @@
+"""Moments of binary data: T eq. 4.6 to 4.11, Algorithm 2, missing values, T Theorem 4.3.1."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from momentree import decomposition
+from momentree.backends import RowBlocks
+from momentree.decomposition import svtd
+from momentree.exceptions import InvalidDataError
+from momentree.moments import BernoulliMoments, RawMoments, observed_shares
+
+METHODS = (
+    "sidiwo",
+    "svtd",
+    "tensor_power_method",
+    "eigendecomposition",
+    "svd_method",
+    "random_projections",
+    "jennrich",
+    "als",
+)
+
+
+def draw(seed, n=40, d=6):
+    return (np.random.default_rng(seed).random((n, d)) < 0.4).astype(float)
+
+
+def with_gaps(X, rates, seed):
+    gone = np.random.default_rng(seed).random(X.shape) > rates
+    return np.where(gone, np.nan, X)
+
+
+def literal_moments(X, v):
+    """The moments of the class's notes for missing values, entry by entry."""
+    n, d = X.shape
+    v = v / v.sum()
+    p = np.array([v[~np.isnan(X[:, i])].sum() for i in range(d)])
+    Y = np.nan_to_num(X) / p
+    c = 1 / p - 1
+    M1, R2, M3 = np.zeros(d), np.zeros((d, d)), np.zeros((d, d, d))
+    for s in range(n):
+        for a in range(d):
+            M1[a] += v[s] * Y[s, a]
+            for b in range(d):
+                R2[a, b] += v[s] * Y[s, a] * Y[s, b]
+                for e in range(d):
+                    M3[a, b, e] += v[s] * Y[s, a] * Y[s, b] * Y[s, e]
+    for a in range(d):
+        for b in range(d):
+            for e in range(d):
+                M3[a, b, e] -= (a == b) * c[a] * R2[a, e] + (a == e) * c[a] * R2[a, b]
+                M3[a, b, e] -= (b == e) * c[b] * R2[a, b]
+                M3[a, b, e] += (a == b == e) * c[a] * (2 * c[a] + 1) * M1[a]
+    return M1, R2 - np.diag(c * M1), M3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_moments_are_those_of_the_notes(seed):
+    rng = np.random.default_rng(seed)
+    X = with_gaps(draw(seed, n=20, d=4), rng.uniform(0.5, 1, size=4), seed)
+    v = rng.integers(1, 4, size=20).astype(float)
+    moments = BernoulliMoments.from_data(X, sample_weight=v)
+    M1, M2, M3 = literal_moments(X, v)
+    np.testing.assert_allclose(moments.m1, M1)
+    np.testing.assert_allclose(moments.m2 @ np.eye(4), M2, atol=1e-12)
+    np.testing.assert_allclose(moments.m2 @ np.ones(4), M2 @ np.ones(4), atol=1e-12)
+    np.testing.assert_allclose(moments.m3_dense(), M3, atol=1e-12)
+
+
+def test_moments_of_complete_data_are_the_raw_moments():
+    X = draw(4)
+    one, other = BernoulliMoments.from_data(X), RawMoments.from_data(X)
+    np.testing.assert_array_equal(one.m1, other.m1)
+    np.testing.assert_array_equal(one.m2 @ np.eye(6), other.m2 @ np.eye(6))
+    np.testing.assert_array_equal(one.m3_dense(), other.m3_dense())
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), k=st.integers(1, 4))
+def test_the_whitened_tensor_is_m3_in_three_directions(seed, k):
+    rng = np.random.default_rng(seed)
+    X = with_gaps(draw(seed), rng.uniform(0.6, 1, size=6), seed)
+    moments, W = BernoulliMoments.from_data(X), rng.normal(size=(k, 6))
+    M3, T, H = moments.m3_dense(), moments.whitened_tensor(W), moments.whitened_slices(W)
+    scale = np.abs(T).max()
+    np.testing.assert_allclose(T, np.einsum("ar,rst,bs,ct->abc", W, M3, W, W), atol=1e-10 * scale)
+    np.testing.assert_allclose(H, np.einsum("rst,as,bt->rab", M3, W, W), atol=1e-10 * scale)
+
+
+def test_missing_values_leave_every_entry_unbiased():
+    """Mean over data sets with independent gaps, within five standard errors of complete data."""
+    w, mu = np.array([0.6, 0.4]), np.array([[0.9, 0.2, 0.5, 0.7], [0.1, 0.6, 0.4, 0.3]])
+    rates = np.array([0.5, 0.7, 0.9, 1.0])
+    rng = np.random.default_rng(0)
+    gaps = []
+    for seed in range(200):
+        X = (rng.random((400, 4)) < mu[rng.choice(2, size=400, p=w)]).astype(float)
+        full = BernoulliMoments.from_data(X)
+        some = BernoulliMoments.from_data(with_gaps(X, rates, seed))
+        pairs = [(some.m1, full.m1), (some.m2 @ np.eye(4), full.m2 @ np.eye(4))]
+        pairs.append((some.m3_dense(), full.m3_dense()))
+        gaps.append(np.concatenate([(a - b).ravel() for a, b in pairs]))
+    error = np.std(gaps, axis=0, ddof=1) / np.sqrt(len(gaps))
+    # Rates are estimated too, which moves a ratio by the order of 1/n: a tenth of the error.
+    assert (np.abs(np.mean(gaps, axis=0)) <= 5 * error + 1e-12).all()
+    # A wrong power of 1 / p moves an entry by 0.05 or more, which five of these cannot hide.
+    assert np.median(error) < 2e-3
+
+
+def test_off_diagonal_entries_converge_to_the_population():
+    """T eq. 4.9 to 4.11; the diagonal ends at M1 instead."""
+    rng = np.random.default_rng(1)
+    w, mu = np.array([0.7, 0.3]), rng.random((2, 5))
+    exact = BernoulliMoments.from_parameters(w, mu)
+    found = []
+    for _ in range(60):
+        X = rng.random((400, 5)) < mu[rng.choice(2, size=400, p=w)]
+        moments = BernoulliMoments.from_data(X)
+        found.append((moments.m2 @ np.eye(5), moments.m3_dense()))
+    seconds, thirds = (np.array(part) for part in zip(*found, strict=True))
+    a, b, c = np.indices((5, 5, 5))
+    distinct = (a != b) & (b != c) & (a != c)
+    for draws, true, where in (
+        (seconds, exact.m2 @ np.eye(5), ~np.eye(5, dtype=bool)),
+        (seconds, np.diag(exact.m1), np.eye(5, dtype=bool)),
+        (thirds, exact.m3_dense(), distinct),
+    ):
+        error = draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
+        assert (np.abs(draws.mean(axis=0) - true) < 5 * error)[where].all()
+
+
+def literal_asvtd(x, k):
+    """T Algorithm 2 as printed, line by line."""
+    n, d = x.shape
+    M2 = x.T @ x / n
+    U, S, _ = np.linalg.svd(M2)
+    inverse = np.diag(S[:k] ** -0.5) @ U[:, :k].T
+    z = x @ inverse.T
+    alpha, rotation, H = -np.inf, np.eye(k), []
+    for i in range(d):
+        H.append(z.T @ np.diag(x[:, i]) @ z / n)
+        left, s, _ = np.linalg.svd(H[i])
+        least = min(abs(s[a] - s[b]) for a in range(k) for b in range(k) if a != b)
+        if least > alpha:
+            alpha, rotation, feature = least, left, i
+    M = np.array([np.diag(rotation.T @ H[i] @ rotation) for i in range(d)])
+    return M, np.linalg.lstsq(M, x.mean(axis=0), rcond=None)[0], feature
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_svtd_of_these_moments_is_asvtd(k):
+    rng = np.random.default_rng(k)
+    mu = rng.random((3, 7)) ** 2
+    x = (rng.random((150, 7)) < mu[rng.integers(3, size=150)]).astype(float)
+    M, omega, feature = literal_asvtd(x, k)
+    found = svtd(BernoulliMoments.from_data(x), k)
+    order = np.argsort(-np.maximum(omega, 0))
+    assert found.diagnostics["feature"] == feature
+    np.testing.assert_allclose(found.centers, M[:, order], atol=1e-10)
+    np.testing.assert_allclose(found.weights, np.maximum(omega, 0)[order], atol=1e-10)
+
+
+@pytest.mark.parametrize("k", [1, 3, 8])
+@pytest.mark.parametrize("method", METHODS)
+def test_exact_moments_give_the_parameters_back(method, k):
+    rng = np.random.default_rng(k)
+    w, mu = rng.dirichlet(np.full(k, 20.0)), rng.random((k, 80)) ** 3
+    found = getattr(decomposition, method)(BernoulliMoments.from_parameters(w, mu), k)
+    cost = np.linalg.norm(found.centers.T[:, None] - mu, axis=2)
+    order = linear_sum_assignment(cost)[1]
+    np.testing.assert_allclose(found.centers.T, mu[order], atol=1e-6)
+    np.testing.assert_allclose(found.weights, w[order], rtol=1e-6)
+
+
+def test_data_come_in_many_forms():
+    pd = pytest.importorskip("pandas")
+    X = with_gaps(draw(5), 0.8, 5)
+    stored = sp.coo_array(np.nan_to_num(X, nan=2.0))
+    stored.data[stored.data == 2.0] = np.nan
+    base = BernoulliMoments.from_data(X).m3_dense()
+    kept = stored.copy()
+    frame = pd.DataFrame({f"c{i}": pd.array(X[:, i] == 1, dtype="boolean") for i in range(6)})
+    for data in (stored, sp.csc_matrix(stored), pd.DataFrame(X), frame.mask(np.isnan(X))):
+        np.testing.assert_allclose(BernoulliMoments.from_data(data).m3_dense(), base, atol=1e-14)
+    np.testing.assert_array_equal(kept.data, stored.data)
+    full = draw(5) > 0
+    np.testing.assert_array_equal(
+        BernoulliMoments.from_data(full).m3_dense(),
+        BernoulliMoments.from_data(full.astype(int)).m3_dense(),
+    )
+
+
+def test_checked_rows_with_known_shares_give_the_same():
+    X, v = with_gaps(draw(6), 0.7, 6), np.arange(40) % 3 + 1.0
+    missing = sp.csr_array(np.isnan(X).astype(float))
+    shares = observed_shares(missing, v)
+    np.testing.assert_allclose(shares, ((~np.isnan(X)).T @ v) / v.sum())
+    rows = RowBlocks(sp.csr_array(np.nan_to_num(X)))
+    found = BernoulliMoments.from_rows(rows, sample_weight=v, observed=shares)
+    base = BernoulliMoments.from_data(X, sample_weight=v)
+    np.testing.assert_allclose(found.m3_dense(), base.m3_dense(), atol=1e-14)
+    assert observed_shares(None, v) is None
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_weights_repeat_rows_and_columns_may_move(seed):
+    rng = np.random.default_rng(seed)
+    X, v = with_gaps(draw(seed), 0.8, seed), rng.integers(1, 4, size=40)
+    base = BernoulliMoments.from_data(X, sample_weight=v).m3_dense()
+    again = BernoulliMoments.from_data(np.repeat(X, v, axis=0)).m3_dense()
+    np.testing.assert_allclose(again, base, atol=1e-12)
+    at = rng.permutation(6)
+    moved = BernoulliMoments.from_data(X[:, at], sample_weight=v).m3_dense()
+    np.testing.assert_allclose(moved, base[np.ix_(at, at, at)], atol=1e-12)
+
+
+def test_a_feature_that_is_never_seen_has_no_moments():
+    rows = RowBlocks(sp.csr_array(np.array([[1.0, 0.0], [0.0, 0.0]])))
+    found = BernoulliMoments.from_rows(
+        rows, sample_weight=np.ones(2), observed=np.array([1.0, 0.0])
+    )
+    np.testing.assert_array_equal(found.m2 @ np.eye(2), [[0.5, 0.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: BernoulliMoments.from_data([[0, 1], [1, 2]]), "row 1, column 1 holds 2"),
+        (lambda: BernoulliMoments.from_data([[0, 1], [-1, 0]]), "row 1, column 0 holds -1"),
+        (lambda: BernoulliMoments.from_data([[0.0, np.nan], [0.5, 0.0]]), "column 0 holds 0.5"),
+        (lambda: BernoulliMoments.from_data([[np.nan, np.inf]]), "row 0, column 1 holds inf"),
+        (lambda: BernoulliMoments.from_data([["2020-01-01", "a"]]), "numeric"),
+        (lambda: BernoulliMoments.from_data([[1.0, np.nan], [0, np.nan]]), "column 1 is missing"),
+        (
+            lambda: BernoulliMoments.from_data([[1, 0], [0, np.nan]], sample_weight=[0, 1]),
+            "column 1 is missing",
+        ),
+        (lambda: BernoulliMoments.from_data([[1, 0]], sample_weight=[-1]), "negative"),
+        (lambda: BernoulliMoments.from_data([[1, 0]]).whitened_slices(np.eye(3)), "W has shape"),
+        (lambda: BernoulliMoments.from_data([[1, 0]]).whitened_tensor(np.eye(3)), "W has shape"),
+        (lambda: BernoulliMoments.from_parameters([1.0], [[0.5, 1.5]]), "component 0, feature 1"),
+        (lambda: BernoulliMoments.from_parameters([1.0], [[-0.5, 0.5]]), "zero or more"),
+        (lambda: BernoulliMoments.from_parameters([0.5], [[0.5]]), "sum to 1"),
+    ],
+)
+def test_bad_input_is_named(call, says):
+    with pytest.raises(InvalidDataError, match=says):
+        call()
