@@ -38,7 +38,7 @@ def test_features_are_independent_given_the_component():
 
 def test_default_parameters_are_scaled_exponential_variables():
     """The largest is 1, and -log P[mu > t] is linear in t: the law of an exponential variable."""
-    sample = make_bernoulli_mixture(1, 5000, 20, random_state=0)
+    sample = make_bernoulli_mixture(1, 5000, 20, scaled_by="all", random_state=0)
     mu = sample.means
     assert mu.max() == 1
     scaled = mu / mu.mean()
@@ -48,6 +48,21 @@ def test_default_parameters_are_scaled_exponential_variables():
     assert sample.weights.sum() == pytest.approx(1)
     w = make_bernoulli_mixture(1, 1, 20_000, random_state=0).weights * 20_000
     assert abs(np.mean(w > 1) - np.exp(-1)) < 5 * np.sqrt(0.25 / 20_000)
+
+
+@pytest.mark.parametrize(("scaled_by", "axis"), [("component", 1), ("feature", 0), ("all", None)])
+def test_largest_means_are_one(scaled_by, axis):
+    means = make_bernoulli_mixture(1, 30, 20, scaled_by=scaled_by, random_state=0).means
+    assert (means.max(axis=axis) == 1).all()
+    assert means.min() > 0
+
+
+def test_default_components_can_be_told_apart():
+    """The accuracy that the thesis reports needs parameters under which it is possible."""
+    sample = make_bernoulli_mixture(random_state=0)
+    p = np.clip(sample.means, 1e-9, 1 - 1e-9)
+    scores = sample.X @ np.log(p / (1 - p)).T + np.log1p(-p).sum(axis=1) + np.log(sample.weights)
+    assert np.mean(scores.argmax(axis=1) == sample.labels) > 0.995
 
 
 def test_records_are_a_mixture_in_families():
@@ -122,6 +137,7 @@ def test_small_samples_and_many_codes():
         (make_bernoulli_mixture, {"means": np.full((12, 99), 1.5)}, "expected probabilities"),
         (make_bernoulli_mixture, {"means": np.full((12, 99), np.nan)}, "expected probabilities"),
         (make_bernoulli_mixture, {"means": [["a"]]}, "not a matrix of numbers"),
+        (make_bernoulli_mixture, {"scaled_by": "row"}, "expected one of 'component'"),
         (make_bernoulli_mixture, {"random_state": "a"}, "random_state='a'"),
         (make_patient_records, {"n_codes": 0}, "n_codes=0"),
         (make_patient_records, {"n_groups": -1}, "n_groups=-1"),
