@@ -2,6 +2,11 @@
 
 from momentree.moments._population import PopulationMoments
 from momentree.moments.bernoulli import BernoulliMoments
+from momentree.moments.bernoulli_bias import (
+    BernoulliBias,
+    bernoulli_bias,
+    bernoulli_bias_bounds,
+)
 from momentree.moments.bounds import moment_error_bound, required_samples
 from momentree.moments.damping import Damped, Damping, damp, typical_unit
 from momentree.moments.factorial import FactorialMoments
@@ -13,6 +18,7 @@ from momentree.moments.single_topic import SingleTopicMoments, Weighting
 from momentree.moments.tfidf import tfidf
 
 __all__ = [
+    "BernoulliBias",
     "BernoulliMoments",
     "Damped",
     "Damping",
@@ -23,6 +29,8 @@ __all__ = [
     "RawMoments",
     "SingleTopicMoments",
     "Weighting",
+    "bernoulli_bias",
+    "bernoulli_bias_bounds",
     "damp",
     "moment_error_bound",
     "observed_shares",

@@ -1,0 +1,214 @@
+"""How biased the raw moments of binary data are, at most (T Theorem 4.3.1), and exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momentree.moments.bernoulli import BernoulliMoments, check_probabilities
+from momentree.objects import Moments
+
+__all__ = ["BernoulliBias", "bernoulli_bias", "bernoulli_bias_bounds"]
+
+Floats = NDArray[np.float64]
+
+COLUMNS = 64
+"""Columns of M2 that are looked at together, so that it is never whole in memory."""
+
+
+@dataclass(frozen=True)
+class BernoulliBias:
+    """Bias of the raw moments of binary data, or bounds on it, entry by entry and summed up.
+
+    All entries of the bias are zero or more, and those of three different features are zero.
+
+    Attributes
+    ----------
+    m2 : ndarray of shape (d,)
+        Of M2_ii.
+    m2_worst : float
+        Largest of `m2`. The bias of M2 is diagonal, so this is its spectral norm: an eigenvalue
+        of M2 that is not well above it may be bias and no component.
+    m2_relative : float
+        Frobenius norm of the bias of M2 by that of the raw M2, in [0, 1].
+    m3 : ndarray of shape (d,)
+        Of M3_iii.
+    m3_pairs : ndarray of shape (d,)
+        Of M3_iil, the largest over all features l other than i.
+    m3_pairs_worst : float
+        Largest of `m3_pairs`; 0 for one feature.
+    m3_norm : float
+        Frobenius norm of the bias of M3, in which M3_iil counts for its three places.
+    """
+
+    m2: Floats
+    m2_worst: float
+    m2_relative: float
+    m3: Floats
+    m3_pairs: Floats
+    m3_pairs_worst: float
+    m3_norm: float
+
+
+def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
+    """Bound the bias of the raw moments of binary data, from these data alone.
+
+    Where x is 0 or 1 its powers are x, so that the bounds of the theorem hold no unknowns: the
+    raw moments are too large by at most
+
+        M1_i - M1_i^2  in M2_ii,    M1_i - M1_i^3  in M3_iii,
+        M2_il - M2_il^2 / M1_l  in M3_iil, i != l.
+
+    Parameters
+    ----------
+    moments : Moments, or array-like of shape (n_samples, n_features)
+        Moments of binary data (``m1`` and the entries of ``m2`` off its diagonal are used), or
+        the data, for :meth:`BernoulliMoments.from_data`.
+
+    Returns
+    -------
+    BernoulliBias
+        The bounds.
+
+    Raises
+    ------
+    InvalidDataError
+        If data are given that are not binary.
+
+    See Also
+    --------
+    bernoulli_bias : The bias itself, where the parameters are known.
+
+    Notes
+    -----
+    T Theorem 4.3.1. The first and third are Jensen's inequality over the components, the second
+    is that of Cauchy and Schwarz with weights w_j mu_jl. All three are attained where the
+    components do not differ, and are far from the truth where each feature is almost always or
+    almost never there in a component. They are small for rare features, but so is what they are
+    compared with: M2_ii itself may be no more than M1_i^2.
+
+    As printed the theorem is for any variables with means in [0, 1]. There the third inequality
+    needs variables that are not negative: for one component with the values -2 and 1.5, and
+    probabilities 1/3 and 2/3, its right-hand side is -49/108. For binary variables, and
+    non-negative ones, it holds. (In print, i != j stands for i != l, sums that start at j = i
+    start at j = 1, and the bias is that of the expected raw moments.)
+
+    The bounds are for the moments of the population; those of n samples come with the error of
+    these moments, of the order of n^(-1/2). With missing values a pair may be estimated to be more
+    frequent than one of its features; the bound is then set to zero.
+
+    Time O(nnz d), memory O(64 (n_block + d)): M2 is read 64 columns at a time.
+
+    References
+    ----------
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, 2018. Theorem 4.3.1.
+
+    Examples
+    --------
+    >>> from momentree.moments import BernoulliMoments, bernoulli_bias, bernoulli_bias_bounds
+    >>> X = [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> bernoulli_bias_bounds(X).m2
+    array([0.25  , 0.25  , 0.1875])
+    >>> w, mu = [0.5, 0.5], [[0.9, 0.2], [0.1, 0.2]]
+    >>> bernoulli_bias(w, mu).m2.round(2)
+    array([0.09, 0.16])
+    >>> bernoulli_bias_bounds(BernoulliMoments.from_parameters(w, mu)).m2.round(2)
+    array([0.25, 0.16])
+    """
+    if not hasattr(moments, "whitened_slices"):
+        moments = BernoulliMoments.from_data(moments)
+    m1, M2 = moments.m1, moments.m2
+    d = len(m1)
+    # Where feature l is never there no pair is, and 0 / 0 is 0.
+    inverse = np.divide(1.0, m1, out=np.zeros(d), where=m1 > 0)
+
+    def columns(at: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        chosen = np.zeros((d, len(at)))
+        chosen[at, np.arange(len(at))] = 1.0
+        pairs = M2 @ chosen
+        return pairs, np.maximum(pairs - np.square(pairs) * inverse[at], 0.0)
+
+    return _collected(m1, m1 - m1**2, m1 - m1**3, columns)
+
+
+def bernoulli_bias(weights: ArrayLike, means: ArrayLike) -> BernoulliBias:
+    """Return the bias of the raw moments of a mixture of independent Bernoulli variables.
+
+        sum_j w_j mu_ji (1 - mu_ji)  in M2_ii,    sum_j w_j mu_ji (1 - mu_ji^2)  in M3_iii,
+        sum_j w_j mu_ji (1 - mu_ji) mu_jl  in M3_iil, i != l.
+
+    Parameters
+    ----------
+    weights : array-like of shape (k,)
+        omega >= 0, sum 1.
+    means : array-like of shape (k, d)
+        Probabilities of a one in rows, in [0, 1].
+
+    Returns
+    -------
+    BernoulliBias
+        The bias of the expected raw moments.
+
+    Raises
+    ------
+    InvalidDataError
+        If weights are no distribution, means are outside [0, 1], or shapes do not fit.
+
+    See Also
+    --------
+    bernoulli_bias_bounds : Bounds from data alone.
+
+    Notes
+    -----
+    The left-hand sides of T Theorem 4.3.1. Time O(d^2 k), memory O(d (k + 64)).
+
+    Examples
+    --------
+    >>> from momentree.moments import bernoulli_bias
+    >>> found = bernoulli_bias([1.0], [[0.5, 0.1]])
+    >>> found.m3_pairs, round(found.m2_worst, 3)
+    (array([0.025, 0.045]), 0.25)
+    """
+    w, mu = check_probabilities(weights, means)
+    spread = (w[:, None] * mu * (1.0 - mu)).T
+
+    def columns(at: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        return (w[:, None] * mu).T @ mu[:, at], spread @ mu[:, at]
+
+    return _collected(w @ mu, spread.sum(axis=1), w @ (mu - mu**3), columns)
+
+
+def _collected(
+    m1: Floats,
+    m2: Floats,
+    m3: Floats,
+    columns: Callable[[NDArray[np.intp]], tuple[Floats, Floats]],
+) -> BernoulliBias:
+    """Sum up biases; `columns` gives M2_il and the bias of M3_iil for some features l."""
+    d = len(m1)
+    m2, m3 = np.maximum(m2, 0.0), np.maximum(m3, 0.0)
+    pairs, squares = np.zeros(d), 0.0
+    # The diagonal of the raw M2 is M1, also where exact moments are given.
+    raw = float(m1 @ m1)
+    for start in range(0, d, COLUMNS):
+        at = np.arange(start, min(start + COLUMNS, d))
+        second, bias = columns(at)
+        second[at, at - start] = bias[at, at - start] = 0.0
+        raw += float(np.square(second).sum())
+        pairs = np.maximum(pairs, bias.max(axis=1))
+        squares += float(np.square(bias).sum())
+    return BernoulliBias(
+        m2,
+        float(m2.max()),
+        float(np.linalg.norm(m2)) / math.sqrt(raw) if raw else 0.0,
+        m3,
+        pairs,
+        float(pairs.max()),
+        math.sqrt(float(m3 @ m3) + 3.0 * squares),
+    )
