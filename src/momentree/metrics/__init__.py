@@ -1,5 +1,6 @@
 """How good an answer is: words, recovery, stability, profiles of groups, what they predict."""
 
+from momentree.metrics.bootstrap import GroupStability, bootstrap_groups
 from momentree.metrics.groups import GroupProfiles, group_profiles
 from momentree.metrics.prediction import (
     OutcomeRates,
@@ -7,13 +8,16 @@ from momentree.metrics.prediction import (
     outcome_rates,
     predictive_accuracy,
 )
-from momentree.metrics.recovery import match_components, recovery_error, stability_score
+from momentree.metrics.recovery import match_components, recovery_error
+from momentree.metrics.stability import stability_score
 from momentree.metrics.words import npmi_coherence, relevance, umass_coherence
 
 __all__ = [
     "GroupProfiles",
+    "GroupStability",
     "OutcomeRates",
     "PredictivePower",
+    "bootstrap_groups",
     "group_profiles",
     "match_components",
     "npmi_coherence",

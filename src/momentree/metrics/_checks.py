@@ -1,20 +1,47 @@
-"""Checks of labels and outcomes that the measures of groups share."""
+"""Checks that the measures of groups share."""
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
-__all__ = ["check_labels", "outcome_classes"]
+__all__ = ["Clusterer", "check_labels", "check_positive", "fitted_labels", "outcome_classes"]
 
 MAX_NUMBERS = 10
 """Numbers with more values than this are measured, not named: they need a threshold."""
 MAX_CLASSES = 50
 """Texts with more values than this are names or dates rather than categories."""
+
+
+class Clusterer(Protocol):
+    """An estimator that puts each sample into a cluster."""
+
+    def fit(self, X: Any) -> Self:
+        """Fit to the rows of X; ``labels_`` or ``predict`` tells the clusters."""
+        ...
+
+
+def fitted_labels(fitted: Any, X: Any) -> NDArray[Any]:
+    """Return the cluster of each sample that an estimator was fitted to."""
+    return np.asarray(fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X))
+
+
+def check_positive(name: str, value: object) -> None:
+    """Check that a parameter is a whole number of one or more.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is not.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        msg = f"{name}={value!r}; expected a whole number, 1 or more"
+        raise InvalidParameterError(msg)
 
 
 def check_labels(
@@ -27,7 +54,7 @@ def check_labels(
     InvalidDataError
         If labels are no n whole numbers in 0 to k - 1.
     InvalidParameterError
-        If `n_groups` is below 1.
+        If `n_groups` is no whole number of 1 or more.
     """
     groups = np.asarray(labels)
     if groups.ndim != 1 or not groups.size or (n is not None and len(groups) != n):
@@ -37,9 +64,8 @@ def check_labels(
     if groups.dtype.kind not in "iub":
         msg = f"labels have type {groups.dtype}; expected whole numbers, the group of each record"
         raise InvalidDataError(msg)
-    if n_groups is not None and n_groups < 1:
-        msg = f"n_groups={n_groups!r}; expected 1 or more"
-        raise InvalidParameterError(msg)
+    if n_groups is not None:
+        check_positive("n_groups", n_groups)
     k = int(groups.max()) + 1 if n_groups is None else int(n_groups)
     if groups.min() < 0 or groups.max() >= k:
         msg = (

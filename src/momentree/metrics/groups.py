@@ -6,23 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
 from momentree._validation import check_sample_weight
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
 from momentree.metrics._intervals import bootstrap_interval, check_confidence, risk_ratio
+from momentree.metrics._records import ROUNDING, check_records, group_sums
 
 __all__ = ["GroupProfiles", "group_profiles"]
 
 Floats = NDArray[np.float64]
-
-_BLOCK_ROWS = 1 << 16
-"""Rows of a dense table that are copied at a time."""
-_ROUNDING = 1e-9
-"""Differences of sums of weights below this share of them are rounding, and zero."""
 
 
 @dataclass(frozen=True)
@@ -172,18 +166,12 @@ def group_profiles(
     array([0.  , 0.75])
     """
     check_confidence(confidence)
-    X = _records(X)
-    n, d = X.shape
+    X = check_records(X)
+    n = X.shape[0]
     groups, k = check_labels(labels, n, n_groups)
     w = check_sample_weight(sample_weight, n)
     P = None if proba is None else _checked_proba(proba, (n, k))
-    ends: Any = np.arange(n + 1)
-    member = sp.csr_array((w, groups, ends), shape=(n, k))
-    counts, missing = _sums(X, member, (k, d))
-    n_records = np.bincount(groups, weights=w, minlength=k).astype(np.float64)
-    observed = n_records[:, None] - missing
-    observed[observed <= _ROUNDING * n_records[:, None]] = 0.0
-    counts = np.minimum(counts, observed)
+    n_records, counts, observed = group_sums(X, groups, w, k)
     total = float(w.sum())
     sizes = n_records if P is None else np.asarray(w @ P)
     shares = np.clip(sizes / total, 0.0, 1.0)
@@ -220,57 +208,11 @@ def group_profiles(
     )
 
 
-def _records(X: Any) -> Any:
-    """Return X as an array or a sparse one in rows after checking its form; values come later."""
-    try:
-        return check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-    except ValueError as error:
-        raise InvalidDataError(str(error)) from error
-
-
-def _sums(X: Any, member: Any, shape: tuple[int, int]) -> tuple[Floats, Floats]:
-    """Return how many records of each group have each code, and for how many it is missing."""
-    if sp.issparse(X):
-        return _sparse_sums(X, member, shape)
-    counts, missing = np.zeros(shape), np.zeros(shape)
-    for start in range(0, len(X), _BLOCK_ROWS):
-        block = np.asarray(X[start : start + _BLOCK_ROWS], dtype=np.float64)
-        _check_binary(block)
-        unknown = np.isnan(block)
-        part = member[start : start + _BLOCK_ROWS].T
-        counts += part @ np.where(unknown, 0.0, block)
-        missing += part @ unknown
-    return counts, missing
-
-
-def _sparse_sums(X: Any, member: Any, shape: tuple[int, int]) -> tuple[Floats, Floats]:
-    _check_binary(X.data)
-    unknown = np.isnan(X.data)
-    if not unknown.any():
-        return (member.T @ X).toarray().astype(np.float64), np.zeros(shape)
-
-    def summed(values: Any) -> Floats:
-        table = sp.csr_array((values, X.indices, X.indptr), shape=X.shape)
-        return np.asarray((member.T @ table).toarray(), dtype=np.float64)
-
-    return summed(np.where(unknown, 0.0, X.data)), summed(unknown.astype(np.float64))
-
-
 def _rest(values: Floats) -> Floats:
     """Return the sum over all other groups."""
     total = values.sum(axis=0)
     rest = total - values
-    return np.where(rest <= _ROUNDING * total, 0.0, rest)
-
-
-def _check_binary(values: Any) -> None:
-    bad = values[~((values == 0) | (values == 1) | np.isnan(values))]
-    if bad.size:
-        msg = (
-            f"X holds {bad.flat[0]}; expected 1 where a record has a code, 0 where it has not and "
-            f"NaN where that is unknown. Give (X > 0) where codes were counted."
-        )
-        raise InvalidDataError(msg)
+    return np.where(rest <= ROUNDING * total, 0.0, rest)
 
 
 def _checked_proba(proba: ArrayLike, shape: tuple[int, int]) -> Floats:

@@ -1,8 +1,8 @@
-"""How well components are recovered after matching, and how stable a clustering is."""
+"""How well components are recovered, after they are matched with the true ones."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
-__all__ = ["Metric", "match_components", "recovery_error", "stability_score"]
+__all__ = ["Metric", "match_components", "recovery_error"]
 
 Floats = NDArray[np.float64]
 Metric = Literal["l1", "l2"]
@@ -115,85 +115,6 @@ def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") ->
     return float(_match(found, truth, metric)[1].mean())
 
 
-def stability_score(
-    labels_a: ArrayLike,
-    labels_b: ArrayLike,
-    *,
-    ids_a: ArrayLike | None = None,
-    ids_b: ArrayLike | None = None,
-) -> float:
-    """Return how well two clusterings agree on the samples that both have seen.
-
-    A clustering C1 of S + Sa and a clustering C2 of S + Sb, with Sa and Sb different samples,
-    induce two partitions of S; the score is the adjusted Rand index of the two.
-
-    Parameters
-    ----------
-    labels_a : array-like of shape (n_a,)
-        Clusters of the first run.
-    labels_b : array-like of shape (n_b,)
-        Clusters of the second run.
-    ids_a : array-like of shape (n_a,) or None, default=None
-        Which sample each label of the first run is of: row numbers or other names, each once.
-        None for both where the labels are those of S already, in one order.
-    ids_b : array-like of shape (n_b,) or None, default=None
-        The same for the second run.
-
-    Returns
-    -------
-    float
-        At most 1, which says that the partitions are the same; about 0 for unrelated ones.
-
-    Raises
-    ------
-    InvalidDataError
-        If labels or ids are no lists of equal length, an id occurs twice, fewer than two samples
-        are in both runs, or only one of `ids_a` and `ids_b` is given.
-
-    Notes
-    -----
-    The protocol of section 6.4.1 of [1], where S is a random 80% of the samples, Sa and Sb two
-    disjoint tenths, and mean and standard deviation of five runs are reported. Time O(n log n).
-
-    References
-    ----------
-    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
-       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
-    .. [2] L. Hubert, P. Arabie. Comparing partitions. Journal of Classification 2, 1985.
-
-    Examples
-    --------
-    Samples 0 to 9 except the last for one run, except the first for the other:
-
-    >>> import numpy as np
-    >>> from momentree.metrics import stability_score
-    >>> clusters = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 2])
-    >>> stability_score(clusters[:9], 2 - clusters[1:], ids_a=range(9), ids_b=range(1, 10))
-    1.0
-    """
-    a, b = _list("labels_a", labels_a), _list("labels_b", labels_b)
-    if (ids_a is None) != (ids_b is None):
-        msg = "only one of ids_a and ids_b is given; give both, or none where samples are the same"
-        raise InvalidDataError(msg)
-    if ids_a is None or ids_b is None:
-        if len(a) != len(b):
-            msg = (
-                f"labels_a has {len(a)} labels, labels_b {len(b)}; give ids_a and ids_b to say "
-                f"which samples they are of"
-            )
-            raise InvalidDataError(msg)
-    else:
-        at_a, at_b = _common(_ids("ids_a", ids_a, len(a)), _ids("ids_b", ids_b, len(b)))
-        a, b = a[at_a], b[at_b]
-    if len(a) < 2:
-        msg = f"{len(a)} samples are in both runs; two or more are needed to compare clusterings"
-        raise InvalidDataError(msg)
-    # Here and not above: it loads half of scikit-learn, which nothing else in this room needs.
-    from sklearn.metrics import adjusted_rand_score
-
-    return float(adjusted_rand_score(a, b))
-
-
 def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[NDArray[np.intp], Floats]:
     """Return the row of `found` for each row of `truth`, or -1, and their distances."""
     if metric not in get_args(Metric):
@@ -225,28 +146,3 @@ def _table(name: str, values: ArrayLike) -> Floats:
         msg = f"{name} has shape {table.shape}; expected (k, d), components in rows, finite"
         raise InvalidDataError(msg)
     return table
-
-
-def _list(name: str, values: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        msg = f"{name} has shape {array.shape}; expected one entry a sample"
-        raise InvalidDataError(msg)
-    return array
-
-
-def _ids(name: str, ids: ArrayLike, n: int) -> NDArray[Any]:
-    array = _list(name, ids)
-    if len(array) != n or len(np.unique(array)) != n:
-        msg = (
-            f"{name} names {len(np.unique(array))} samples in {len(array)} entries for {n} "
-            f"labels; each label needs a sample of its own"
-        )
-        raise InvalidDataError(msg)
-    return array
-
-
-def _common(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places in a and in b of what is in both."""
-    _, at_a, at_b = np.intersect1d(a, b, assume_unique=True, return_indices=True)
-    return at_a, at_b

@@ -1,0 +1,112 @@
+"""Tables of 0, 1 and missing values, and their sums over groups of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from momentree.exceptions import InvalidDataError
+
+__all__ = ["ROUNDING", "check_records", "group_sums"]
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""Differences of sums of weights below this share of them are rounding, and zero."""
+_BLOCK_ROWS = 1 << 16
+"""Rows of a dense table that are copied at a time."""
+
+
+def check_records(X: Any) -> Any:
+    """Return X as an array or a sparse one in rows, of 0, 1 and NaN.
+
+    Raises
+    ------
+    InvalidDataError
+        If it is no table, or holds other values.
+    """
+    try:
+        X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+    except ValueError as error:
+        raise InvalidDataError(str(error)) from error
+    for values in _parts(X):
+        bad = values[~((values == 0) | (values == 1) | np.isnan(values))]
+        if bad.size:
+            msg = (
+                f"X holds {bad.flat[0]}; expected 1 where a record has a code, 0 where it has not "
+                f"and NaN where that is unknown. Give (X > 0) where codes were counted."
+            )
+            raise InvalidDataError(msg)
+    return X
+
+
+def group_sums(
+    X: Any, groups: NDArray[np.intp], weights: Floats, k: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return the weight of each group, and that of its records with each code, and with a value.
+
+    Parameters
+    ----------
+    X : ndarray or csr of shape (n, d)
+        As :func:`check_records` returns it.
+    groups : ndarray of shape (n,)
+        0 to k - 1.
+    weights : ndarray of shape (n,)
+        Zero or more.
+    k : int
+        Number of groups.
+
+    Returns
+    -------
+    total : ndarray of shape (k,)
+        Sums of weights.
+    counts : ndarray of shape (k, d)
+        Sums of weights where X is 1.
+    observed : ndarray of shape (k, d)
+        Sums of weights where X is 0 or 1.
+    """
+    n, d = X.shape
+    ends: Any = np.arange(n + 1)
+    member: Any = sp.csr_array((weights, groups, ends), shape=(n, k))
+    total = np.bincount(groups, weights=weights, minlength=k).astype(np.float64)
+    if sp.issparse(X):
+        counts, missing = _sparse_sums(X, member)
+    else:
+        counts, missing = np.zeros((k, d)), np.zeros((k, d))
+        start = 0
+        for block in _parts(X):
+            unknown = np.isnan(block)
+            part = member[start : start + len(block)].T
+            counts += part @ np.where(unknown, 0.0, block)
+            missing += part @ unknown
+            start += len(block)
+    observed = total[:, None] - missing
+    observed[observed <= ROUNDING * total[:, None]] = 0.0
+    return total, np.minimum(counts, observed), observed
+
+
+def _parts(X: Any) -> Iterator[Any]:
+    if not isinstance(X, np.ndarray):
+        yield X.data
+        return
+    for start in range(0, len(X), _BLOCK_ROWS):
+        yield X[start : start + _BLOCK_ROWS]
+
+
+def _sparse_sums(X: Any, member: Any) -> tuple[Floats, Floats]:
+    shape, indices, indptr = X.shape, X.indices, X.indptr
+
+    def summed(values: Any) -> Floats:
+        table = sp.csr_array((values, indices, indptr), shape=shape)
+        return np.asarray((member.T @ table).toarray(), dtype=np.float64)
+
+    data: Any = X.data
+    unknown = np.isnan(data)
+    if not unknown.any():
+        return summed(data), np.zeros((member.shape[1], shape[1]))
+    return summed(np.where(unknown, 0.0, data)), summed(unknown.astype(np.float64))
