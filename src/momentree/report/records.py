@@ -1,0 +1,232 @@
+"""Groups of coded records as a plain dictionary: all that their page shows, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.metrics import group_profiles
+from momentree.report.documents import clean_text
+from momentree.report.provenance import provenance
+from momentree.report.records_cells import heat_bands, heat_records
+from momentree.report.records_nodes import group_nodes, tree_of_groups
+from momentree.report.records_outcomes import count_outcomes
+from momentree.report.records_quality import shown_quality
+from momentree.report.records_scoring import shown_scoring
+from momentree.report.records_table import shown_table
+from momentree.report.summary import DEFAULT_LAMBDA
+
+__all__ = ["CodedRecords", "FittedGroups", "summarize_records"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+class FittedGroups(Protocol):
+    """What the report needs of an estimator of groups, besides ``tree_`` or ``weights_``."""
+
+    labels_: Ints
+    vocabulary_: NDArray[Any]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters."""
+        ...
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each group for each record."""
+        ...
+
+    def scoring(self) -> dict[str, Any]:
+        """Return how a record is assigned, as plain arrays."""
+        ...
+
+
+class CodedRecords(Protocol):
+    """What the report needs of records; ``names`` may hold any of the codes."""
+
+    X: Any
+    names: Mapping[str, str]
+    ids: Any
+    enough: NDArray[np.bool_]
+    outcomes: Mapping[str, Any]
+    name: str
+    notes: Sequence[str]
+
+
+def summarize_records(
+    estimator: FittedGroups,
+    records: CodedRecords,
+    *,
+    outcome: str | None = None,
+    n_codes: int = 20,
+    heat_codes: int = 40,
+    min_cell: int = 5,
+    include_records: bool = False,
+    title: str | None = None,
+    made_with: Mapping[str, object] | None = None,
+    quality: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Summarize groups of records as a dictionary for `render_html`.
+
+    Parameters
+    ----------
+    estimator : ClusterTree or BernoulliMixture
+        Fitted on ``records.X[records.enough]``.
+    records : Records
+        From `momentree.datasets.read_records` or alike.
+    outcome : str, optional
+        Name of the outcome that stands first; by default their order is that of
+        ``records.outcomes``. All of them are shown.
+    n_codes : int, default=20
+        Codes in a chart of frequencies and in a list of relevant codes, >= 1.
+    heat_codes : int, default=40
+        Most common codes in the heat map, >= 1.
+    min_cell : int, default=5
+        The smallest number of records above zero that is shown, >= 1; 1 hides nothing. Smaller
+        numbers stand as "<5", and what would tell them is hidden too.
+    include_records : bool, default=False
+        Whether records themselves, with their ids, go into the heat map: at most 2,000 of them.
+        Small counts can then be counted there.
+    title : str, optional
+        Heading of the page; by default the name of the records.
+    made_with : mapping of str to object, optional
+        Further lines for "how it was made".
+    quality : mapping of str to object, optional
+        How far to trust the groups: ``"stability"``, scores of repeats;
+        ``"predictive_power"``, for each outcome a `momentree.metrics.PredictivePower`;
+        ``"recurrence"``, for each group how often it came back, in [0, 1]; and anything else that
+        can be printed.
+
+    Returns
+    -------
+    dict
+        JSON-able. ``kind`` ("records-tree" or "records-flat"), ``title``, ``n_records`` (fitted),
+        ``n_left_out`` (with too few codes), ``n_features``, ``n_leaves``, ``n_codes``,
+        ``min_cell``, ``default_lambda``; ``codes``: ``code``, ``name`` and ``total`` of each;
+        ``groups``: ``sizes`` and ``about`` (k: sizes with small ones hidden, and what they may be
+        taken for), ``counts`` and ``missing`` (k, d; ``missing`` None where nothing is);
+        ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
+        ``leaves`` (groups at or below it), ``name``, ``n_samples`` (rounded where ``exact`` is
+        false), ``size`` (as text), ``share``, ``share_interval`` (None for the root and where
+        ``exact`` is false), ``codes_per_record``, ``top`` (codes by relevance, best first),
+        ``cell`` (place in the icicle);
+        ``common``: codes from the most common; ``outcomes`` (see
+        `momentree.report.records_outcomes.count_outcomes`); ``heat``; ``scoring``;
+        ``quality``; ``notes``; ``made``. Counts of -1 are small, those of -2 hidden to protect
+        them.
+
+    Raises
+    ------
+    InvalidDataError
+        When the records are not those of the fit, `outcome` is none of theirs, or all groups
+        are smaller than `min_cell`.
+    InvalidParameterError
+        When `n_codes`, `heat_codes` or `min_cell` is below 1.
+    NotFittedError
+        If the estimator is not fitted yet.
+
+    Notes
+    -----
+    The charts are those of [1], section 4.6.3, and relevance is its equation 4.12. No count of a
+    group above others is shipped, and no total that would tell a small count of a group as the
+    rest of the others, so the page holds nothing to subtract from. Time is one pass over the
+    data for each node, and that of ``predict_proba``; memory O(n k + k d).
+
+    References
+    ----------
+    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
+       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
+    """
+    for name, value in (("n_codes", n_codes), ("heat_codes", heat_codes), ("min_cell", min_cell)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            msg = f"{name}={value!r}; expected a whole number of at least 1"
+            raise InvalidParameterError(msg)
+    X, labels, enough = _fitted_rows(estimator, records)
+    vocabulary = [clean_text(code) for code in estimator.vocabulary_]
+    tree = hasattr(estimator, "tree_")
+    fitted: Any = estimator
+    k = len(list(fitted.tree_.leaves())) if tree else len(fitted.weights_)
+    table = shown_table(group_profiles(X, labels, n_groups=k), min_cell)
+    root = tree_of_groups(estimator, table.about)
+    known = {str(code): clean_text(name) for code, name in (records.names or {}).items()}
+    names = [known.get(code) or code for code in vocabulary]
+    proba = estimator.predict_proba(X)
+    base = table.rates(range(k))
+    common = np.lexsort((np.arange(len(base)), -np.round(base, 9)))
+    columns = common[:heat_codes]
+    order = np.array([leaf.leaf_id or 0 for leaf in root.leaves()], dtype=np.intp)
+    heat: dict[str, Any] = {
+        "codes": columns.tolist(),
+        "bands": heat_bands(X, labels, order, columns, min_cell),
+        "records": None,
+    }
+    if include_records:
+        heat["records"] = heat_records(X, labels, order, columns, _kept(records.ids, enough))
+    rates = np.array([table.rates([group]) for group in range(k)])
+    return {
+        "kind": "records-tree" if tree else "records-flat",
+        "title": clean_text(title or getattr(records, "name", "") or "Groups of records"),
+        "n_records": len(labels),
+        "n_left_out": int((~enough).sum()),
+        "n_features": len(vocabulary),
+        "n_leaves": k,
+        "n_codes": n_codes,
+        "min_cell": min_cell,
+        "default_lambda": DEFAULT_LAMBDA,
+        "codes": {"code": vocabulary, "name": names, "total": table.counts.totals.tolist()},
+        "groups": table.as_json(),
+        "nodes": group_nodes(root, table, names, labels, proba, spread=not tree),
+        "common": common.tolist(),
+        "outcomes": count_outcomes(_outcomes(records, outcome, enough), labels, k, min_cell),
+        "heat": heat,
+        "scoring": shown_scoring(estimator.scoring(), table.counts, rates, min_cell),
+        "quality": shown_quality(quality or {}, k),
+        "notes": [clean_text(note) for note in records.notes or ()],
+        "made": provenance(fitted, made_with),
+    }
+
+
+def _fitted_rows(estimator: Any, records: CodedRecords) -> tuple[Any, Any, Any]:
+    """Return the records that were fitted, their groups, and which of all they are."""
+    if not hasattr(estimator, "labels_"):
+        msg = f"this {type(estimator).__name__} is not fitted yet; call fit first"
+        raise NotFittedError(msg)
+    enough, labels = np.asarray(records.enough, dtype=bool), np.asarray(estimator.labels_)
+    if int(enough.sum()) != len(labels):
+        msg = (
+            f"records has {int(enough.sum())} rows with enough codes, but the estimator was fitted "
+            f"on {len(labels)}. Give the records that it was fitted on."
+        )
+        raise InvalidDataError(msg)
+    X = sp.csr_array(records.X)[np.flatnonzero(enough)]
+    d = len(estimator.vocabulary_)
+    if X.shape[1] != d:
+        msg = (
+            f"records has {X.shape[1]} codes, but the estimator was fitted on {d}. Give the "
+            f"records that it was fitted on."
+        )
+        raise InvalidDataError(msg)
+    return X, labels, enough
+
+
+def _kept(values: Any, enough: NDArray[np.bool_]) -> Any:
+    return None if values is None else np.asarray(values, dtype=object)[enough]
+
+
+def _outcomes(
+    records: CodedRecords, first: str | None, enough: NDArray[np.bool_]
+) -> dict[str, Any]:
+    names = list(records.outcomes)
+    if first is not None and first not in names:
+        msg = f"outcome={first!r} is none of the outcomes of the records: {names}. Name one."
+        raise InvalidDataError(msg)
+    return {
+        name: np.asarray(records.outcomes[name])[enough]
+        for name in sorted(names, key=lambda name: name != first)
+    }

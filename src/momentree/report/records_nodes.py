@@ -1,0 +1,208 @@
+"""Groups of records as nodes of a tree: their place, size and name, from what may be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.metrics import group_profiles
+from momentree.report.layout import icicle_cells
+from momentree.report.records_table import ShownTable
+from momentree.report.words import relevance_order
+from momentree.tree.node import TreeNode
+
+__all__ = ["group_nodes", "short_name", "tree_of_groups"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_NAME_CODES = 3
+_NAME_LAMBDA = 0.6
+_NAME_LENGTH = 34
+"""Letters of one code in the name of a group."""
+
+
+def tree_of_groups(estimator: Any, about: Floats) -> TreeNode:
+    """Return the tree of the groups with the shares that are shown, one level for a flat model.
+
+    Parameters
+    ----------
+    estimator : ClusterTree or BernoulliMixture
+        Fitted.
+    about : ndarray of shape (k,)
+        Sizes of the groups.
+
+    Returns
+    -------
+    TreeNode
+        The root, without centers and samples: it holds nothing that the page does not show.
+    """
+    total = max(float(about.sum()), 1.0)
+    nothing = np.empty(0)
+    if not hasattr(estimator, "tree_"):
+        root = TreeNode(nothing, 1.0)
+        if len(about) == 1:
+            root.leaf_id = 0
+            return root
+        order = np.argsort(-np.round(about, 9), kind="stable")
+        root.children = [
+            TreeNode(nothing, about[j] / total, depth=1, node_id=i, leaf_id=int(j), parent=root)
+            for i, j in enumerate(order, start=1)
+        ]
+        return root
+    copies: dict[int, TreeNode] = {}
+    for at, node in enumerate(estimator.tree_.nodes()):
+        leaves = [leaf.leaf_id for leaf in node.leaves()]
+        parent = None if node.parent is None else copies[id(node.parent)]
+        copy = TreeNode(
+            nothing,
+            float(about[leaves].sum()) / total,
+            depth=node.depth,
+            node_id=at,
+            leaf_id=node.leaf_id if node.is_leaf else None,
+            parent=parent,
+        )
+        copies[id(node)] = copy
+        if parent is not None:
+            parent.children.append(copy)
+    return copies[id(estimator.tree_)]
+
+
+def group_nodes(
+    root: TreeNode,
+    table: ShownTable,
+    names: Sequence[str],
+    labels: Ints,
+    proba: Floats,
+    *,
+    spread: bool,
+) -> list[dict[str, Any]]:
+    """Describe every node by its size, its codes and its name.
+
+    Parameters
+    ----------
+    root : TreeNode
+        From `tree_of_groups`.
+    table : ShownTable
+        What may be shown.
+    names : sequence of str of length d
+        What each code means.
+    labels : ndarray of int of shape (n,)
+        Group of each record.
+    proba : ndarray of shape (n, k)
+        Probability of each group for each record.
+    spread : bool
+        Whether neighbours get hues far apart.
+
+    Returns
+    -------
+    list of dict
+        In pre-order, see `momentree.report.summarize_records`.
+    """
+    everyone = list(range(len(table.about)))
+    base = table.rates(everyone)
+    nodes = []
+    for node, cell in zip(root.nodes(), icicle_cells(root, spread=spread), strict=True):
+        leaves = sorted(int(leaf.leaf_id or 0) for leaf in node.leaves())
+        n = float(table.about[leaves].sum())
+        # Hidden sizes of all groups together are known: they are what is left of the whole.
+        hidden = set(np.flatnonzero(table.sizes < 0).tolist())
+        exact = not hidden & set(leaves) or hidden <= set(leaves)
+        rates = table.rates(leaves)
+        top = _most_relevant(rates, base, table.told(leaves))
+        nodes.append(
+            {
+                "id": node.node_id,
+                "parent": None if node.parent is None else node.parent.node_id,
+                "children": [child.node_id for child in node.children],
+                "depth": node.depth,
+                "leaf": node.leaf_id,
+                "leaves": leaves,
+                "name": _name(node, rates, base, top, names),
+                "n_samples": round(n),
+                "exact": exact,
+                "size": _size(n, exact, table.sizes[leaves], table.min_cell),
+                "share": round(n / max(len(labels), 1), 6),
+                "share_interval": None
+                if node.parent is None or not exact
+                else _interval(leaves, labels, proba),
+                "codes_per_record": round(float(rates.sum()), 2),
+                "top": top.tolist(),
+                "cell": {
+                    "x0": round(cell.x0, 6),
+                    "x1": round(cell.x1, 6),
+                    "top": cell.top,
+                    "bottom": cell.bottom,
+                    "hue": cell.hue,
+                },
+            }
+        )
+    return nodes
+
+
+def short_name(name: str, length: int = _NAME_LENGTH) -> str:
+    """Return the beginning of a name, cut between words.
+
+    Parameters
+    ----------
+    name : str
+        What a code means.
+    length : int, default=34
+        Letters at most, of a name of more than one word.
+
+    Returns
+    -------
+    str
+        With "…" where something is cut.
+
+    Examples
+    --------
+    >>> short_name("Symptoms involving respiratory system and other chest symptoms")
+    'Symptoms involving respiratory…'
+    """
+    words = name.split()
+    if len(name) <= length or len(words) < 2:
+        return name if len(name) <= 2 * length else name[: 2 * length] + "…"
+    kept = words[:1]
+    while len(" ".join([*kept, words[len(kept)]])) < length:
+        kept.append(words[len(kept)])
+    while len(kept) > 1 and kept[-1].lower().strip(",") in {"and", "or", "of", "the", "with", "to"}:
+        kept.pop()
+    return " ".join(kept).rstrip(",;") + "…"
+
+
+def _most_relevant(rates: Floats, base: Floats, told: NDArray[np.bool_]) -> Ints:
+    """Return the codes that are known well enough, by relevance for naming."""
+    present = np.flatnonzero(told & (rates > 0) & (base > 0))
+    return present[relevance_order(rates[present], base[present], _NAME_LAMBDA)]
+
+
+def _name(node: TreeNode, rates: Floats, base: Floats, top: Ints, names: Sequence[str]) -> str:
+    if node.parent is None and node.children:
+        return "All records"
+    # What a group has less of than others may be frequent in it, but does not tell it apart.
+    more = top[rates[top] >= base[top]]
+    chosen = (more if more.size else top)[:_NAME_CODES]
+    return ", ".join(short_name(names[j]) for j in chosen) or "(no common codes)"
+
+
+def _size(n: float, exact: bool, sizes: NDArray[np.int64], min_cell: int) -> str:
+    if exact:
+        return f"{round(n):,}"
+    return f"<{min_cell}" if len(sizes) == 1 and sizes[0] == -1 else f"about {round(n):,}"
+
+
+def _interval(leaves: list[int], labels: Ints, proba: Floats) -> list[float]:
+    inside = proba[:, leaves].sum(axis=1)
+    both = np.column_stack([np.maximum(1.0 - inside, 0.0), inside])
+    member = np.isin(labels, leaves).astype(np.intp)
+    # Sizes alone are asked for: one column stands for all codes.
+    column = np.zeros((len(labels), 1))
+    found = group_profiles(column, member, n_groups=2, proba=both / both.sum(axis=1, keepdims=True))
+    low, high = found.share_intervals[1]
+    # Probabilities may expect a little more or less than the records that are counted.
+    share = float(member.mean())
+    return [round(min(float(low), share), 4), round(max(float(high), share), 4)]

@@ -1,0 +1,108 @@
+"""Outcomes of records as classes, counted in each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from momentree.metrics._checks import outcome_classes
+from momentree.report.documents import clean_text
+from momentree.report.records_privacy import hide_parts, hide_small
+
+__all__ = ["count_outcomes"]
+
+_MAX_NUMBERS = 10
+_MAX_CLASSES = 12
+"""Categories beyond these are joined: a longer list is not read."""
+_OTHER = "other"
+
+
+def count_outcomes(
+    outcomes: Mapping[str, Any], labels: NDArray[np.intp], n_groups: int, min_cell: int
+) -> list[dict[str, Any]]:
+    """Count the classes of each outcome in each group, and hide what is small.
+
+    Parameters
+    ----------
+    outcomes : mapping of str to array-like of shape (n,)
+        Yes and no, categories or numbers.
+    labels : ndarray of int of shape (n,)
+        Group of each record.
+    n_groups : int
+        k.
+    min_cell : int >= 1
+        The smallest count above zero that may be shown.
+
+    Returns
+    -------
+    list of dict
+        For each outcome ``name``; ``binary``, whether only yes is told; ``missing``, records of
+        each group in which it is not known; ``classes``: ``name``, ``counts`` (k) and ``total``.
+        Numbers of more than ten values become four classes of about equal size, and of more than
+        twelve categories the rare ones are joined. Hidden counts are negative, see
+        `momentree.report.records_privacy`.
+    """
+    found = []
+    for name, values in outcomes.items():
+        classes, names, binary = outcome_classes(_few(values), len(labels), None)
+        table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
+        np.add.at(table, (labels, classes), 1)  # the last column, -1, holds missing ones
+        if binary:
+            # No one is told who has no: so yes is not the rest of anything.
+            published = hide_small(table[:, 1:], min_cell)
+            names = names[1:]
+        else:
+            published = hide_parts(table, min_cell)
+        found.append(
+            {
+                "name": clean_text(name),
+                "binary": binary,
+                "missing": published.counts[:, -1].tolist(),
+                "classes": [
+                    {
+                        "name": clean_text(class_name),
+                        "counts": published.counts[:, j].tolist(),
+                        "total": int(published.totals[j]),
+                    }
+                    for j, class_name in enumerate(names)
+                ],
+            }
+        )
+    return found
+
+
+def _few(values: Any) -> Any:
+    """Return an outcome of few values: numbers in quarters, rare categories joined."""
+    series = pd.Series(np.asarray(values, dtype=object) if isinstance(values, list) else values)
+    known = series[series.notna() & (series.astype(object) != "")].infer_objects()
+    kinds = known.unique()
+    if pd.api.types.is_numeric_dtype(known.dtype):
+        return series if len(kinds) <= _MAX_NUMBERS else _quarters(series)
+    if len(kinds) <= _MAX_CLASSES:
+        return series
+    # By number, then by name: the order of the rows has no say.
+    counts = known.astype(str).value_counts()
+    order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
+    kept = set(order[: _MAX_CLASSES - 1])
+    texts = series.astype(object)
+    return texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), _OTHER)
+
+
+def _quarters(series: Any) -> Any:
+    numbers = pd.to_numeric(series, errors="coerce").astype(np.float64)
+    cuts = np.unique(np.nanquantile(numbers, [0.25, 0.5, 0.75]))
+    names = [f"up to {cuts[0]:g}"]
+    names += [f"above {low:g}, up to {high:g}" for low, high in pairwise(cuts)]
+    names += [f"above {cuts[-1]:g}"]
+    place = np.searchsorted(cuts, numbers.to_numpy(), side="left")
+    # Numbered, so that classes sort by size and not by name.
+    named = np.array([f"{i + 1}. {name}" for i, name in enumerate(names)], dtype=object)[
+        np.minimum(place, len(cuts))
+    ]
+    named[np.isnan(numbers.to_numpy())] = None
+    return pd.Series(named)

@@ -1,0 +1,78 @@
+"""How far to trust groups of records: scores that were measured elsewhere, as a page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from momentree.exceptions import InvalidDataError
+from momentree.report.documents import clean_text
+
+__all__ = ["shown_quality"]
+
+
+def shown_quality(quality: Mapping[str, Any], n_groups: int) -> dict[str, Any]:
+    """Return measures of quality as JSON.
+
+    Parameters
+    ----------
+    quality : mapping of str to object
+        As `momentree.report.summarize_records` takes it.
+    n_groups : int
+        k.
+
+    Returns
+    -------
+    dict
+        ``stability``: ``mean``, ``low``, ``high`` and ``n`` of the scores, or None;
+        ``predictive_power``: for each outcome ``name``, ``accuracy``, ``std``, ``baseline``,
+        ``auc`` and ``n``; ``recurrence``: k numbers, or None; ``other``: pairs of name and text.
+
+    Raises
+    ------
+    InvalidDataError
+        If ``recurrence`` does not have one number for each group.
+    """
+    scores = np.asarray(quality.get("stability", ()), dtype=np.float64).ravel()
+    recurrence = quality.get("recurrence")
+    if recurrence is not None:
+        recurrence = np.asarray(recurrence, dtype=np.float64)
+        if recurrence.shape != (n_groups,):
+            msg = (
+                f"quality['recurrence'] has shape {recurrence.shape}; expected ({n_groups},), one "
+                f"number for each group"
+            )
+            raise InvalidDataError(msg)
+    named = ("stability", "predictive_power", "recurrence")
+    return {
+        "stability": {
+            "mean": round(float(scores.mean()), 4),
+            "low": round(float(scores.min()), 4),
+            "high": round(float(scores.max()), 4),
+            "n": len(scores),
+        }
+        if scores.size
+        else None,
+        "predictive_power": [
+            {"name": clean_text(name), **_power(power)}
+            for name, power in quality.get("predictive_power", {}).items()
+        ],
+        "recurrence": None if recurrence is None else [_number(value) for value in recurrence],
+        "other": [
+            [clean_text(name), clean_text(value)]
+            for name, value in quality.items()
+            if name not in named
+        ],
+    }
+
+
+def _power(power: Any) -> dict[str, Any]:
+    keys = ("accuracy", "std", "baseline", "auc", "n")
+    get = power.get if isinstance(power, Mapping) else lambda key: getattr(power, key, None)
+    return {key: _number(get(key)) for key in keys}
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or not np.isfinite(value) else round(float(value), 4)
