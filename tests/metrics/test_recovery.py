@@ -1,4 +1,4 @@
-"""Matching against all permutations, errors against their definition, stability on samples."""
+"""Matching against all permutations, errors against their definition."""
 
 import itertools
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.metrics import match_components, recovery_error, stability_score
+from momentree.metrics import match_components, recovery_error
 
 NORMS = {"l1": lambda v: np.abs(v).sum(), "l2": lambda v: np.sqrt((v**2).sum())}
 
@@ -55,41 +55,6 @@ def test_what_was_not_found_counts_its_norm():
     assert recovery_error([[9.0, 9.0], [1.0, 0.0]], truth[:1]) == 0
 
 
-def test_stability_is_measured_on_the_common_samples():
-    rng = np.random.default_rng(0)
-    clusters = rng.integers(3, size=100)
-    rows = rng.permutation(100)
-    common, only_a, only_b = rows[:80], rows[80:90], rows[90:]
-    a, b = rng.permutation(np.r_[common, only_a]), rng.permutation(np.r_[common, only_b])
-    # What happens outside S, and how clusters are named, does not count.
-    labels_a = np.where(np.isin(a, only_a), rng.integers(3, size=90), clusters[a])
-    labels_b = np.array(["x", "y", "z"])[clusters[b]]
-    assert stability_score(labels_a, labels_b, ids_a=a, ids_b=b) == 1
-    assert stability_score(clusters, 2 - clusters) == 1
-
-
-def test_stability_of_unrelated_clusterings_is_near_zero():
-    """The adjusted Rand index has mean 0 over random partitions: within 5 standard errors."""
-    rng = np.random.default_rng(1)
-    scores = [
-        stability_score(rng.integers(4, size=200), rng.integers(4, size=200)) for _ in range(50)
-    ]
-    assert abs(np.mean(scores)) < 5 * np.std(scores, ddof=1) / np.sqrt(50)
-
-
-def test_stability_is_the_adjusted_rand_index():
-    """Hubert and Arabie's formula, counted pair by pair."""
-    rng = np.random.default_rng(2)
-    a, b = rng.integers(3, size=15), rng.integers(4, size=15)
-    pairs = list(itertools.combinations(range(15), 2))
-    same_a = np.array([a[i] == a[j] for i, j in pairs])
-    same_b = np.array([b[i] == b[j] for i, j in pairs])
-    expected = same_a.sum() * same_b.sum() / len(pairs)
-    both, most = (same_a & same_b).sum(), (same_a.sum() + same_b.sum()) / 2
-    score = (both - expected) / (most - expected)
-    assert stability_score(a, b) == pytest.approx(score, rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("found", "truth", "says"),
     [
@@ -106,19 +71,3 @@ def test_bad_components_are_named(function, found, truth, says):
         function(found, truth)
     with pytest.raises(InvalidParameterError, match="metric='l3'"):
         function([[1.0]], [[1.0]], "l3")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "ids", "says"),
-    [
-        (([0, 1], [0, 1, 1]), {}, "give ids_a and ids_b"),
-        (([0, 1], [0, 1]), {"ids_a": [0, 1]}, "only one of ids_a"),
-        (([0, 1], [0, 1]), {"ids_a": [0, 0], "ids_b": [0, 1]}, "sample of its own"),
-        (([0, 1], [0, 1]), {"ids_a": [0, 1, 2], "ids_b": [0, 1]}, "3 entries for 2"),
-        (([0, 1], [0, 1]), {"ids_a": [0, 1], "ids_b": [1, 2]}, "1 samples are in both"),
-        (([[0, 1]], [0, 1]), {}, r"labels_a has shape \(1, 2\)"),
-    ],
-)
-def test_bad_labels_are_named(arguments, ids, says):
-    with pytest.raises(InvalidDataError, match=says):
-        stability_score(*arguments, **ids)

@@ -11,12 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._validation import check_sample_weight
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
-from momentree.metrics._intervals import bootstrap_interval, check_confidence, risk_ratio
+from momentree.metrics._intervals import (
+    bootstrap_interval,
+    check_confidence,
+    risk_ratio,
+    wilson_interval,
+)
 from momentree.metrics._records import ROUNDING, check_records, group_sums
 
 __all__ = ["GroupProfiles", "group_profiles"]
 
 Floats = NDArray[np.float64]
+
+_LEAST = 1e-6
+"""Records that probabilities are worth at least: a share of which nothing is known is 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -126,15 +134,14 @@ def group_profiles(
     confidence 1 - a, stands in its place.
 
     **Sizes.** A record drawn at random is in group g with probability m = n_g / n, so the size is
-    Binomial(n, m) with variance n m (1 - m). With `proba`, m is the mean of p_ig over the
-    records and
+    Binomial(n, m) with variance V = n m (1 - m). With `proba`, m is the mean of p_ig over the
+    records, of V only V - A is seen, A = sum_i p_ig (1 - p_ig), and
 
-        Var(size) = n m (1 - m) + sum_i p_ig (1 - p_ig),
+        Var(size) = V^2 / (V - A) = V + A + A^2 / (V - A),
 
-    the first term from sampling, the second from assignment: to first order in the share of
-    information that the labels would add, it is the variance of a mixing weight by the missing
-    information principle [2]. The interval is that of n' = n * n m (1 - m) / Var(size) records
-    of certain groups.
+    by the missing information principle [2]: sampling, and on top of it assignment. The interval
+    is Wilson's for n (V - A) / V records of certain groups, n without `proba`. It takes what the
+    groups look like as known; :func:`bootstrap_groups` does not.
 
     **Relative risks.** Katz's logarithmic interval [3], with half a record added to each of the
     four cells where one of them is zero.
@@ -175,10 +182,11 @@ def group_profiles(
     total = float(w.sum())
     sizes = n_records if P is None else np.asarray(w @ P)
     shares = np.clip(sizes / total, 0.0, 1.0)
-    sampling = total * shares * (1.0 - shares)
-    assignment = np.zeros(k) if P is None else w @ (P * (1.0 - P))
-    kept = np.divide(sampling, sampling + assignment, out=np.ones(k), where=sampling > 0)
-    share_intervals = bootstrap_interval(shares, total * kept, confidence)
+    spread = total * shares * (1.0 - shares)
+    unsure = np.zeros(k) if P is None else w @ (P * (1.0 - P))
+    kept = 1.0 - np.divide(unsure, spread, out=np.zeros(k), where=spread > 0)
+    certain = np.maximum(total * kept, _LEAST)
+    share_intervals = wilson_interval(shares, certain, confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
         frequencies = counts / observed
         overall = counts.sum(axis=0) / observed.sum(axis=0)

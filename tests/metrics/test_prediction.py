@@ -1,0 +1,185 @@
+"""Predictive accuracy against scikit-learn's cross-validation, rates against counting."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from scipy.stats.contingency import relative_risk
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.metrics import outcome_rates, predictive_accuracy
+
+
+def make(n, k, seed, classes=2):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(k, size=n)
+    rates = rng.dirichlet(np.ones(classes), size=k)
+    return labels, np.array([rng.choice(classes, p=rates[g]) for g in labels])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_regression_is_that_of_scikit_learn_on_the_indicator(classes):
+    """Row by row, as the thesis has it, over the same folds."""
+    labels, outcome = make(400, 5, 0, classes)
+    found = predictive_accuracy(labels, outcome, random_state=7)
+    folds = StratifiedKFold(5, shuffle=True, random_state=np.random.RandomState(7))
+    model = LogisticRegression(max_iter=1000, tol=1e-8)
+    one_hot = np.eye(5)[labels]
+    scores = cross_val_score(model, one_hot, outcome, cv=folds)
+    assert found.accuracy == pytest.approx(scores.mean(), abs=1e-12)
+    assert found.std == pytest.approx(scores.std(), abs=1e-12)
+    if classes == 2:
+        folds = StratifiedKFold(5, shuffle=True, random_state=np.random.RandomState(7))
+        areas = cross_val_score(model, one_hot, outcome, cv=folds, scoring="roc_auc")
+        assert found.auc == pytest.approx(areas.mean(), abs=1e-9)
+    else:
+        assert found.auc is None
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_each_group_is_told_its_most_frequent_class(classes):
+    labels, outcome = make(3000, 6, 1, classes)
+    found = predictive_accuracy(labels, outcome)
+    folds = StratifiedKFold(5, shuffle=True, random_state=np.random.RandomState(0))
+    right, constant = [], []
+    for train, test in folds.split(labels, outcome):
+        table = np.zeros((6, classes))
+        np.add.at(table, (labels[train], outcome[train]), 1)
+        right.append(np.mean(table.argmax(axis=1)[labels[test]] == outcome[test]))
+        constant.append(np.mean(table.sum(axis=0).argmax() == outcome[test]))
+    assert found.accuracy == pytest.approx(np.mean(right), abs=1e-12)
+    assert found.std == pytest.approx(np.std(right), abs=1e-12)
+    assert found.baseline == pytest.approx(np.mean(constant), abs=1e-12)
+    assert found.n == 3000
+
+
+def test_groups_that_tell_nothing_are_no_better_than_a_constant():
+    rng = np.random.default_rng(0)
+    labels, outcome = rng.integers(4, size=20000), rng.random(20000) < 0.3
+    found = predictive_accuracy(labels, outcome)
+    assert found.accuracy == found.baseline
+    # Under no effect the area has standard error sqrt((n + 1) / (12 a b)), a + b = n.
+    assert abs(found.auc - 0.5) < 5 * np.sqrt(20001 / (12 * 6000 * 14000))
+
+
+def test_groups_that_tell_all_are_always_right():
+    labels = np.repeat(["red", "blue", "green"], 20)
+    found = predictive_accuracy(labels, labels == "blue")
+    assert (found.accuracy, found.std, found.auc) == (1, 0, 1)
+    assert found.baseline == pytest.approx(2 / 3)
+
+
+def test_missing_outcomes_are_left_out():
+    labels, outcome = make(200, 3, 2)
+    full = predictive_accuracy(labels[:150], outcome[:150])
+    for missing in (np.nan, None, pd.NA, ""):
+        holes = [*outcome[:150].tolist(), *[missing] * 50]
+        for values in (holes, pd.Series(holes, dtype=object, index=np.arange(200)[::-1])):
+            assert predictive_accuracy(labels, values) == full
+    numbers = outcome.astype(float)
+    numbers[150:] = np.nan
+    assert predictive_accuracy(labels, numbers) == full
+    assert predictive_accuracy(labels, pd.Series(numbers).astype("Int64")) == full
+
+
+def test_a_threshold_makes_two_classes_of_numbers():
+    labels, outcome = make(200, 3, 3)
+    days = np.where(outcome, 7.5, 7.0) + np.linspace(0, 0.4, 200) * outcome
+    assert predictive_accuracy(labels, days, threshold=7) == predictive_accuracy(labels, outcome)
+    as_text = [f"{day}" for day in days]
+    assert predictive_accuracy(labels, as_text, threshold=7) == predictive_accuracy(labels, outcome)
+
+
+def test_rare_classes_do_not_warn():
+    labels, outcome = make(200, 3, 3, 3)
+    outcome = np.where(np.arange(200) < 2, 9, outcome)
+    assert predictive_accuracy(labels, outcome).n == 200
+
+
+@pytest.mark.parametrize(
+    ("labels", "outcome", "options", "error", "says"),
+    [
+        ([0, 1], [0, 1, 1], {}, InvalidDataError, "3 values for 2 labels"),
+        ([0] * 12, range(12), {}, InvalidDataError, "12 different values.*give threshold="),
+        ([0] * 60, [f"id{i}" for i in range(60)], {}, InvalidDataError, "at most 50 categories"),
+        ([0] * 3, ["a", "b", "c"], {"threshold": 1}, InvalidDataError, "holds 'a'; expected num"),
+        ([0] * 9, [1] * 9, {}, InvalidDataError, "1 class in 9 records"),
+        ([0] * 9, [None] * 9, {}, InvalidDataError, "0 class in 0 records"),
+        ([0] * 9, [1] * 8 + [0], {}, InvalidDataError, r"\[1, 8\] records, too few for cv=5"),
+        ([[0]], [1], {}, InvalidDataError, r"labels have shape \(1, 1\)"),
+        ([0, 1], [0, 1], {"cv": 1}, InvalidParameterError, "cv=1"),
+    ],
+)
+def test_bad_input_is_named(labels, outcome, options, error, says):
+    with pytest.raises(error, match=says):
+        predictive_accuracy(labels, outcome, **options)
+
+
+def test_rates_are_counted_with_their_intervals():
+    labels, outcome = make(300, 4, 4, 3)
+    found = outcome_rates(labels, np.array(["b", "a", "c"])[outcome], confidence=0.9)
+    assert found.classes == ("a", "b", "c")
+    for g in range(4):
+        for j, name in enumerate((1, 0, 2)):
+            inside, outside = outcome[labels == g] == name, outcome[labels != g] == name
+            a, b = int(inside.sum()), int(outside.sum())
+            wilson = binomtest(a, len(inside)).proportion_ci(0.9, method="wilson")
+            assert found.counts[g, j] == a
+            assert found.rates[g, j] == pytest.approx(inside.mean())
+            assert found.overall[j] == pytest.approx((outcome == name).mean())
+            np.testing.assert_allclose(found.intervals[g, j], [*wilson], rtol=1e-9)
+            risk = relative_risk(a, len(inside), b, len(outside))
+            assert found.relative[g, j] == pytest.approx(risk.relative_risk)
+            limits = [*risk.confidence_interval(0.9)]
+            np.testing.assert_allclose(found.relative_intervals[g, j], limits, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "options", "name"),
+    [
+        ([True, False, True, None], {}, "True"),
+        ([1, 0, 1, np.nan], {}, "1"),
+        ([8.5, 2, 9, np.nan], {"threshold": 7}, "above 7"),
+    ],
+)
+def test_yes_or_no_has_one_column(outcome, options, name):
+    found = outcome_rates([0, 0, 1, 1], outcome, n_groups=3, **options)
+    assert found.classes == (name,)
+    np.testing.assert_array_equal(found.n, [2, 1, 0])
+    np.testing.assert_array_equal(found.rates.ravel(), [0.5, 1, np.nan])
+    assert np.isnan(found.intervals[2]).all()
+    assert np.isnan(found.relative_intervals[2]).all()
+
+
+def test_an_outcome_that_never_happens_has_rate_zero():
+    found = outcome_rates([0, 0, 1], [0, 0, 0])
+    assert (found.classes, found.rates.ravel().tolist()) == (("1",), [0, 0])
+    assert np.isnan(found.relative).all()
+    nothing = outcome_rates([0, 0, 1], [None, np.nan, ""])
+    np.testing.assert_array_equal(nothing.n, 0)
+
+
+def test_few_numbers_are_classes_in_their_order():
+    found = outcome_rates([0, 0, 0, 0], [10, 9, 2.5, 2.5])
+    assert found.classes == ("2.5", "9", "10")
+    np.testing.assert_array_equal(found.counts, [[2, 1, 1]])
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 4), st.integers(2, 4))
+def test_intervals_hold_rates(seed, n, k, classes):
+    labels, outcome = make(n, k, seed, classes)
+    found = outcome_rates(labels, [f"c{c}" for c in outcome], n_groups=k)
+    for value, interval in (
+        (found.rates, found.intervals),
+        (found.relative, found.relative_intervals),
+    ):
+        known = ~np.isnan(value)
+        assert (interval[known, 0] <= value[known] + 1e-12).all()
+        assert (interval[known, 1] >= value[known] - 1e-12).all()
+    np.testing.assert_allclose(found.rates[found.n > 0].sum(axis=1), 1)
+    assert found.n.sum() == n
