@@ -19,16 +19,32 @@ from momentree.report.chart import stacked_areas
 
 __all__ = ["render_html", "write_html"]
 
-_STYLES = ("base.css", "views.css", "node.css", "shares.css", "print.css")
-_SCRIPTS = (
+_TOPIC_STYLES = ("base.css", "views.css", "node.css", "shares.css", "print.css")
+_RECORD_STYLES = ("base.css", "views.css", "node.css", "shares.css", "records.css", "print.css")
+_TOPIC_SCRIPTS = (
     "core.js",
+    "topics.js",
     "tree.js",
     "map.js",
     "node.js",
     "shares.js",
     "search.js",
     "views.js",
+    "address.js",
     "start.js",
+)
+_RECORD_SCRIPTS = (
+    "core.js",
+    "records_numbers.js",
+    "tree.js",
+    "map.js",
+    "records.js",
+    "records_heat.js",
+    "records_codes.js",
+    "records_assign.js",
+    "views.js",
+    "address.js",
+    "records_start.js",
 )
 # Set before the page is painted: what only works with scripts is hidden without them.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
@@ -48,7 +64,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     Parameters
     ----------
     summary : mapping
-        What `summarize` returns.
+        What `summarize` or `summarize_records` returns.
 
     Returns
     -------
@@ -82,25 +98,28 @@ def render_html(summary: Mapping[str, Any]) -> str:
     environment.filters["percent"] = _percent
     environment.filters["amount"] = _amount
     environment.filters["fitted"] = _fitted
-    script = "(() => {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();"
+    records = str(summary["kind"]).startswith("records")
+    scripts = _RECORD_SCRIPTS if records else _TOPIC_SCRIPTS
+    styles = _RECORD_STYLES if records else _TOPIC_STYLES
+    script = "(() => {\n'use strict';\n" + "".join(map(_read, scripts)) + "})();"
     topics = [node for node in summary["nodes"] if node["leaf"] is not None]
+    special = {} if records else _of_topics(summary)
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
     low, high = _ROW_LIMITS
-    return environment.get_template("report.html.j2").render(
+    return environment.get_template("records.html.j2" if records else "report.html.j2").render(
         summary=summary,
         nodes=summary["nodes"],
         row_height=max(low, min(high, _ICICLE_HEIGHT // rows)),
         rows=rows,
         topics=sorted(topics, key=lambda node: int(node["leaf"])),
         by_share=topics,
-        chart=stacked_areas(summary["areas"]) if summary["areas"] else [],
-        mixes="alpha0" in summary["made"]["parameters"],
-        most_in_matrix=_MOST_IN_MATRIX,
-        style=Markup("".join(map(_read, _STYLES))),  # noqa: S704  own files
+        flat=str(summary["kind"]).endswith("flat"),
+        style=Markup("".join(map(_read, styles))),  # noqa: S704  own files
         first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
         script=Markup(script),  # noqa: S704  own files
         script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
         data=Markup(_script_json(summary)),  # noqa: S704  escaped by _script_json
+        **special,
     )
 
 
@@ -110,7 +129,7 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     Parameters
     ----------
     summary : mapping
-        What `summarize` returns.
+        What `summarize` or `summarize_records` returns.
     path : str or path-like
         File to write; one that exists is replaced.
 
@@ -130,6 +149,14 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     with whole_file(target) as stream:
         stream.write(page)
     return target
+
+
+def _of_topics(summary: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "chart": stacked_areas(summary["areas"]) if summary["areas"] else [],
+        "mixes": "alpha0" in summary["made"]["parameters"],
+        "most_in_matrix": _MOST_IN_MATRIX,
+    }
 
 
 def _read(name: str) -> str:

@@ -2,10 +2,8 @@
 // nodes and attributes, never markup.
 const data = JSON.parse(document.getElementById("data").textContent);
 const nodes = data.nodes;
-const documents = data.documents.items;
-// A flat model is a tree of one level: all documents, and below them its topics.
-const flat = data.kind === "flat";
-const logBase = data.words.p.map(Math.log);
+// A flat model is a tree of one level: the whole, and below it its parts.
+const flat = data.kind.endsWith("flat");
 const state = { node: 0, lambda: data.default_lambda, found: null };
 const listeners = [];
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -46,20 +44,6 @@ function amount(value) {
 const isRoot = (node) => node.parent === null && node.children.length > 0;
 const color = (node) => ({ "--h": node.cell.hue });
 
-// The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The
-// node ships every word that any λ can bring to the top.
-function relevantWords(node, lambda, limit) {
-  const { index, p } = node.words;
-  const scored = index.map((word, i) => ({
-    word,
-    p: p[i],
-    base: data.words.p[word],
-    score: Math.round((Math.log(p[i]) - (1 - lambda) * logBase[word]) * 1e9),
-  }));
-  scored.sort((a, b) => b.score - a.score || b.p - a.p || a.base - b.base);
-  return scored.slice(0, limit);
-}
-
 function path(node) {
   const above = [];
   for (let id = node.parent; id !== null; id = nodes[id].parent) above.unshift(nodes[id]);
@@ -74,7 +58,7 @@ function choose(id, { reveal = false, found = null, remember = true } = {}) {
   for (const listener of listeners) listener(nodes[id], changed);
   if (remember) history.replaceState(null, "", `#node-${id}`);
   const node = nodes[id];
-  $("#status").textContent = `${node.name}: ${plural(node.n_samples, "document")}`;
+  $("#status").textContent = `${node.name}: ${sizeOf(node)}`;
   if (reveal) revealTopic();
 }
 

@@ -26,9 +26,9 @@ function fitNames(total) {
   for (const cell of cells) {
     const label = $("text", cell);
     if (!label) continue;
-    const { leaf, cell: { x0, x1 } } = nodes[cell.dataset.node];
+    const { x0, x1 } = nodes[cell.dataset.node].cell;
     const room = (x1 - x0) * total - 16;
-    label.textContent = fitName(label.dataset.name, room) || (flat && room > 4 ? leaf : "");
+    label.textContent = fitName(label.dataset.name, room) || (room > 4 ? label.dataset.number ?? "" : "");
   }
 }
 

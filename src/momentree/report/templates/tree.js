@@ -25,7 +25,7 @@ function setupTree() {
     item.setAttribute("aria-level", node.depth + 1);
     item.setAttribute("aria-setsize", siblings.length);
     item.setAttribute("aria-posinset", siblings.indexOf(id) + 1);
-    item.setAttribute("aria-label", `${node.name}, ${plural(node.n_samples, "document")}`);
+    item.setAttribute("aria-label", `${node.name}, ${sizeOf(node)}`);
     item.tabIndex = -1;
     // The address names a node by its id; the browser must not scroll to it past the header.
     item.removeAttribute("id");

@@ -1,0 +1,18 @@
+// What the data of topics are: documents and words.
+const documents = data.documents.items;
+const logBase = data.words.p.map(Math.log);
+const sizeOf = (node) => plural(node.n_samples, "document");
+
+// The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The
+// node ships every word that any λ can bring to the top.
+function relevantWords(node, lambda, limit) {
+  const { index, p } = node.words;
+  const scored = index.map((word, i) => ({
+    word,
+    p: p[i],
+    base: data.words.p[word],
+    score: Math.round((Math.log(p[i]) - (1 - lambda) * logBase[word]) * 1e9),
+  }));
+  scored.sort((a, b) => b.score - a.score || b.p - a.p || a.base - b.base);
+  return scored.slice(0, limit);
+}
