@@ -10,6 +10,7 @@ from momentree.decomposition.sidiwo import sidiwo
 from momentree.decomposition.svd_method import svd_method
 from momentree.decomposition.svtd import svtd
 from momentree.decomposition.tensor_power_method import tensor_power_method
+from momentree.decomposition.three_views import three_view_mom, three_view_tpm
 
 __all__ = [
     "Concentration",
@@ -24,4 +25,6 @@ __all__ = [
     "svtd",
     "svtd_perturbation_bound",
     "tensor_power_method",
+    "three_view_mom",
+    "three_view_tpm",
 ]

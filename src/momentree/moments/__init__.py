@@ -11,10 +11,12 @@ from momentree.moments.bounds import moment_error_bound, required_samples
 from momentree.moments.damping import Damped, Damping, damp, typical_unit
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
+from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.observed import observed_shares
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments, Weighting
+from momentree.moments.splits import split_views
 from momentree.moments.tfidf import tfidf
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Damping",
     "FactorialMoments",
     "LDAMoments",
+    "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
     "RawMoments",
@@ -35,6 +38,7 @@ __all__ = [
     "moment_error_bound",
     "observed_shares",
     "required_samples",
+    "split_views",
     "tfidf",
     "typical_unit",
 ]

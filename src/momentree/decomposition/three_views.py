@@ -1,0 +1,258 @@
+"""Three-view estimators: 3V-MoM (eigenvalues of random contractions) and 3V-TPM."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._validation import generator
+from momentree.decomposition._result import (
+    _advice,
+    _negative_mass,
+    from_slices,
+    prepared,
+    whitened_tensor,
+)
+from momentree.decomposition.tensor_power_method import tensor_power_method
+from momentree.exceptions import InvalidParameterError
+from momentree.moments import MultiviewMoments
+from momentree.objects import Decomposition, Whitening
+
+__all__ = ["three_view_mom", "three_view_tpm"]
+
+Floats = NDArray[np.float64]
+
+DRAWS = 20
+"""Contractions that are tried until one has real eigenvalues, as all have without noise."""
+
+
+def three_view_mom(
+    moments: MultiviewMoments,
+    n_components: int,
+    *,
+    random_state: int | np.random.RandomState | None = None,
+    whitening: Whitening | None = None,
+) -> Decomposition:
+    """Recover the means of three views from the eigenvalues of contracted cross moments.
+
+    With U_1, U_2 the k leading singular vectors of E[x_1 x_2^T], U_3 those of E[x_1 x_3^T] on the
+    right, and eta = U_3 theta,
+
+        B(eta) = (U_1^T E[x_1 x_2^T <eta, x_3>] U_2) (U_1^T E[x_1 x_2^T] U_2)^(-1)
+               = (U_1^T M_1) diag(M_3^T eta) (U_1^T M_1)^(-1).
+
+    The eigenvectors R of B(eta) for a random unit vector theta diagonalise all of them, and the
+    eigenvalues for the rows of an orthogonal Theta are Theta U_3^T M_3.
+
+    Parameters
+    ----------
+    moments : MultiviewMoments
+        Moments of three views, for `n_components` components or more.
+    n_components : int >= 1
+        Number of components k; each view needs k features or more.
+    random_state : int, RandomState or None, default=None
+        Draws theta; None is the same as 0.
+    whitening : Whitening, default=None
+        A whitening of these moments for k components or more, when there is one already. The
+        rank and the diagnostics are taken from it.
+
+    Returns
+    -------
+    Decomposition
+        Centers of shape (d_1 + d_2 + d_3, k), view after view; weights descending, zero where
+        the linear system has them negative. Fewer components come back, with the reason in
+        ``diagnostics``, when the moments show fewer. Diagnostics, besides those of all
+        decompositions: "draws" (of theta), "real" (whether the last one had real eigenvalues),
+        "clipped_weights" (how many weights were negative), "singular_values" (of E[x_1 x_2^T]).
+
+    Raises
+    ------
+    InvalidParameterError
+        If `moments` are no `MultiviewMoments`, `n_components` is no whole number of 1 or more, or
+        more than the moments or the whitening were made for, or `random_state` is none.
+
+    See Also
+    --------
+    three_view_tpm : The same views by the tensor power method.
+
+    Notes
+    -----
+    Algorithm B of [1] (3V-MoM in [2]). As the eigenvalues are linear in theta, Theta cancels from
+    M_3 = U_3 Theta^T L, and what is computed is the diagonal of R^(-1) B(u) R for the columns u
+    of U_3. Weights solve M_3 omega = E[x_3] by least squares; then M_1 and M_2 by one linear
+    solve, from E[x_v x_3^T] = M_v diag(omega) M_3^T, where [1] would turn the roles of the views
+    and match columns. A component of weight zero has the overall mean of the first two views.
+    Deviation: where noise makes eigenvalues complex, so that [1] fails, theta is drawn again, up
+    to 20 times; then real and imaginary parts stand in for eigenvectors.
+
+    Very unstable, as [2] says and its section 6.4 shows: there are two inverses of noisy
+    matrices, and one random contraction, whose eigenvalues may lie close together, decides.
+    Another seed, another split into views, or another sample may give another answer. Refine by
+    EM, or use :func:`sidiwo` on :class:`momentree.moments.BernoulliMoments`.
+
+    Time: that of the moments, O(n k^3) for the contracted tensor, O(k^4); memory O(n k).
+
+    References
+    ----------
+    .. [1] A. Anandkumar, D. Hsu, S. Kakade. A method of moments for mixture models and hidden
+       Markov models. COLT 2012.
+    .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, 2018. Sections 4.3.1, 4.5 and 6.4.
+
+    Examples
+    --------
+    >>> from momentree.decomposition import three_view_mom
+    >>> from momentree.moments import MultiviewMoments
+    >>> mu = [[1.0, 0.2], [0.1, 0.8]], [[0.3, 0.9], [0.7, 0.1]], [[0.5, 0.1], [0.2, 0.6]]
+    >>> found = three_view_mom(MultiviewMoments.from_parameters([0.6, 0.4], mu), 2)
+    >>> found.weights.round(6)
+    array([0.6, 0.4])
+    >>> found.centers.T.round(6)
+    array([[1. , 0.2, 0.3, 0.9, 0.5, 0.1],
+           [0.1, 0.8, 0.7, 0.1, 0.2, 0.6]])
+    """
+    _check(moments, n_components)
+    rng = generator(random_state)
+    white = prepared(moments, n_components, whitening)
+    k = min(white.rank, len(moments.singular_values), moments.third_basis.shape[1])
+    if k < white.rank:
+        why = f"cross moments of the views show {k} component(s) of {n_components} asked for"
+        white = replace(prepared(moments, k, white), reason=why)
+    U3 = moments.third_basis[:, :k]
+    # B[c] is the contraction with column c of U_3.
+    core = moments.projected_tensor(U3)[:k, :k]
+    B = (core / moments.singular_values[:k, None]).transpose(2, 0, 1)
+    R, draws, real = _eigenvectors(B, rng)
+    L = np.einsum("ja,cab,bj->cj", np.linalg.pinv(R), B, R, optimize=True)
+    T = whitened_tensor(moments, white)
+    extras = {"draws": draws, "real": real, "singular_values": moments.singular_values}
+    advice = [
+        f"None of {DRAWS} contractions had real eigenvalues: too few samples for views, or too "
+        "many components. Take another decomposition, or another split into views."
+    ]
+    found = from_slices(moments, white, U3 @ L, T, extras, [] if real else advice)
+    return _of_all_views(moments, found)
+
+
+def three_view_tpm(
+    moments: MultiviewMoments,
+    n_components: int,
+    *,
+    random_state: int | np.random.RandomState | None = None,
+    whitening: Whitening | None = None,
+) -> Decomposition:
+    """Recover the means of three views by the tensor power method on symmetrised moments.
+
+    The first two views are mapped so that they have the means of the third (see
+    :class:`momentree.moments.MultiviewMoments`); their symmetric M2 and M3 go through whitening
+    and :func:`tensor_power_method`.
+
+    Parameters
+    ----------
+    moments : MultiviewMoments
+        Moments of three views, for `n_components` components or more.
+    n_components : int >= 1
+        Number of components k; each view needs k features or more.
+    random_state : int, RandomState or None, default=None
+        Draws the starts; None is the same as 0.
+    whitening : Whitening, default=None
+        A whitening of these moments for k components or more, when there is one already.
+
+    Returns
+    -------
+    Decomposition
+        Centers of shape (d_1 + d_2 + d_3, k), view after view; weights descending. Fewer
+        components come back, with the reason in ``diagnostics``, when the moments show fewer.
+        Diagnostics: those of :func:`tensor_power_method`, and "singular_values" (of
+        E[x_1 x_2^T]).
+
+    Raises
+    ------
+    InvalidParameterError
+        If `moments` are no `MultiviewMoments`, `n_components` is no whole number of 1 or more, or
+        more than the moments or the whitening were made for, or `random_state` is none.
+
+    See Also
+    --------
+    three_view_mom : The same views by one random contraction.
+
+    Notes
+    -----
+    Section 3.3 and Algorithm 1 of [1] (3V-TPM in [2]): w_j = lambda_j^(-2), M_3 = E V Lambda.
+    M_1 and M_2 follow by one linear solve, from E[x_v x_3^T] = M_v diag(omega) M_3^T.
+
+    Unstable, as [2] says: the inverse of a noisy cross moment comes before the whitening, which
+    inverts again. It does not depend on one random contraction as :func:`three_view_mom` does,
+    but on the split into views as much. Refine by EM.
+
+    Time: that of the moments and of :func:`tensor_power_method`; memory O(n k).
+
+    References
+    ----------
+    .. [1] A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgarsky. Tensor decompositions for
+       learning latent variable models. Journal of Machine Learning Research 15, 2014.
+    .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, 2018. Sections 4.3.1, 4.5 and 6.4.
+
+    Examples
+    --------
+    >>> from momentree.decomposition import three_view_tpm
+    >>> from momentree.moments import MultiviewMoments
+    >>> mu = [[1.0, 0.2], [0.1, 0.8]], [[0.3, 0.9], [0.7, 0.1]], [[0.5, 0.1], [0.2, 0.6]]
+    >>> found = three_view_tpm(MultiviewMoments.from_parameters([0.6, 0.4], mu), 2)
+    >>> found.weights.round(6)
+    array([0.6, 0.4])
+    >>> found.centers.T.round(6)
+    array([[1. , 0.2, 0.3, 0.9, 0.5, 0.1],
+           [0.1, 0.8, 0.7, 0.1, 0.2, 0.6]])
+    """
+    _check(moments, n_components)
+    found = tensor_power_method(
+        moments, n_components, random_state=random_state, whitening=whitening
+    )
+    numbers = {**found.diagnostics, "singular_values": moments.singular_values}
+    return _of_all_views(moments, replace(found, diagnostics=numbers))
+
+
+def _check(moments: object, n_components: object) -> None:
+    if not isinstance(moments, MultiviewMoments):
+        msg = (
+            f"moments is a {type(moments).__name__}; expected MultiviewMoments, such as "
+            "momentree.moments.MultiviewMoments.from_data((X1, X2, X3), n_components=8)"
+        )
+        raise InvalidParameterError(msg)
+    if isinstance(n_components, int) and n_components > moments.n_components:
+        msg = (
+            f"n_components={n_components}, but the moments were made for {moments.n_components}; "
+            "make them with as many components"
+        )
+        raise InvalidParameterError(msg)
+
+
+def _eigenvectors(B: Floats, rng: np.random.RandomState) -> tuple[Floats, int, bool]:
+    """Return eigenvectors of a random contraction, the draws taken, and whether they are real."""
+    for draw in range(1, DRAWS + 1):
+        theta = rng.standard_normal(len(B))
+        values, vectors = np.linalg.eig(np.tensordot(theta, B, 1))
+        if not np.iscomplexobj(values):
+            return vectors, draw, True
+    # Of a conjugate pair the real and the imaginary part span the same plane.
+    return np.where(values.imag < 0, vectors.imag, vectors.real), DRAWS, False
+
+
+def _of_all_views(moments: MultiviewMoments, found: Decomposition) -> Decomposition:
+    """Put the centers of the first two views above those of the third."""
+    weights = found.weights
+    others = moments.other_views(np.asarray(np.linalg.pinv(found.centers).T))
+    overall = np.repeat(moments.means[: len(others), None], len(weights), axis=1)
+    centers = np.vstack([np.divide(others, weights, out=overall, where=weights > 0), found.centers])
+    numbers: dict[str, Any] = dict(found.diagnostics)
+    # What was said of the third view's centers is said of all.
+    old = _advice(numbers)
+    numbers["negative_mass"] = _negative_mass(centers)
+    kept = [text for text in numbers["advice"] if text not in old]
+    numbers["advice"] = [*kept, *_advice(numbers)]
+    return Decomposition(centers, weights, numbers)

@@ -1,0 +1,347 @@
+"""Moments of three views of the same samples that are independent given the component."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import permutations
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator
+
+from momentree._validation import check_map, check_sample_weight
+from momentree.backends import Block, RowBlocks
+from momentree.exceptions import InvalidParameterError
+from momentree.moments._views import COLUMNS_AT_ONCE, View, leading_pair
+from momentree.moments.observed import observed_shares
+from momentree.moments.splits import checked_means, checked_views
+
+__all__ = ["MultiviewMoments"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+class MultiviewMoments:
+    """Estimate M1, M2, M3 of the third of three views, from cross moments alone.
+
+    With x_1, x_2, x_3 independent given component j, means mu_vj and E_12 = E[x_1 x_2^T] cut to
+    rank k,
+
+        x~_1 = E[x_3 x_2^T] E_12^+ x_1,     x~_2 = E[x_3 x_1^T] (E_12^+)^T x_2
+
+    have the conditional means mu_3j, so that
+
+        M1 = E[x_3],   M2 = E[x~_1 x~_2^T],   M3 = E[x~_1 (x) x~_2 (x) x_3]
+
+    are sum_j w_j mu_3j, sum_j w_j mu_3j mu_3j^T and sum_j w_j mu_3j^(x)3: without bias on the
+    diagonal whatever the distribution of a view is. Use :meth:`from_data` for the estimators,
+    :meth:`from_parameters` for exact moments, and
+    :func:`momentree.decomposition.three_view_tpm` for the means of all views.
+
+    Parameters
+    ----------
+    rows : sequence of three RowBlocks of shapes (n, d_1), (n, d_2), (n, d_3)
+        The views, zero where a value is missing.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
+    n_components : int >= 1
+        Rank k to which cross moments are cut. All three d_v should be k or more.
+    observed : sequence of three of (ndarray of shape (d_v,) or None), default=None
+        The share of the weight with which each feature is observed, as
+        :func:`observed_shares` gives it; None where no value is missing.
+
+    Attributes
+    ----------
+    view_sizes : tuple of int
+        (d_1, d_2, d_3).
+    singular_values : ndarray of shape (rank,)
+        Of the cross moment of the first two views, descending, cut to k. The inverse of the last
+        one is what noise is multiplied by.
+
+    See Also
+    --------
+    split_views : Features of one matrix split into three views.
+
+    Notes
+    -----
+    Section 3.3 of [1], Theorem 3.6, with the views in other order. On samples M2 and M3 are not
+    symmetric and are made so by their mean over all orders of their modes. Missing values are
+    filled by zeros and means divided by the share observed, which leaves cross moments unbiased
+    where values go missing independently.
+
+    These moments are unstable: E_12 is inverted, so that errors of order n^(-1/2) in it are
+    divided by its smallest singular value, and another split into views gives other answers (T
+    section 4.3.1).
+
+    Time O(nnz k) and O(nnz d_v) or some 10 k products for the singular vectors, then O(nnz k^2)
+    for the slices and O(nnz k + n k^3) for the tensor; memory O(n k + d k^2). No d x d matrix is
+    formed when the views have more than 256 features each.
+
+    References
+    ----------
+    .. [1] A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgarsky. Tensor decompositions for
+       learning latent variable models. Journal of Machine Learning Research 15, 2014.
+    .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, 2018. Section 4.3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.moments import MultiviewMoments
+    >>> mu = [[1.0, 0.2], [0.1, 0.8]], [[0.3, 0.9], [0.7, 0.1]], [[0.5, 0.1], [0.2, 0.6]]
+    >>> moments = MultiviewMoments.from_parameters([0.5, 0.5], mu)
+    >>> moments.m1
+    array([0.35, 0.35])
+    >>> (moments.m2 @ np.eye(2)).round(6)
+    array([[0.145, 0.085],
+           [0.085, 0.185]])
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[RowBlocks],
+        sample_weight: Floats,
+        n_components: int,
+        observed: Sequence[Floats | None] | None = None,
+    ) -> None:
+        shares = observed or (None, None, None)
+        self._views = [View(X, p) for X, p in zip(rows, shares, strict=True)]
+        self._v = sample_weight / sample_weight.sum()
+        self._k = n_components
+        one, two, three = self._views
+        U1, S, U2 = leading_pair(one, two, self._v, n_components)
+        self.view_sizes = (one.d, two.d, three.d)
+        self.singular_values = S
+        self._u1, self._u2 = one.dot(U1), two.dot(U2)
+        # x~_1 = B1 u1 and x~_2 = B2 u2.
+        self._B1 = three.tdot(self._v[:, None] * self._u2) / S
+        self._B2 = three.tdot(self._v[:, None] * self._u1) / S
+
+    @classmethod
+    def from_data(
+        cls, views: Sequence[Any], *, n_components: int, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Estimate the moments from data.
+
+        Parameters
+        ----------
+        views : sequence of three {ndarray, sparse matrix or array, data frame}
+            Of shapes (n_samples, d_1), (n_samples, d_2), (n_samples, d_3): the same samples in
+            the same order. Any numbers; NaN marks a missing value.
+        n_components : int >= 1
+            Rank to which cross moments are cut: the number of components k.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the samples; a weight of 2 is the same as the sample twice.
+
+        Returns
+        -------
+        MultiviewMoments
+            The moments.
+
+        Raises
+        ------
+        InvalidDataError
+            If there are not three views of as many rows, values are infinite or no numbers, a
+            feature is never observed, or no sample has a positive weight.
+        InvalidParameterError
+            If `n_components` is no whole number of 1 or more.
+        """
+        _check_rank(n_components)
+        checked = checked_views(views)
+        v = check_sample_weight(sample_weight, checked[0][0].shape[0])
+        shares = [observed_shares(missing, v) for _, missing in checked]
+        return cls([RowBlocks(X) for X, _ in checked], v, n_components, shares)
+
+    @classmethod
+    def from_parameters(cls, weights: ArrayLike, means: Sequence[ArrayLike]) -> Self:
+        """Return the exact moments of a mixture of k components.
+
+        Parameters
+        ----------
+        weights : array-like of shape (k,)
+            omega >= 0, sum 1.
+        means : sequence of three array-likes of shapes (k, d_1), (k, d_2), (k, d_3)
+            Means of the views in rows, one a component.
+
+        Returns
+        -------
+        MultiviewMoments
+            The moments, which are exact where the means of each view are linearly independent.
+
+        Raises
+        ------
+        InvalidDataError
+            If weights are no distribution, means are not finite, or shapes do not fit.
+        """
+        w, mu = checked_means(weights, means)
+        # Only cross moments count, and those of the means as samples are the model's own.
+        return cls([RowBlocks(csr_array(part)) for part in mu], w, len(w))
+
+    @property
+    def n_components(self) -> int:
+        """The rank to which cross moments are cut, as it was asked for."""
+        return self._k
+
+    @cached_property
+    def means(self) -> Floats:
+        """Means of all features, view after view, shape (d_1 + d_2 + d_3,)."""
+        return np.concatenate([view.tdot(self._v[:, None])[:, 0] for view in self._views])
+
+    @property
+    def m1(self) -> Floats:
+        """M1 of the third view, shape (d_3,)."""
+        return np.asarray(self.means[-self.view_sizes[2] :])
+
+    @property
+    def m2(self) -> LinearOperator:
+        """M2 of the third view as an operator of shape (d_3, d_3)."""
+        left, right = self._B1 * self.singular_values, self._B2
+
+        def matmat(V: Floats) -> Floats:
+            return np.asarray(0.5 * (left @ (right.T @ V) + right @ (left.T @ V)))
+
+        return LinearOperator(
+            shape=(self.view_sizes[2],) * 2,
+            dtype=np.float64,
+            matvec=matmat,
+            rmatvec=matmat,
+            matmat=matmat,
+            rmatmat=matmat,
+        )
+
+    @cached_property
+    def third_basis(self) -> Floats:
+        """Leading right singular vectors of E[x_1 x_3^T], shape (d_3, rank)."""
+        return leading_pair(self._views[0], self._views[2], self._v, self._k)[2]
+
+    def projected_tensor(self, U: Floats) -> Floats:
+        """Return E[U1^T x_1 (x) U2^T x_2 (x) U^T x_3].
+
+        Parameters
+        ----------
+        U : ndarray of shape (d_3, l)
+            Directions in the third view. U1 and U2 are the singular vectors that belong to
+            `singular_values`.
+
+        Returns
+        -------
+        ndarray of shape (rank, rank, l)
+            Not symmetric.
+        """
+        return self._cube(self._u1, self._u2, self._views[2].dot(U))
+
+    def other_views(self, A: Floats) -> Floats:
+        """Return the cross moments of the first two views with directions of the third.
+
+        Parameters
+        ----------
+        A : ndarray of shape (d_3, l)
+            Directions in the third view.
+
+        Returns
+        -------
+        ndarray of shape (d_1 + d_2, l)
+            E[x_1 x_3^T] A above E[x_2 x_3^T] A.
+        """
+        right = self._v[:, None] * self._views[2].dot(A)
+        return np.concatenate([view.tdot(right) for view in self._views[:2]])
+
+    def whitened_slices(self, W: ArrayLike) -> Floats:
+        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.
+
+        Parameters
+        ----------
+        W : array-like of shape (k, d_3)
+            Whitening map.
+
+        Returns
+        -------
+        ndarray of shape (d_3, k, k)
+            Symmetric in its last two axes. Time O(nnz k^2), memory O(d_3 k^2 + n k).
+
+        Raises
+        ------
+        InvalidDataError
+            If W has not a column for each feature of the third view.
+        """
+        W = check_map(W, self.view_sizes[2])
+        z1, z2, z3 = self._whitened(W)
+        third = self._views[2]
+        d, m, r = third.d, W.shape[0], len(self.singular_values)
+        H = np.empty((d, m, m))
+        all_a, all_b = np.triu_indices(m)
+        for at in range(0, len(all_a), COLUMNS_AT_ONCE):
+            a, b = all_a[at : at + COLUMNS_AT_ONCE], all_b[at : at + COLUMNS_AT_ONCE]
+
+            def kernel(B: Block, a: Ints = a, b: Ints = b) -> Floats:
+                rows = B.at
+                p1, p2, p3 = z1[rows], z2[rows], z3[rows]
+                v = self._v[rows, None]
+                first = self._u1[rows].T @ (v * _pairs(p2, p3, a, b))
+                second = self._u2[rows].T @ (v * _pairs(p1, p3, a, b))
+                return np.concatenate([B.tdot(v * _pairs(p1, p2, a, b)), first, second])
+
+            parts = third.rows.sum(kernel)
+            pairs = third.scaled(parts[:d])
+            pairs += self._B1 @ parts[d : d + r] + self._B2 @ parts[d + r :]
+            H[:, a, b] = H[:, b, a] = pairs / 6.0
+        return H
+
+    def whitened_tensor(self, W: ArrayLike) -> Floats:
+        """Return T = M3(W, W, W), M3 whitened in all three modes.
+
+        Parameters
+        ----------
+        W : array-like of shape (k, d_3)
+            Whitening map.
+
+        Returns
+        -------
+        ndarray of shape (k, k, k)
+            Symmetric. Time O(nnz k + n k^3), memory O(k^3 + n k).
+
+        Raises
+        ------
+        InvalidDataError
+            If W has not a column for each feature of the third view.
+        """
+        C = self._cube(*self._whitened(check_map(W, self.view_sizes[2])))
+        return np.asarray(sum(C.transpose(order) for order in permutations(range(3))) / 6.0)
+
+    def m3_dense(self) -> Floats:
+        """Return M3 as an array of shape (d_3, d_3, d_3), for small d_3; memory O(d_3^3)."""
+        return self.whitened_slices(np.eye(self.view_sizes[2]))
+
+    def _whitened(self, W: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return W x~_1, W x~_2 and W x_3 of every row, shape (n, k) each."""
+        z1, z2 = self._u1 @ (W @ self._B1).T, self._u2 @ (W @ self._B2).T
+        return z1, z2, self._views[2].dot(W.T)
+
+    def _cube(self, z1: Floats, z2: Floats, z3: Floats) -> Floats:
+        """Return sum v z1 (x) z2 (x) z3."""
+
+        def kernel(B: Block) -> Floats:
+            zv, right, last = self._v[B.at, None] * z1[B.at], z2[B.at], z3[B.at]
+            out = np.empty((z1.shape[1], z2.shape[1], z3.shape[1]))
+            for a in range(z1.shape[1]):
+                out[a] = right.T @ (zv[:, [a]] * last)
+            return out
+
+        return self._views[2].rows.sum(kernel)
+
+
+def _check_rank(n_components: object) -> None:
+    whole = isinstance(n_components, Integral) and not isinstance(n_components, bool)
+    if not whole or n_components < 1:  # type: ignore[operator]
+        msg = f"n_components={n_components!r}; expected a whole number, 1 or more"
+        raise InvalidParameterError(msg)
+
+
+def _pairs(x: Floats, y: Floats, a: Ints, b: Ints) -> Floats:
+    """Return x_a y_b + x_b y_a of every row."""
+    return x[:, a] * y[:, b] + x[:, b] * y[:, a]
