@@ -1,11 +1,14 @@
-"""Readers of text and counts, samplers that know the truth, and text that is always there."""
+"""Readers of text, counts and records, samplers that know the truth, and text always there."""
 
 from momentree.datasets.align import align_columns
+from momentree.datasets.codes import roll_up
 from momentree.datasets.corpus import read_corpus
 from momentree.datasets.counts import holds_counts, read_counts
 from momentree.datasets.docstrings import load_docstrings
 from momentree.datasets.documents import read_documents
-from momentree.datasets.objects import Corpus, Documents
+from momentree.datasets.objects import Corpus, Documents, Records
+from momentree.datasets.record_coder import RecordCoder
+from momentree.datasets.records import read_records
 from momentree.datasets.samplers import TopicSample, make_hierarchical_topics, make_single_topic
 from momentree.datasets.samplers_binary import (
     BernoulliSample,
@@ -32,6 +35,8 @@ __all__ = [
     "LDASample",
     "PatientSample",
     "PoissonSample",
+    "RecordCoder",
+    "Records",
     "TextVectorizer",
     "TopicSample",
     "align_columns",
@@ -48,6 +53,8 @@ __all__ = [
     "read_corpus",
     "read_counts",
     "read_documents",
+    "read_records",
+    "roll_up",
     "stop_words",
     "vectorize",
 ]

@@ -1,9 +1,9 @@
-"""What the readers of this room hand on: texts, or counts of words."""
+"""What the readers of this room hand on: texts, counts of words, or coded records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from momentree.exceptions import InvalidDataError
 
 if TYPE_CHECKING:
+    from momentree.datasets.record_coder import RecordCoder
     from momentree.datasets.vectorize import TextVectorizer
 
-__all__ = ["Corpus", "Documents"]
+__all__ = ["Corpus", "Documents", "Records"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +144,82 @@ class Corpus:
     def target_names(self) -> list[str] | None:
         """The different labels in alphabetical order; None without labels."""
         return None if self.labels is None else sorted(set(self.labels))
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Coded records: which record has which code, and all that is known of both.
+
+    Parameters
+    ----------
+    X : csr_array of float64, shape (n, d)
+        1 where record i has code j; NaN, as a stored entry, where that is missing.
+    codes : ndarray of str, shape (d,)
+        The code of each column, in alphabetical order.
+    names : dict of str to str
+        Name of each code that has one.
+    ids : list of str
+        Names of the records; they need not differ.
+    enough : ndarray of bool, shape (n,)
+        Whether a record has enough codes to be learnt from; the others can be assigned to a group.
+    coder : RecordCoder
+        How codes became columns, to do the same with new records.
+    outcomes : dict of str to ndarray of shape (n,), default={}
+        Values of each outcome: float with NaN where missing, or str with "" where missing.
+    outcome_names : dict of str to (str, str), default={}
+        What 0 and 1 are called in outcomes of two values in words, such as ("No", "Yes").
+    name : str, default="records"
+        Where the records come from.
+    form : {"long", "lists", "slots", "wide"}, default="long"
+        How they were written there.
+    notes : sequence of str, default=()
+        What was found out, repaired and left out, one message each.
+
+    Raises
+    ------
+    InvalidDataError
+        If lengths do not fit.
+    """
+
+    X: sp.csr_array[Any]
+    codes: NDArray[Any]
+    names: dict[str, str]
+    ids: list[str]
+    enough: NDArray[np.bool_]
+    coder: RecordCoder
+    outcomes: dict[str, NDArray[Any]] = field(default_factory=dict)
+    outcome_names: dict[str, tuple[str, str]] = field(default_factory=dict)
+    name: str = "records"
+    form: str = "long"
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        n, d = self.X.shape
+        _check_lengths(d, "columns of X", codes=self.codes)
+        _check_lengths(n, "rows of X", ids=self.ids, enough=self.enough, **self.outcomes)
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        return f"Records({self.name!r}, {n:,} records, {d:,} codes, {self.X.nnz:,} entries)"
+
+    def title(self, code: str) -> str:
+        """Return a code with its name.
+
+        Parameters
+        ----------
+        code : str
+            A code of a column.
+
+        Returns
+        -------
+        str
+            Such as "250 Diabetes mellitus"; the code alone where it has no name.
+        """
+        name = self.names.get(code, "")
+        return f"{code} {name}" if name and name != code else code
 
 
 def _check_lengths(expected: int, what: str, **sequences: Any) -> None:

@@ -135,9 +135,11 @@ def make_bernoulli_mixture(
     exponential variables. The maximum is taken for each component; no clustering can reach the
     accuracy of [1] with that of the whole matrix, which leaves few ones: there even the true
     parameters give an adjusted Rand index of 0.92 to 0.99, against 0.995 and more (and 1 with
-    the maximum of each feature), by 99 features and 12 components. Ones are drawn by feature and component, a
-    binomial number of them at places without replacement, which is the same distribution: time
-    O(nnz log nnz + n + k d) and memory O(nnz + n + k d).
+    the maximum of each feature), by 99 features and 12 components.
+
+    Ones are drawn by feature and component, a binomial number of them at places without
+    replacement, which is the same distribution: time O(nnz log nnz + n + k d) and memory
+    O(nnz + n + k d).
 
     References
     ----------

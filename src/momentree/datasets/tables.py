@@ -23,10 +23,10 @@ __all__ = ["find_separator", "read_csv", "read_parquet"]
 
 SEPARATORS = (",", ";", "\t", "|")
 _NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
-_SAMPLE_CHARACTERS = 1 << 16
+SAMPLE_CHARACTERS = 1 << 16
 _ROWS_AT_ONCE = 20_000
 # Separates the units of a record in ASCII and stands in no text: a table of one column.
-_NONE = "\x1f"
+NO_SEPARATOR = "\x1f"
 
 
 def read_csv(
@@ -67,20 +67,20 @@ def read_csv(
     EmptyCorpusError
         If there is not one row.
     """
-    separator = _checked_separator(separator)
+    separator = checked_separator(separator)
     with open_text(path, encoding, newline="") as file:
-        sample = file.read(_SAMPLE_CHARACTERS)
-    found = find_separator(sample, cut=len(sample) == _SAMPLE_CHARACTERS)
+        sample = file.read(SAMPLE_CHARACTERS)
+    found = find_separator(sample, cut=len(sample) == SAMPLE_CHARACTERS)
     if not sample.strip():
         msg = f"cannot read {path}: the file is empty"
         raise ReadError(msg)
     if separator is not None:
-        _check_fit(path, sample, separator, found)
+        check_fit(path, sample, separator, found)
     gatherer = Gatherer(path)
     columns: Columns | None = None
     with (
         open_text(path, encoding, newline="") as file,
-        _faults_of_tables(path, separator or found, encoding),
+        faults_of_tables(path, separator or found, encoding),
     ):
         for frame in _frames(file, separator or found):
             names = [str(name) for name in frame.columns]
@@ -121,7 +121,7 @@ def find_separator(sample: str, *, cut: bool) -> str:
     >>> find_separator('id;text\n1;"yes, we can"\n2;no, never\n', cut=False)
     ';'
     """
-    best, best_score = _NONE, (0.0, 1)
+    best, best_score = NO_SEPARATOR, (0.0, 1)
     for separator in SEPARATORS:
         records = _records(sample, separator, cut=cut)
         n_fields = len(records[0]) if records else 0
@@ -142,7 +142,7 @@ def _records(sample: str, separator: str, *, cut: bool) -> list[list[str]]:
     return records[:-1] if cut and len(records) > 1 else records
 
 
-def _checked_separator(separator: str | None) -> str | None:
+def checked_separator(separator: str | None) -> str | None:
     if separator is None:
         return None
     one = _NAMES.get(separator, separator) if isinstance(separator, str) else separator
@@ -155,10 +155,10 @@ def _checked_separator(separator: str | None) -> str | None:
     return one
 
 
-def _check_fit(path: Path, sample: str, separator: str, found: str) -> None:
+def check_fit(path: Path, sample: str, separator: str, found: str) -> None:
     """Refuse a separator that makes one column of what another one makes several of."""
     records = _records(sample, separator, cut=False)
-    if found in (_NONE, separator) or not records or len(records[0]) > 1:
+    if found in (NO_SEPARATOR, separator) or not records or len(records[0]) > 1:
         return
     msg = (
         f"{path} has one column with separator {separator!r}, and several with {found!r}: leave "
@@ -183,7 +183,7 @@ def _frames(file: TextIO, separator: str) -> Iterator[pd.DataFrame]:
 
 
 @contextmanager
-def _faults_of_tables(path: Path, separator: str, encoding: str) -> Iterator[None]:
+def faults_of_tables(path: Path, separator: str, encoding: str) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             # Only warned of: that all rows are longer than the first line.
@@ -274,7 +274,7 @@ def read_parquet(
     try:
         with path.open("rb") as raw, pq.ParquetFile(raw) as file:
             types = {field.name: field.type for field in file.schema_arrow}
-            strings = [name for name, kind in types.items() if _is_text(kind)]
+            strings = [name for name, kind in types.items() if is_text(kind)]
             first = next(file.iter_batches(batch_size=SAMPLE_ROWS, columns=strings), None)
             rows = {} if first is None else first.to_pydict()
             columns = choose_columns(
@@ -303,7 +303,7 @@ def read_parquet(
     return gatherer.documents(columns)
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
     import pyarrow.types as pt  # type: ignore[import-untyped]
 
     if pt.is_dictionary(kind):

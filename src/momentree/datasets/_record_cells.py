@@ -1,0 +1,258 @@
+"""From cells to codes: cells with one code or several, and cells that say yes or no."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from momentree.datasets._record_forms import MARKS, MISSING, ONES, ZEROS
+from momentree.datasets._record_tables import Cells, Table, excerpt
+from momentree.exceptions import InvalidDataError, ReadError
+
+__all__ = ["Found", "codes_in_cells", "yes_or_no"]
+
+Rows = NDArray[np.intp]
+
+LONGEST_CODE = 100
+"""More characters are text, not a code."""
+
+_INNER_BLANK = r"[^\s,;|]\s+[^\s,;|]"
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ t].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( .*)?"
+    r"|(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"
+    rf"|\d{{1,2}}[- .]+{_MONTH}[- .]+\d{{2,4}}|{_MONTH}[- .]+\d{{1,2}},?[- .]+\d{{2,4}}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Which row has which code: `codes[code[i]]` in row `row[i]`; also where a cell is missing."""
+
+    row: Rows
+    code: Rows
+    codes: list[str]
+    missing_row: Rows
+    missing_code: Rows
+    notes: list[str]
+
+
+def codes_in_cells(table: Table, names: Sequence[str]) -> Found:
+    """Read the codes that stand in cells, one or several in each.
+
+    Raises
+    ------
+    InvalidDataError
+        If most cells of a column hold dates.
+    ReadError
+        If a code is far too long to be one.
+    """
+    columns = [table.cells(name) for name in names]
+    for name, cells in zip(names, columns, strict=True):
+        _refuse_dates(table, name, cells)
+    pattern = _between_codes(columns)
+    rows, tokens = [], []
+    pieces: list[NDArray[Any]] = []
+    n_pieces = 0
+    for name, cells in zip(names, columns, strict=True):
+        value, parts = _parts(cells, pattern)
+        _refuse_text(table, name, cells, value, parts)
+        # Values come sorted, so the parts of each are a slice: rows take the slices of theirs.
+        lengths = np.bincount(value, minlength=len(cells.texts))
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        n = lengths[cells.index]
+        row = np.repeat(np.arange(len(n)), n)
+        within = np.arange(len(row)) - np.repeat(np.cumsum(n) - n, n)
+        tokens.append(starts[cells.index][row] + within + n_pieces)
+        rows.append(row)
+        pieces.append(parts)
+        n_pieces += len(parts)
+    written, raw = pd.factorize(np.concatenate(pieces))
+    upper = np.array([text.upper() for text in raw], dtype=object)
+    canonical, codes = pd.factorize(upper)
+    row, token = np.concatenate(rows), written[np.concatenate(tokens)]
+    notes = []
+    padded = sum(cells.padded for cells in columns)
+    if padded:
+        notes.append(f"blanks around the content of {padded:,} cells were taken away")
+    lowered = int(np.count_nonzero((upper != raw)[token]))
+    if lowered:
+        notes.append(f"{lowered:,} codes were put in upper case")
+    none = np.empty(0, dtype=np.intp)
+    return Found(row, canonical[token], list(map(str, codes)), none, none, notes)
+
+
+def _parts(cells: Cells, pattern: str | None) -> tuple[Rows, NDArray[Any]]:
+    """Return the number of the value and the text of each code in the different values."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+    if pattern is None:
+        value, parts = np.arange(len(cells.texts)), cells.texts
+    else:
+        lists = pc.split_pattern_regex(pa.array(cells.texts, pa.large_string()), pattern)
+        value = pc.list_parent_indices(lists).to_numpy().astype(np.intp)
+        flat = pc.utf8_trim_whitespace(lists.flatten())
+        parts = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=object)
+    index, unique = pd.factorize(parts)
+    there = np.array([part.lower() not in MISSING for part in unique], dtype=bool)[index]
+    return value[there], parts[there]
+
+
+def _between_codes(columns: Sequence[Cells]) -> str | None:
+    """Find what stands between codes in one cell; None where each holds one."""
+    values = pd.Series(np.concatenate([cells.texts for cells in columns]), dtype="string[pyarrow]")
+    signs = "".join(sign for sign in ";|\n\t" if values.str.contains(sign, regex=False).any())
+    with_comma = values[values.str.contains(",", regex=False)]
+    # A comma may be part of a name, as in "diabetes, type 2"; codes hold no blanks.
+    if len(with_comma) and with_comma.str.contains(_INNER_BLANK, regex=True).mean() <= 0.1:
+        signs += ","
+    with_blank = values[values.str.contains(_INNER_BLANK, regex=True)].head(1000)
+    if len(with_blank):
+        # Blanks part codes where every piece has a digit and is short, as in "25000 4019".
+        pieces = with_blank.str.split(rf"[{signs}\s]+", regex=True).explode()
+        pieces = pieces[pieces != ""]
+        if (pieces.str.contains(r"\d", regex=True) & (pieces.str.len() <= 12)).mean() >= 0.9:
+            return rf"[{signs}\s]+"
+    return f"[{signs}]+" if signs else None
+
+
+def _refuse_dates(table: Table, name: str, cells: Cells) -> None:
+    dates = np.array([_DATE.fullmatch(text) is not None for text in cells.texts], dtype=bool)
+    filled = np.array([text.lower() not in MISSING for text in cells.texts], dtype=bool)
+    n, total = int(cells.counts[dates].sum()), int(cells.counts[filled].sum())
+    if total and 2 * n > total:
+        row = cells.first(dates)
+        msg = (
+            f"{table.place(name, row)}, holds {excerpt(cells.texts[cells.index[row]])}: {n:,} of "
+            f"{total:,} values of the column are dates, not codes; name the column of codes with "
+            f"code_columns"
+        )
+        raise InvalidDataError(msg)
+
+
+def _refuse_text(table: Table, name: str, cells: Cells, value: Rows, parts: NDArray[Any]) -> None:
+    too_long = {part for part in pd.unique(parts) if len(part) > LONGEST_CODE}
+    if not too_long:
+        return
+    long = next(i for i, part in enumerate(parts) if part in too_long)
+    row = int(np.argmax(cells.index == value[long]))
+    msg = (
+        f"{table.place(name, row)}, holds {excerpt(parts[long])}, {len(parts[long]):,} characters "
+        f"with no sign between codes; a code has at most {LONGEST_CODE}: name the column of codes "
+        f"with code_columns, or part codes by ';'"
+    )
+    raise ReadError(msg)
+
+
+def yes_or_no(table: Table, names: Sequence[str], *, chosen: bool) -> Found:
+    """Read columns of 0 and 1, one a code; a cell that says neither is missing.
+
+    Raises
+    ------
+    InvalidDataError
+        If a value is neither; or if all columns hold 1 or nothing, which leaves no zero.
+    """
+    kept: list[str] = []
+    texts: list[str] = []
+    unmarked: list[str] = []
+    marked = 0
+    ones: list[Rows] = []
+    empty: list[Rows] = []
+    for name in names:
+        cells = table.cells(name)
+        kinds = np.array([_kind(text) for text in cells.texts])
+        said = {text.lower() for text in cells.texts} - MISSING
+        if (kinds == _OTHER).any():
+            if not chosen and _is_text(cells, kinds):
+                texts.append(name)
+                continue
+            raise InvalidDataError(_neither(table, name, cells, kinds, chosen=chosen))
+        if said and said <= MARKS:
+            # Marks alone are ticks on a form: nothing there means no.
+            kinds[cells.texts == ""] = _ZERO
+            marked += 1
+        elif said and not (kinds == _ZERO).any() and (kinds == _MISSING).any():
+            unmarked.append(name)
+        row_kinds = kinds[cells.index]
+        kept.append(name)
+        ones.append(np.flatnonzero(row_kinds == _ONE))
+        empty.append(np.flatnonzero(row_kinds == _MISSING))
+    notes = []
+    if texts:
+        notes.append(f"left out {len(texts):,} columns of text: {_some(texts)}")
+    if marked:
+        notes.append(f"in {marked:,} columns of ticks an empty cell is taken for no")
+    if unmarked and len(unmarked) == len(kept):
+        msg = (
+            f"{table.path}: all columns of codes, such as {unmarked[0][:60]!r}, hold 1 or nothing, "
+            f"and an empty cell is a missing value: write 0 where a record lacks the code, or x "
+            f"instead of 1 where empty means no"
+        )
+        raise InvalidDataError(msg)
+    if unmarked:
+        notes.append(
+            f"{len(unmarked):,} columns hold 1 or nothing: {_some(unmarked)}; their empty cells "
+            f"are missing values (write x instead of 1 where empty means no)"
+        )
+    absent = sum(map(len, empty))
+    if absent:
+        notes.append(f"{absent:,} cells are empty or NA: they are missing values, not zeros")
+    row, code = _stacked(ones)
+    missing_row, missing_code = _stacked(empty)
+    return Found(row, code, kept, missing_row, missing_code, notes)
+
+
+_ZERO, _ONE, _MISSING, _OTHER = range(4)
+
+
+def _kind(text: str) -> int:
+    lower = text.lower()
+    if lower in ONES:
+        return _ONE
+    if lower in ZEROS:
+        return _ZERO
+    return _MISSING if lower in MISSING else _OTHER
+
+
+def _stacked(rows: Sequence[Rows]) -> tuple[Rows, Rows]:
+    lengths = [len(one) for one in rows]
+    if not lengths:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    return np.concatenate(rows), np.repeat(np.arange(len(rows)), lengths)
+
+
+def _is_text(cells: Cells, kinds: NDArray[Any]) -> bool:
+    """Tell a column of words or dates from one of numbers, or of 0 and 1 with a slip."""
+    counts = cells.counts
+    other = kinds == _OTHER
+    if counts[other].sum() <= counts[kinds < _MISSING].sum():
+        return False
+    numbers = pd.to_numeric(pd.Series(cells.texts[other], dtype=object), errors="coerce")
+    return bool(numbers.isna().any())
+
+
+def _neither(table: Table, name: str, cells: Cells, kinds: NDArray[Any], *, chosen: bool) -> str:
+    row = cells.first(kinds == _OTHER)
+    todo = (
+        "leave the column out of code_columns"
+        if chosen
+        else ("choose the columns of codes with code_columns")
+    )
+    return (
+        f"{table.place(name, row)}, holds {excerpt(cells.texts[cells.index[row]])}, expected 0 or "
+        f"1 (or yes and no, true and false): mend it, name the column in outcome_columns if it is "
+        f"an outcome, or {todo}"
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name[:40]) for name in names[:5])
+    return f"{shown} and {len(names) - 5:,} more" if len(names) > 5 else shown

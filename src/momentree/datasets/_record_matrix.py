@@ -1,0 +1,212 @@
+"""From rows with codes to a matrix of records, and the choice of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree.datasets._record_cells import Found
+from momentree.datasets._record_forms import Layout
+from momentree.datasets._record_tables import Table, excerpt
+from momentree.datasets.codes import SYSTEMS, check_fits, looks_like, lost_zeros
+from momentree.datasets.record_coder import RecordCoder
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
+
+__all__ = ["Rows", "choose_codes", "find_rules", "join_rows", "matrix_of", "ones_per_row"]
+
+Ints = NDArray[np.intp]
+
+LARGE = 1_000
+"""Records from which on a code must be in five of them, not two."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which record each row belongs to: -1 for none."""
+
+    record: Ints
+    ids: list[str]
+    notes: list[str]
+
+
+def join_rows(table: Table, layout: Layout) -> Rows:
+    """Find the records: one a row, or one a value of the key; in the order of the file."""
+    n = table.n_rows
+    if layout.key is None:
+        ids = [str(i) for i in range(1, n + 1)]
+        return Rows(np.arange(n), ids, ["records have no ids; they are numbered by row from 1"])
+    cells = table.cells(layout.key)
+    texts = cells.texts[cells.index]
+    empty = texts == ""
+    n_empty = int(empty.sum())
+    notes = []
+    if not layout.joined:
+        n_again = n - n_empty - int((cells.texts != "").sum())
+        if n_again:
+            notes.append(
+                f"{n_again:,} rows repeat an id of column {layout.key!r}; each is a record of its "
+                f"own (union_by={layout.key!r} would join them)"
+            )
+        if n_empty:
+            notes.append(f"{n_empty:,} records have no id in column {layout.key!r}")
+        return Rows(np.arange(n), texts.tolist(), notes)
+    texts[empty] = None
+    record, found = pd.factorize(texts)
+    if not len(found):
+        msg = f"{table.path}: column {layout.key!r} is empty in every row, so there is no record"
+        raise EmptyCorpusError(msg)
+    if n_empty:
+        notes.append(f"left out {n_empty:,} rows with nothing in column {layout.key!r}")
+    notes.append(f"joined {n - n_empty:,} rows into {len(found):,} records by {layout.key!r}")
+    return Rows(record, list(map(str, found)), notes)
+
+
+def matrix_of(
+    rows: Rows, found: Found, column: Ints, n_columns: int
+) -> tuple[sp.csr_array[Any], int]:
+    """Return 1 where a record has a code, NaN where that is missing, and how many ones repeat.
+
+    `column` is that of each of the codes found, -1 for none.
+    """
+    shape = (len(rows.ids), n_columns)
+    X, repeated = _cells(rows.record[found.row], column[found.code], shape)
+    if len(found.missing_row):
+        gaps, _ = _cells(rows.record[found.missing_row], column[found.missing_code], shape)
+        # A record with the code in one row has it, whatever its other rows leave open.
+        gaps = sp.csr_array(gaps - gaps.multiply(X))
+        gaps.eliminate_zeros()
+        gaps.data[:] = np.nan
+        X = sp.csr_array(X + gaps)
+    return X, repeated
+
+
+def _cells(record: Ints, column: Ints, shape: tuple[int, int]) -> tuple[sp.csr_array[Any], int]:
+    there = (record >= 0) & (column >= 0)
+    places = (record[there].astype(np.int32), column[there].astype(np.int32))
+    n = len(places[0])
+    X = sp.csr_array(sp.coo_array((np.ones(n), places), shape=shape))
+    X.sum_duplicates()
+    X.data[:] = 1.0
+    return X, n - X.nnz
+
+
+def ones_per_row(X: sp.csr_array[Any]) -> Ints:
+    """Count the codes of each record; a missing one is none."""
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(row[X.data == 1], minlength=X.shape[0])
+
+
+def find_rules(
+    table: Table, found: Found, rules: RecordCoder, *, wide: bool
+) -> tuple[RecordCoder, list[str], list[str]]:
+    """Return the rules, completed by what the codes show, the group of each code, and notes.
+
+    Raises
+    ------
+    InvalidDataError
+        If most codes are not of the system, or not in the mapping.
+    """
+    codes = found.codes
+    counts = np.bincount(found.code, minlength=len(codes))
+    notes = []
+    if rules.rollup in SYSTEMS:
+        check_fits(codes, counts, rules.rollup, str(table.path))
+        strange = counts[~looks_like(codes, rules.rollup)]
+        if len(strange):
+            notes.append(
+                f"{len(strange):,} codes ({strange.sum():,} entries) do not look like "
+                f"{rules.rollup}; they are kept as they are"
+            )
+        if rules.rollup == "icd9":
+            short = sum(int(c) for code, c in zip(codes, counts, strict=True) if lost_zeros(code))
+            if short:
+                notes.append(f"{short:,} entries had lost zeros at the front, such as 038 as 38")
+    elif rules.rollup == "mapping":
+        known = np.array([group is not None for group in rules.mapped(codes)], dtype=bool)
+        lost = counts[~known]
+        if 2 * lost.sum() > counts.sum():
+            first = excerpt(codes[int(np.argmin(known))])
+            msg = (
+                f"{table.path}: the mapping knows only {counts[known].sum():,} of {counts.sum():,} "
+                f"entries; it lacks {first}: look whether its codes are written in the same way"
+            )
+            raise InvalidDataError(msg)
+        if len(lost):
+            notes.append(
+                f"{len(lost):,} codes ({lost.sum():,} entries) are not in the mapping; they are "
+                f"kept as they are"
+            )
+    elif not wide:
+        dotted = {code for code in codes if "." in code}
+        twins = {code.replace(".", "") for code in dotted} & set(codes)
+        icd = max(counts[looks_like(codes, name)].sum() for name in SYSTEMS)
+        if twins and 10 * icd >= 9 * counts.sum():
+            rules = replace(rules, undotted=True)
+            notes.append(
+                f"{len(twins):,} codes stand with and without their dot; all dots were taken out"
+            )
+    as_it_is = wide and rules.rollup is None
+    return rules, [*codes] if as_it_is else rules.group(codes), notes
+
+
+def choose_codes(
+    X: sp.csr_array[Any],
+    codes: Sequence[str],
+    *,
+    where: str,
+    min_records: int | None,
+    coverage: float | None,
+    drop_constant: bool,
+    wide: bool,
+) -> tuple[Ints, list[str]]:
+    """Choose the columns, in order: not too rare, not in every record, the commonest ones.
+
+    Raises
+    ------
+    EmptyCorpusError
+        If none is left.
+    """
+    n, d = X.shape
+    ones = np.bincount(X.indices[X.data == 1], minlength=d)
+    least = (5 if n >= LARGE else 2) if min_records is None else min_records
+    rare = ones < least
+    # A record without any code tells nothing of a code that all others have; a table of zeros
+    # and ones says of each record what it lacks.
+    empty = 0 if wide else int((np.diff(X.indptr) == 0).sum())
+    observed = n - empty - np.bincount(X.indices[np.isnan(X.data)], minlength=d)
+    constant = ~rare & (ones == observed) if drop_constant else np.zeros(d, dtype=bool)
+    names = np.array(codes, dtype=object)
+    notes = []
+    if rare.any():
+        notes.append(f"dropped {rare.sum():,} of {d:,} codes, in fewer than {least:,} records")
+    if constant.any():
+        some = ", ".join(repr(name[:40]) for name in names[constant][:5])
+        notes.append(f"dropped {constant.sum():,} codes that every record has, such as {some}")
+    keep = np.flatnonzero(~rare & ~constant)
+    if not len(keep):
+        msg = f"{where}: no codes in {n:,} records"
+        if d:
+            msg = (
+                f"{where}: none of {d:,} codes is left: {rare.sum():,} are in fewer than "
+                f"{least:,} of {n:,} records, and {constant.sum():,} in every record; lower "
+                f"min_records, pass drop_constant=False, or roll codes up"
+            )
+        raise EmptyCorpusError(msg)
+    if coverage is not None:
+        # The commonest first; of equally common ones by name, so that rows may come in any order.
+        order = keep[np.lexsort((names[keep], -ones[keep]))]
+        share = np.cumsum(ones[order]) / ones[keep].sum()
+        n_kept = int(np.searchsorted(share, coverage - 1e-12)) + 1
+        if n_kept < len(keep):
+            notes.append(
+                f"kept the {n_kept:,} commonest of {len(keep):,} codes, which make up "
+                f"{share[n_kept - 1]:.1%} of all entries"
+            )
+        keep = order[:n_kept]
+    return np.sort(keep), notes
