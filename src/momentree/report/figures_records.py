@@ -1,0 +1,251 @@
+"""Figures of the codes of groups: how frequent they are, and their relative risks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.exceptions import InvalidParameterError
+from momentree.metrics import GroupProfiles
+from momentree.report.figures_records_canvas import (
+    INK,
+    LINE,
+    SOFT,
+    bare,
+    check_labels_of,
+    check_number,
+    group_color,
+    new_axes,
+    nice_top,
+    percent,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_code_frequencies", "plot_relative_risk"]
+
+_ROW = 0.22
+_NAMES_WIDTH = 3.2
+_PANEL = 0.86
+"""Share of a column that its bars fill at most; the rest keeps neighbours apart."""
+
+
+def plot_code_frequencies(
+    profiles: GroupProfiles,
+    names: Sequence[Any] | None = None,
+    ax: Axes | None = None,
+    *,
+    n_codes: int = 20,
+    group_names: Sequence[Any] | None = None,
+) -> Axes:
+    """Draw how frequent the most common codes are in each group, against the whole.
+
+    Parameters
+    ----------
+    profiles : GroupProfiles
+        From :func:`momentree.metrics.group_profiles`.
+    names : sequence of length d, default=None
+        Names of the codes; None is their numbers. Long ones are cut.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure of a size that fits.
+    n_codes : int >= 1, default=20
+        Codes to draw, the most common ones of all records, the most common first.
+    group_names : sequence of length k, default=None
+        Names of the groups; None is their numbers.
+
+    Returns
+    -------
+    Axes
+        A row for each code and a column for each group, as wide as the top of the scale. The bar
+        is the frequency in the group, the dark mark that in the whole, the line the interval.
+
+    Raises
+    ------
+    InvalidDataError
+        If names are not as many as codes or groups.
+    InvalidParameterError
+        When ``n_codes`` < 1.
+
+    Notes
+    -----
+    The disease-frequency chart, Fig. 4.3b of [1], with the whole and intervals added.
+
+    References
+    ----------
+    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
+       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.metrics import group_profiles
+    >>> from momentree.report import plot_code_frequencies
+    >>> X = np.array([[1, 1], [1, 0], [1, 0], [0, 0]])
+    >>> ax = plot_code_frequencies(group_profiles(X, [0, 0, 1, 1]), ["asthma", "gout"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['asthma', 'gout']
+    """
+    check_number("n_codes", n_codes)
+    k, d = profiles.frequencies.shape
+    code_names = check_labels_of("names", names, d)
+    labels = check_labels_of("group_names", group_names, k)
+    common = np.argsort(-np.nan_to_num(profiles.overall), kind="stable")[:n_codes]
+    shown, limits = profiles.frequencies[:, common], profiles.frequency_intervals[:, common]
+    whole = profiles.overall[common]
+    top = nice_top(np.append(shown, whole))
+    if ax is None:
+        column = 1.6 if k <= 4 else (1.1 if k <= 8 else 0.8)
+        ax = new_axes(_NAMES_WIDTH + column * k, _ROW * len(common) + 1.0)
+    rows = np.arange(len(common))
+    scale = _PANEL / top
+    for g in range(k):
+        ax.axvline(g, color=LINE, linewidth=0.8, zorder=0)
+        known = np.isfinite(shown[g])
+        ax.barh(
+            rows[known],
+            shown[g, known] * scale,
+            left=g,
+            height=0.72,
+            color=group_color(g),
+            zorder=1,
+        )
+        # The interval may go on beyond a scale that is made for the frequencies.
+        low, high = np.minimum(limits[g, known], top).T * scale + g
+        ax.hlines(rows[known], low, high, color=SOFT, linewidth=0.9, zorder=2)
+        at = whole * scale + g
+        ax.vlines(at, rows - 0.42, rows + 0.42, color=INK, linewidth=1.3, zorder=3)
+        title = labels[g] if k <= 8 or len(labels[g]) <= 8 else labels[g][:7] + "…"
+        ax.text(g, -0.9, f"{title}\n{percent(profiles.shares[g])}", va="bottom", fontsize=8)
+    ax.set_ylim(len(common) - 0.4, -0.8)
+    ax.set_xlim(-0.02, k)
+    ax.set_yticks(rows, [code_names[c] for c in common], fontsize=9)
+    ends = [tick for g in range(k) for tick in (g, g + _PANEL)]
+    ax.set_xticks(ends, ["0", percent(top)] * k, fontsize=7)
+    for tick, label in zip(ends, ax.get_xticklabels(), strict=True):
+        label.set_horizontalalignment("left" if tick == int(tick) else "right")
+    ax.set_xlabel("records of the group with the code (dark mark: of all records)", fontsize=8)
+    bare(ax)
+    return ax
+
+
+def plot_relative_risk(
+    profiles: GroupProfiles,
+    group: int,
+    names: Sequence[Any] | None = None,
+    ax: Axes | None = None,
+    *,
+    n_codes: int = 20,
+) -> Axes:
+    """Draw the relative risks of the codes that are surely more frequent in a group.
+
+    Parameters
+    ----------
+    profiles : GroupProfiles
+        From :func:`momentree.metrics.group_profiles`.
+    group : int
+        Which group, 0 to k - 1.
+    names : sequence of length d, default=None
+        Names of the codes; None is their numbers. Long ones are cut.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure with a height that fits.
+    n_codes : int >= 1, default=20
+        Codes to draw: those with the highest lower limits, the highest first. Codes without a
+        relative risk are left out.
+
+    Returns
+    -------
+    Axes
+        A point for each code, its interval as line, on a logarithmic axis; 1 is no difference.
+        An arrow says that a limit, or the risk itself, is beyond the axis. At the right the
+        frequency in the group and in the rest.
+
+    Raises
+    ------
+    InvalidDataError
+        If names are not as many as codes.
+    InvalidParameterError
+        When ``n_codes`` < 1 or there is no such group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.metrics import group_profiles
+    >>> from momentree.report import plot_relative_risk
+    >>> X = np.array([[1, 1], [1, 0], [1, 0], [0, 1]])
+    >>> ax = plot_relative_risk(group_profiles(X, [0, 0, 1, 1]), 0, ["asthma", "gout"])
+    >>> ax.get_xscale()
+    'log'
+    """
+    check_number("n_codes", n_codes)
+    k, d = profiles.relative_risk.shape
+    if not 0 <= group < k:
+        msg = f"group is {group!r} but must be 0 to {k - 1}"
+        raise InvalidParameterError(msg)
+    code_names = check_labels_of("names", names, d)
+    risk, limits = profiles.relative_risk[group], profiles.relative_risk_intervals[group]
+    order = np.lexsort((-np.nan_to_num(risk, posinf=1e300), -limits[:, 0]))  # NaN comes last
+    codes = order[np.isfinite(limits[order, 0])][:n_codes]
+    rows = np.arange(len(codes))
+    if ax is None:
+        ax = new_axes(8.2, _ROW * 1.1 * max(len(codes), 1) + 0.9)
+    low, high, point = limits[codes, 0], limits[codes, 1], risk[codes]
+    first, last = _log_range(np.concatenate([low, high, point]))
+    left, right = np.clip(low, first, last), np.clip(high, first, last)
+    ax.axvline(1.0, color=SOFT, linewidth=1.0, zorder=0)
+    ax.hlines(rows, left, right, color=INK, linewidth=1.2, zorder=2)
+    inside = (point >= first) & (point <= last)
+    ax.scatter(
+        point[inside], rows[inside], s=42, color=group_color(group), edgecolors=INK, zorder=3
+    )
+    for beyond, x, marker in ((high > last, last, ">"), (low < first, first, "<")):
+        ax.plot(np.full(beyond.sum(), x), rows[beyond], marker, color=INK, ms=5, clip_on=False)
+    _write_frequencies(ax, profiles, group, codes)
+    ax.set_xscale("log")
+    ax.set_xlim(first, last)
+    ax.set_ylim(len(codes) - 0.4, -0.6)
+    _log_ticks(ax, first, last)
+    ax.set_yticks(rows, [code_names[c] for c in codes], fontsize=9)
+    ax.set_xlabel(
+        f"relative risk, group {group} against the rest ({100 * profiles.confidence:g} % interval)",
+        fontsize=9,
+    )
+    bare(ax, "bottom")
+    return ax
+
+
+def _write_frequencies(
+    ax: Axes, profiles: GroupProfiles, group: int, codes: NDArray[np.intp]
+) -> None:
+    """Write the frequency in the group and in the rest beside each row."""
+    counts, observed = profiles.counts[:, codes], profiles.observed[:, codes]
+    inside = profiles.frequencies[group, codes]
+    rest = (counts.sum(axis=0) - counts[group]) / (observed.sum(axis=0) - observed[group])
+    side = ax.get_yaxis_transform()
+    for row, (share, other) in enumerate(zip(inside, rest, strict=True)):
+        for x, text in ((1.11, percent(share)), (1.22, percent(other))):
+            ax.text(x, row, text, transform=side, ha="right", va="center", fontsize=8, color=INK)
+    for x, text in ((1.11, "group"), (1.22, "rest")):
+        ax.text(x, -0.75, text, transform=side, ha="right", va="bottom", fontsize=8, color=SOFT)
+
+
+def _log_range(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of a logarithmic axis: what is known, 1, and no more than 0.01 to 1000."""
+    known = values[np.isfinite(values) & (values > 0)]
+    low, high = min(1.0, known.min(initial=1.0)), max(1.0, known.max(initial=1.0))
+    return max(low / 1.15, 0.01), min(max(high * 1.15, 2.0), 1000.0)
+
+
+def _log_ticks(ax: Axes, first: float, last: float) -> None:
+    from matplotlib.ticker import NullFormatter, NullLocator
+
+    decades = [c * 10.0**e for e in range(-2, 4) for c in (1.0, 2.0, 5.0)]
+    ticks = [tick for tick in decades if first <= tick <= last]
+    if len(ticks) > 8:
+        ticks = [tick for tick in ticks if f"{tick:e}"[0] == "1"]
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)

@@ -1,0 +1,221 @@
+"""Figures of groups as wholes: their sizes, the rates of an outcome, and stability of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from momentree.exceptions import InvalidDataError
+from momentree.metrics import GroupProfiles, OutcomeRates
+from momentree.report.figures_records_canvas import (
+    INK,
+    LINE,
+    SOFT,
+    bare,
+    check_labels_of,
+    group_color,
+    new_axes,
+    nice_top,
+    percent,
+    plain,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_group_sizes", "plot_outcome_rates", "plot_stability"]
+
+_ROW = 0.3
+_PANEL = 0.86
+_BLUE = "#0072b2"
+
+
+def plot_group_sizes(
+    profiles: GroupProfiles,
+    ax: Axes | None = None,
+    *,
+    group_names: Sequence[Any] | None = None,
+) -> Axes:
+    """Draw the share of records in each group with its interval.
+
+    Parameters
+    ----------
+    profiles : GroupProfiles
+        From :func:`momentree.metrics.group_profiles`.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure with a height that fits.
+    group_names : sequence of length k, default=None
+        Names of the groups; None is their numbers.
+
+    Returns
+    -------
+    Axes
+        A bar for each group, with its number of records beside it.
+
+    Raises
+    ------
+    InvalidDataError
+        If names are not as many as groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.metrics import group_profiles
+    >>> from momentree.report import plot_group_sizes
+    >>> profiles = group_profiles(np.ones((4, 1)), [0, 0, 0, 1])
+    >>> [text.get_text() for text in plot_group_sizes(profiles).texts]
+    ['3', '1']
+    """
+    k = len(profiles.sizes)
+    names = check_labels_of("group_names", group_names, k)
+    ax = new_axes(6.4, _ROW * k + 0.8) if ax is None else ax
+    rows = np.arange(k)
+    low, high = 100.0 * profiles.share_intervals.T
+    ax.barh(rows, 100.0 * profiles.shares, height=0.72, color=[group_color(g) for g in range(k)])
+    ax.hlines(rows, low, high, color=INK, linewidth=1.1)
+    for row, (end, size) in enumerate(zip(high, profiles.sizes, strict=True)):
+        ax.annotate(
+            f"{size:,.0f}",
+            (end, row),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=INK,
+        )
+    ax.set_ylim(k - 0.4, -0.6)
+    ax.set_xlim(0.0, 1.12 * float(high.max()))
+    ax.set_yticks(rows, names, fontsize=9)
+    ax.set_xlabel(f"% of records ({100 * profiles.confidence:g} % interval)", fontsize=9)
+    bare(ax, "bottom")
+    return ax
+
+
+def plot_outcome_rates(
+    rates: OutcomeRates,
+    ax: Axes | None = None,
+    *,
+    group_names: Sequence[Any] | None = None,
+    outcome: str = "outcome",
+) -> Axes:
+    """Draw how often an outcome occurs in each group, against the whole.
+
+    Parameters
+    ----------
+    rates : OutcomeRates
+        From :func:`momentree.metrics.outcome_rates`.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure of a size that fits.
+    group_names : sequence of length k, default=None
+        Names of the groups; None is their numbers.
+    outcome : str, default="outcome"
+        What the outcome is called.
+
+    Returns
+    -------
+    Axes
+        A row for each group and a column for each class, all on the same scale. The point is the
+        rate, the line through it the interval, the upright line the rate of all records.
+
+    Raises
+    ------
+    InvalidDataError
+        If names are not as many as groups.
+
+    Examples
+    --------
+    >>> from momentree.metrics import outcome_rates
+    >>> from momentree.report import plot_outcome_rates
+    >>> rates = outcome_rates([0, 0, 1, 1], [True, False, True, True])
+    >>> plot_outcome_rates(rates, outcome="died").get_xlabel()
+    'died: True (95 % interval)'
+    """
+    k, c = rates.rates.shape
+    names = check_labels_of("group_names", group_names, k)
+    if ax is None:
+        ax = new_axes(2.4 + (4.0 if c == 1 else 1.7 * c), _ROW * k + 1.0)
+    rows = np.arange(k)
+    top = nice_top(rates.intervals)
+    scale = _PANEL / top
+    for j in range(c):
+        ax.axvline(j, color=LINE, linewidth=0.8, zorder=0)
+        if np.isfinite(rates.overall[j]):
+            ax.axvline(j + rates.overall[j] * scale, color=SOFT, linewidth=1.0, zorder=0)
+        low, high = rates.intervals[:, j].T * scale + j
+        ax.hlines(rows, low, high, color=INK, linewidth=1.2, zorder=2)
+        ax.scatter(
+            rates.rates[:, j] * scale + j,
+            rows,
+            s=42,
+            color=[group_color(g) for g in range(k)],
+            edgecolors=INK,
+            zorder=3,
+        )
+        if c > 1:
+            ax.text(j, -0.8, plain(rates.classes[j])[:22], va="bottom", fontsize=8, color=INK)
+    ax.set_ylim(k - 0.4, -0.6)
+    ax.set_xlim(-0.02, c)
+    ax.set_yticks(rows, names, fontsize=9)
+    parts = np.linspace(0.0, 1.0, 5) if c == 1 else np.array([0.0, 1.0])
+    ticks = (np.arange(c)[:, None] + parts * _PANEL).ravel()
+    ax.set_xticks(ticks, [percent(top * part) for part in parts] * c, fontsize=8)
+    what = plain(outcome) if c > 1 else f"{plain(outcome)}: {plain(rates.classes[0])}"
+    ax.set_xlabel(f"{what} ({100 * rates.confidence:g} % interval)", fontsize=9)
+    bare(ax)
+    return ax
+
+
+def plot_stability(scores: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
+    """Draw the stability of several methods, each repeat a dot.
+
+    Parameters
+    ----------
+    scores : mapping of str to array-like of shape (n_repeats,)
+        Scores of each method, such as :func:`momentree.metrics.stability_score` gives for an
+        estimator. Numbers of repeats may differ.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure with a height that fits.
+
+    Returns
+    -------
+    Axes
+        The most stable method first, with the mean and the standard deviation of its repeats.
+
+    Raises
+    ------
+    InvalidDataError
+        If there is no method, or one has no scores or other values than finite numbers.
+
+    Examples
+    --------
+    >>> from momentree.report import plot_stability
+    >>> ax = plot_stability({"k-means": [0.4, 0.6], "tree": [0.9, 1.0]})
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['tree', 'k-means']
+    """
+    table = {name: np.atleast_1d(np.asarray(v, dtype=np.float64)) for name, v in scores.items()}
+    bad = [name for name, v in table.items() if not v.size or not np.isfinite(v).all()]
+    if bad or not table:
+        what = f"no finite numbers for {bad[0]!r}" if bad else "no method"
+        msg = f"scores hold {what}; give each method one finite score or more"
+        raise InvalidDataError(msg)
+    order = sorted(table, key=lambda name: -float(table[name].mean()))
+    ax = new_axes(6.4, _ROW * len(order) + 0.8) if ax is None else ax
+    for row, name in enumerate(order):
+        values = table[name]
+        mean, spread = float(values.mean()), float(values.std())
+        ax.plot([mean - spread, mean + spread], [row, row], color=LINE, linewidth=7, zorder=1)
+        ax.scatter(values, np.full(len(values), row), s=14, color=SOFT, zorder=2, linewidths=0)
+        ax.plot([mean, mean], [row - 0.3, row + 0.3], color=_BLUE, linewidth=2.2, zorder=3)
+        text = f"{mean:.2f} ± {spread:.2f}"
+        side = ax.get_yaxis_transform()
+        ax.text(1.02, row, text, transform=side, va="center", fontsize=8, color=INK)
+    ax.set_ylim(len(order) - 0.4, -0.6)
+    ax.set_xlim(min(0.0, 1.05 * min(float(v.min()) for v in table.values())), 1.0)
+    ax.set_yticks(np.arange(len(order)), [plain(name) for name in order], fontsize=9)
+    ax.set_xlabel("stability (adjusted Rand index on the common records)", fontsize=9)
+    bare(ax, "bottom")
+    return ax

@@ -1,0 +1,163 @@
+"""The heat map of records and their codes, ordered by group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momentree.exceptions import InvalidDataError
+from momentree.metrics import group_profiles
+from momentree.report.figures_records_canvas import (
+    bare,
+    check_labels_of,
+    check_number,
+    group_color,
+    new_axes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_record_heatmap"]
+
+Floats = NDArray[np.float64]
+
+_INK_RGB = np.array([0x20, 0x24, 0x2A]) / 255.0
+_MISSING_RGB = np.array([1.0, 1.0, 1.0])
+_PALE = 0.5
+"""How far the ground of a group is from white to its colour."""
+
+
+def plot_record_heatmap(
+    X: Any,
+    labels: ArrayLike,
+    names: Sequence[Any] | None = None,
+    ax: Axes | None = None,
+    *,
+    n_codes: int = 40,
+    max_rows: int = 600,
+    group_names: Sequence[Any] | None = None,
+) -> Axes:
+    """Draw which records have which codes, records ordered by group.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix or array} of shape (n, d)
+        1 where a record has a code, 0 where it has not, NaN where that is not known.
+    labels : array-like of int of shape (n,)
+        Group of each record, 0 to k - 1.
+    names : sequence of length d, default=None
+        Names of the codes; None is their numbers. Long ones are cut.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+    n_codes : int >= 1, default=40
+        Codes to draw, the most common ones of all records, the most common first.
+    max_rows : int >= 1, default=600
+        Lines of the picture. Where there are more records, neighbours share a line, as dark as
+        the share of them that has the code; a group has one line at least.
+    group_names : sequence of length k, default=None
+        Names of the groups; None is their numbers.
+
+    Returns
+    -------
+    Axes
+        Groups from top to bottom, each on a ground of its own colour; white is a missing value.
+
+    Raises
+    ------
+    InvalidDataError
+        If X holds other values than 0, 1 and NaN, labels do not fit, or names are not as many as
+        codes or groups.
+    InvalidParameterError
+        When ``n_codes`` or ``max_rows`` < 1.
+
+    Notes
+    -----
+    Fig. 4.3a of [1]. The picture shows single records where there are no more than ``max_rows``:
+    do not publish it where that may tell who they are. Time O(nnz), memory O(max_rows n_codes)
+    beside the data.
+
+    References
+    ----------
+    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
+       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.report import plot_record_heatmap
+    >>> ax = plot_record_heatmap(np.array([[1, 1], [1, 0], [0, 1]]), [1, 0, 1])
+    >>> ax.images[0].get_array().shape
+    (3, 2, 3)
+    """
+    check_number("n_codes", n_codes)
+    check_number("max_rows", max_rows)
+    groups = np.asarray(labels)
+    whole = group_profiles(X, groups)
+    sizes = whole.n_records.astype(np.intp)
+    k, d = whole.counts.shape
+    code_names = check_labels_of("names", names, d)
+    titles = _titles(group_names, sizes)
+    common = np.argsort(-np.nan_to_num(whole.overall), kind="stable")[:n_codes]
+    lines = _lines(sizes, max_rows)
+    # Records of a group stay in their order, so that the same table gives the same picture.
+    order = np.argsort(groups, kind="stable")
+    line_of = np.empty(len(groups), dtype=np.intp)
+    starts = np.cumsum(lines) - lines
+    place = np.arange(len(groups)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    inside = place * np.repeat(lines, sizes) // np.repeat(np.maximum(sizes, 1), sizes)
+    line_of[order] = np.repeat(starts, sizes) + inside
+    density = group_profiles(_columns(X, common), line_of, n_groups=int(lines.sum())).frequencies
+    picture = _picture(density, np.repeat(np.arange(k), lines))
+    if ax is None:
+        ax = new_axes(2.2 + 0.2 * max(len(common), 12), 7.6)
+    ax.imshow(picture, aspect="auto")
+    for start in starts[(starts > 0) & (lines > 0)]:
+        ax.axhline(start - 0.5, color="white", linewidth=1.0)
+    shown = lines > 0
+    ax.set_yticks(
+        (starts + (lines - 1) / 2.0)[shown],
+        [title for title, some in zip(titles, shown, strict=True) if some],
+        fontsize=8,
+    )
+    ax.set_xticks(np.arange(len(common)), [code_names[c] for c in common], rotation=90, fontsize=8)
+    bare(ax)
+    return ax
+
+
+def _titles(group_names: Sequence[Any] | None, sizes: NDArray[np.intp]) -> list[str]:
+    titles = check_labels_of("group_names", group_names, len(sizes))
+    return [f"{title}  ({size:,})" for title, size in zip(titles, sizes, strict=True)]
+
+
+def _lines(sizes: NDArray[np.intp], max_rows: int) -> NDArray[np.intp]:
+    """Return the lines of each group: one a record, or in proportion, one at least."""
+    if sizes.sum() <= max_rows:
+        return sizes
+    return np.asarray(np.minimum(sizes, np.maximum(1, sizes * max_rows // sizes.sum())))
+
+
+def _columns(X: Any, codes: NDArray[np.intp]) -> Any:
+    """Return some columns of a table of any kind."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, codes]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[:, codes]
+    table = np.asarray(X)
+    if table.ndim != 2:
+        msg = f"X has shape {table.shape}; expected (n, d), records by codes"
+        raise InvalidDataError(msg)
+    return table[:, codes]
+
+
+def _picture(density: Floats, groups: NDArray[np.intp]) -> Floats:
+    """Return the colours of lines and codes: the ground of the group, darker where codes are."""
+    k = int(groups.max()) + 1
+    ground = np.array([1.0 - _PALE * (1.0 - np.array(group_color(g))) for g in range(k)])[groups]
+    known = np.isfinite(density)
+    share = np.where(known, density, 0.0)[:, :, None]
+    colors = (1.0 - share) * ground[:, None, :] + share * _INK_RGB
+    return np.where(known[:, :, None], colors, _MISSING_RGB)
