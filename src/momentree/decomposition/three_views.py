@@ -65,8 +65,9 @@ def three_view_mom(
         Centers of shape (d_1 + d_2 + d_3, k), view after view; weights descending, zero where
         the linear system has them negative. Fewer components come back, with the reason in
         ``diagnostics``, when the moments show fewer. Diagnostics, besides those of all
-        decompositions: "draws" (of theta), "real" (whether the last one had real eigenvalues),
-        "clipped_weights" (how many weights were negative), "singular_values" (of E[x_1 x_2^T]).
+        decompositions: "draws" (of theta), "complex_eigenvalues" (how many there are in the
+        contraction that was taken), "clipped_weights" (how many weights were negative),
+        "singular_values" (of E[x_1 x_2^T]).
 
     Raises
     ------
@@ -86,7 +87,8 @@ def three_view_mom(
     solve, from E[x_v x_3^T] = M_v diag(omega) M_3^T, where [1] would turn the roles of the views
     and match columns. A component of weight zero has the overall mean of the first two views.
     Deviation: where noise makes eigenvalues complex, so that [1] fails, theta is drawn again, up
-    to 20 times; then real and imaginary parts stand in for eigenvectors.
+    to 20 times; then the contraction with the fewest is taken, and real and imaginary parts stand
+    in for eigenvectors.
 
     Very unstable, as [2] says and its section 6.4 shows: there are two inverses of noisy
     matrices, and one random contraction, whose eigenvalues may lie close together, decides.
@@ -117,23 +119,26 @@ def three_view_mom(
     _check(moments, n_components)
     rng = generator(random_state)
     white = prepared(moments, n_components, whitening)
+    # M2 has no more positive eigenvalues than either cross moment has rank, but for rounding.
     k = min(white.rank, len(moments.singular_values), moments.third_basis.shape[1])
-    if k < white.rank:
-        why = f"cross moments of the views show {k} component(s) of {n_components} asked for"
-        white = replace(prepared(moments, k, white), reason=why)
     U3 = moments.third_basis[:, :k]
     # B[c] is the contraction with column c of U_3.
     core = moments.projected_tensor(U3)[:k, :k]
     B = (core / moments.singular_values[:k, None]).transpose(2, 0, 1)
-    R, draws, real = _eigenvectors(B, rng)
+    R, draws, not_real = _eigenvectors(B, rng)
     L = np.einsum("ja,cab,bj->cj", np.linalg.pinv(R), B, R, optimize=True)
     T = whitened_tensor(moments, white)
-    extras = {"draws": draws, "real": real, "singular_values": moments.singular_values}
+    extras = {
+        "draws": draws,
+        "complex_eigenvalues": not_real,
+        "singular_values": moments.singular_values,
+    }
     advice = [
-        f"None of {DRAWS} contractions had real eigenvalues: too few samples for views, or too "
-        "many components. Take another decomposition, or another split into views."
+        f"In each of {DRAWS} contractions {not_real} or more of {k} eigenvalues are not real: too "
+        "few samples for views, or too many components. Take another decomposition, or another "
+        "split into views."
     ]
-    found = from_slices(moments, white, U3 @ L, T, extras, [] if real else advice)
+    found = from_slices(moments, white, U3 @ L, T, extras, advice if not_real else [])
     return _of_all_views(moments, found)
 
 
@@ -232,15 +237,17 @@ def _check(moments: object, n_components: object) -> None:
         raise InvalidParameterError(msg)
 
 
-def _eigenvectors(B: Floats, rng: np.random.RandomState) -> tuple[Floats, int, bool]:
-    """Return eigenvectors of a random contraction, the draws taken, and whether they are real."""
-    for draw in range(1, DRAWS + 1):
-        theta = rng.standard_normal(len(B))
-        values, vectors = np.linalg.eig(np.tensordot(theta, B, 1))
-        if not np.iscomplexobj(values):
-            return vectors, draw, True
-    # Of a conjugate pair the real and the imaginary part span the same plane.
-    return np.where(values.imag < 0, vectors.imag, vectors.real), DRAWS, False
+def _eigenvectors(B: Floats, rng: np.random.RandomState) -> tuple[Floats, int, int]:
+    """Return eigenvectors of a random contraction, the draws taken, and how many are not real."""
+    best, fewest, draw = np.zeros(B.shape[1:]), len(B) + 1, 0
+    while draw < DRAWS and fewest:
+        draw += 1
+        values, vectors = np.linalg.eig(np.tensordot(rng.standard_normal(len(B)), B, 1))
+        pairs = int(np.count_nonzero(values.imag))
+        if pairs < fewest:
+            # Of a conjugate pair the real and the imaginary part span the same plane.
+            best, fewest = np.where(values.imag < 0, vectors.imag, vectors.real), pairs
+    return best, draw, fewest
 
 
 def _of_all_views(moments: MultiviewMoments, found: Decomposition) -> Decomposition:
