@@ -77,6 +77,8 @@ def test_moments_of_complete_data_are_the_raw_moments():
     np.testing.assert_array_equal(one.m1, other.m1)
     np.testing.assert_array_equal(one.m2 @ np.eye(6), other.m2 @ np.eye(6))
     np.testing.assert_array_equal(one.m3_dense(), other.m3_dense())
+    W = np.random.default_rng(4).normal(size=(3, 6))
+    np.testing.assert_array_equal(one.whitened_tensor(W), other.whitened_tensor(W))
 
 
 @settings(max_examples=20, deadline=None)
