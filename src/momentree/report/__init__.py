@@ -11,6 +11,7 @@ from momentree.report.figures_records_groups import (
 )
 from momentree.report.figures_records_heat import plot_record_heatmap
 from momentree.report.html import render_html, write_html
+from momentree.report.records import summarize_records
 from momentree.report.summary import summarize
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "plot_tree",
     "render_html",
     "summarize",
+    "summarize_records",
     "write_html",
 ]

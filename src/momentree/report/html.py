@@ -96,6 +96,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     )
     environment.filters["integer"] = lambda value: f"{value:,}"
     environment.filters["percent"] = _percent
+    environment.filters["whole_percent"] = _whole_percent
     environment.filters["amount"] = _amount
     environment.filters["fitted"] = _fitted
     records = str(summary["kind"]).startswith("records")
@@ -181,6 +182,10 @@ def _script_json(value: Mapping[str, Any]) -> str:
 def _percent(share: float) -> str:
     percent = 100.0 * share
     return f"{percent:.1f} %" if percent >= 0.1 or percent == 0 else "< 0.1 %"
+
+
+def _whole_percent(share: float) -> str:
+    return "<1 %" if 0 < share < 0.005 else f"{100.0 * share:.0f} %"
 
 
 def _fitted(name: str, share: float) -> str:

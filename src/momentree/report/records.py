@@ -16,13 +16,16 @@ from momentree.report.documents import clean_text
 from momentree.report.provenance import provenance
 from momentree.report.records_cells import heat_bands, heat_records
 from momentree.report.records_nodes import group_nodes, tree_of_groups
-from momentree.report.records_outcomes import count_outcomes
+from momentree.report.records_outcomes import count_outcomes, rate_texts
 from momentree.report.records_quality import shown_quality
 from momentree.report.records_scoring import shown_scoring
 from momentree.report.records_table import shown_table
 from momentree.report.summary import DEFAULT_LAMBDA
 
 __all__ = ["CodedRecords", "FittedGroups", "summarize_records"]
+
+_CARD_CODES = 10
+"""Codes on the card of a group, which also make its name."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -108,14 +111,16 @@ def summarize_records(
     dict
         JSON-able. ``kind`` ("records-tree" or "records-flat"), ``title``, ``n_records`` (fitted),
         ``n_left_out`` (with too few codes), ``n_features``, ``n_leaves``, ``n_codes``,
-        ``min_cell``, ``default_lambda``; ``codes``: ``code``, ``name`` and ``total`` of each;
+        ``min_cell``, ``default_lambda``;
+        ``codes``: ``code``, ``name``, ``total`` and ``rate`` of each;
         ``groups``: ``sizes`` and ``about`` (k: sizes with small ones hidden, and what they may be
         taken for), ``counts`` and ``missing`` (k, d; ``missing`` None where nothing is);
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
         ``leaves`` (groups at or below it), ``name``, ``n_samples`` (rounded where ``exact`` is
         false), ``size`` (as text), ``share``, ``share_interval`` (None for the root and where
-        ``exact`` is false), ``codes_per_record``, ``top`` (codes by relevance, best first),
-        ``cell`` (place in the icicle);
+        ``exact`` is false), ``codes_per_record``, ``top`` and ``top_rates`` (codes by
+        relevance, best first, and how common they are), ``outcome_rates`` (as text, of outcomes
+        of yes and no), ``cell`` (place in the icicle);
         ``common``: codes from the most common; ``outcomes`` (see
         `momentree.report.records_outcomes.count_outcomes`); ``heat``; ``scoring``;
         ``quality``; ``notes``; ``made``. Counts of -1 are small, those of -2 hidden to protect
@@ -169,6 +174,12 @@ def summarize_records(
     if include_records:
         heat["records"] = heat_records(X, labels, order, columns, _kept(records.ids, enough))
     rates = np.array([table.rates([group]) for group in range(k)])
+    nodes = group_nodes(
+        root, table, names, labels, proba, spread=not tree, n_codes=max(n_codes, _CARD_CODES)
+    )
+    outcomes = count_outcomes(_outcomes(records, outcome, enough), labels, k, min_cell)
+    for node in nodes:
+        node["outcome_rates"] = rate_texts(outcomes, node["leaves"], table.about, min_cell)
     return {
         "kind": "records-tree" if tree else "records-flat",
         "title": clean_text(title or getattr(records, "name", "") or "Groups of records"),
@@ -179,11 +190,16 @@ def summarize_records(
         "n_codes": n_codes,
         "min_cell": min_cell,
         "default_lambda": DEFAULT_LAMBDA,
-        "codes": {"code": vocabulary, "name": names, "total": table.counts.totals.tolist()},
+        "codes": {
+            "code": vocabulary,
+            "name": names,
+            "total": table.counts.totals.tolist(),
+            "rate": np.round(base, 4).tolist(),
+        },
         "groups": table.as_json(),
-        "nodes": group_nodes(root, table, names, labels, proba, spread=not tree),
+        "nodes": nodes,
         "common": common.tolist(),
-        "outcomes": count_outcomes(_outcomes(records, outcome, enough), labels, k, min_cell),
+        "outcomes": outcomes,
         "heat": heat,
         "scoring": shown_scoring(estimator.scoring(), table.counts, rates, min_cell),
         "quality": shown_quality(quality or {}, k),

@@ -79,6 +79,7 @@ def group_nodes(
     proba: Floats,
     *,
     spread: bool,
+    n_codes: int,
 ) -> list[dict[str, Any]]:
     """Describe every node by its size, its codes and its name.
 
@@ -96,6 +97,8 @@ def group_nodes(
         Probability of each group for each record.
     spread : bool
         Whether neighbours get hues far apart.
+    n_codes : int
+        Codes of each node at most.
 
     Returns
     -------
@@ -112,7 +115,7 @@ def group_nodes(
         hidden = set(np.flatnonzero(table.sizes < 0).tolist())
         exact = not hidden & set(leaves) or hidden <= set(leaves)
         rates = table.rates(leaves)
-        top = _most_relevant(rates, base, table.told(leaves))
+        top = _most_relevant(rates, base, table.told(leaves))[:n_codes]
         nodes.append(
             {
                 "id": node.node_id,
@@ -131,6 +134,7 @@ def group_nodes(
                 else _interval(leaves, labels, proba),
                 "codes_per_record": round(float(rates.sum()), 2),
                 "top": top.tolist(),
+                "top_rates": np.round(rates[top], 4).tolist(),
                 "cell": {
                     "x0": round(cell.x0, 6),
                     "x1": round(cell.x1, 6),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from momentree.metrics._checks import outcome_classes
 from momentree.report.documents import clean_text
-from momentree.report.records_privacy import hide_parts, hide_small
+from momentree.report.records_privacy import Published, estimated, hide_parts, hide_small
 
-__all__ = ["count_outcomes"]
+__all__ = ["count_outcomes", "rate_texts"]
 
 _MAX_NUMBERS = 10
 _MAX_CLASSES = 12
@@ -74,6 +74,47 @@ def count_outcomes(
             }
         )
     return found
+
+
+def rate_texts(
+    outcomes: Sequence[Mapping[str, Any]],
+    leaves: Sequence[int],
+    about: NDArray[np.float64],
+    min_cell: int,
+) -> list[str]:
+    """Return how often outcomes of yes and no occur in some groups together, as text.
+
+    Parameters
+    ----------
+    outcomes : sequence of dict
+        From `count_outcomes`.
+    leaves : sequence of int
+        The groups.
+    about : ndarray of shape (k,)
+        Sizes of all groups.
+    min_cell : int >= 1
+        As it was for them.
+
+    Returns
+    -------
+    list of str
+        A percentage, after "≈" where a hidden count enters; "<5" for one hidden count.
+    """
+    at = list(leaves)
+    texts = []
+    for outcome in (entry for entry in outcomes if entry["binary"]):
+        counts = np.array(outcome["classes"][0]["counts"])[:, None]
+        totals = np.array([outcome["classes"][0]["total"]])
+        ones = estimated(Published(counts, totals), min_cell)[at, 0]
+        missing = np.array(outcome["missing"])[at]
+        known = about[at].sum() - np.where(missing < 0, min_cell / 2.0, missing).sum()
+        hidden = bool((counts[at] < 0).any())
+        if hidden and len(at) == 1:
+            texts.append(f"<{min_cell}")
+            continue
+        rate = f"{100.0 * ones.sum() / known:.1f} %" if known > 0 else "–"
+        texts.append(f"≈ {rate}" if hidden or bool((missing < 0).any()) else rate)
+    return texts
 
 
 def _few(values: Any) -> Any:

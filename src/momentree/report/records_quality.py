@@ -70,8 +70,8 @@ def shown_quality(quality: Mapping[str, Any], n_groups: int) -> dict[str, Any]:
 
 def _power(power: Any) -> dict[str, Any]:
     keys = ("accuracy", "std", "baseline", "auc", "n")
-    get = power.get if isinstance(power, Mapping) else lambda key: getattr(power, key, None)
-    return {key: _number(get(key)) for key in keys}
+    values = power if isinstance(power, Mapping) else vars(power)
+    return {key: _number(values.get(key)) for key in keys}
 
 
 def _number(value: Any) -> float | None:

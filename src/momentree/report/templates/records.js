@@ -1,0 +1,222 @@
+// The chosen group: numbers, codes with the slider, frequencies, relative risks and outcomes.
+const topic = $("#topic");
+const FEW_RISKS = 12;
+const FEW_LOW_RISKS = 6;
+const whole = nodes[0];
+
+function drawGroup(node) {
+  topic.style.setProperty("--h", node.cell.hue);
+  const left = el("div", {}, drawRelevant(node), drawCommon(node));
+  const right = el("div", {}, drawOutcomes(node), drawSplits(node), drawRisks(node));
+  topic.replaceChildren(
+    drawTrail(node),
+    el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), el("h2", { id: "topic-name", dir: "auto" }, node.leaf === null ? null : el("span", { class: "number" }, `${node.leaf} `), node.name)),
+    drawNumbers(node),
+    el("div", { class: "parts" }, left, right),
+    el("a", { class: "back", href: "#tree-title", onclick: backToTree }, flat ? "Back to the groups" : "Back to the tree"),
+  );
+  updateRelevant(node);
+}
+
+function backToTree(event) {
+  event.preventDefault();
+  $("#tree-title").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+  items.get(state.node).focus({ preventScroll: true });
+}
+
+function drawTrail(node) {
+  const above = path(node);
+  if (!above.length) return el("p", { class: "trail" }, data.n_leaves === 1 ? "The only group" : "The whole");
+  return el("nav", { "aria-label": "Groups above this one" }, el("ol", { class: "trail" }, ...above.map((other) =>
+    el("li", {}, user("button", other.name, { type: "button", onclick: () => choose(other.id) })),
+  )));
+}
+
+function drawNumbers(node) {
+  const fact = (name, value, unit = "", title = null) =>
+    el("div", { title }, el("dt", {}, name), el("dd", {}, value, unit ? el("small", {}, ` ${unit}`) : null));
+  const interval = node.share_interval;
+  const recurrence = node.leaf === null ? null : data.quality.recurrence?.[node.leaf] ?? null;
+  return el("dl", { class: "numbers" },
+    fact("Records", node.size),
+    isRoot(node) ? null : fact("Share", percent(node.share), interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "", "With the interval in which the share of such records lies with 95 % confidence"),
+    fact("Codes a record", node.codes_per_record.toFixed(1), isRoot(node) ? "" : `${whole.codes_per_record.toFixed(1)} in all`),
+    node.children.length ? fact(flat ? "Groups" : "Groups below", integer(node.leaves.length)) : null,
+    recurrence === null ? null : fact("Came back", recurrence.toFixed(2), "", "How alike the group was when records were drawn again: 1 is the same"),
+  );
+}
+
+// A share as a bar, its interval as a thin line, and the share of the whole as a tick.
+function bar(found, base, scale) {
+  const at = (share) => `${(100 * Math.min(share, scale)) / scale}%`;
+  return el("span", { class: "bar", "aria-hidden": "true" },
+    el("i", { style: { width: found.hidden ? 0 : at(found.rate) } }),
+    found.hidden ? null : el("u", { style: { left: at(found.low), width: `${(100 * (Math.min(found.high, scale) - found.low)) / scale}%` } }),
+    base === null ? null : el("b", { style: { left: at(base) } }),
+  );
+}
+
+function rateText(found) {
+  return found.hidden ? SMALL : approximately(wholePercent(found.rate), found.about);
+}
+
+function rateTitle(found) {
+  const n = integer(Math.round(found.known));
+  if (found.hidden) return `${SMALL} of ${n} records`;
+  const mark = found.about ? "about " : "";
+  return `${mark}${integer(Math.round(found.ones))} of ${n} records: ${percent(found.rate)} (${percent(found.low)} to ${percent(found.high)})`;
+}
+
+function codeRow(node, j, scale) {
+  const found = rateOf(node, j);
+  const all = rateOf(whole, j);
+  const compared = isRoot(node) ? "" : `; ${wholePercent(all.rate)} of all`;
+  return el("li", { "data-code": j, title: rateTitle(found) + compared },
+    label(j, { class: "word" }), bar(found, isRoot(node) ? null : all.rate, scale),
+    el("span", { class: "value" }, rateText(found), el("span", { class: "hidden" }, compared)),
+  );
+}
+
+const scaleOf = (node, list) => Math.max(0.02, ...list.map((j) => Math.max(rateOf(node, j).hidden ? 0 : rateOf(node, j).rate, baseOf(j)))) * 1.04;
+
+const legend = (node) => el("p", { class: "legend marks", "aria-hidden": "true" }, el("span", {}, "in this group"), el("span", {}, "95 % interval"), isRoot(node) ? null : el("span", {}, "in all records"));
+
+function drawRelevant(node) {
+  const root = isRoot(node);
+  const slider = el("input", {
+    type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda,
+    oninput: (event) => { state.lambda = Number(event.target.value); updateRelevant(nodes[state.node]); },
+  });
+  if (root) return null;
+  return el("section", { "aria-labelledby": "words-title" },
+    el("h3", { id: "words-title" }, "What sets it apart"),
+    el("p", { class: "note" }, "The most relevant codes: common in this group, and more so than in the others."),
+    el("div", { class: "slider" },
+      el("label", { for: "lambda" }, "Relevance", el("output", { for: "lambda", id: "lambda-value" })),
+      slider,
+      el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "set it apart"), el("span", {}, "most common")),
+    ),
+    legend(node),
+    el("ol", { class: "code-list", id: "words" }),
+  );
+}
+
+function updateRelevant(node) {
+  const list = $("#words");
+  if (!list) return;
+  const value = state.lambda.toFixed(2);
+  $("#lambda-value").textContent = `λ = ${value}`;
+  $("#lambda").setAttribute("aria-valuetext", `lambda ${value}`);
+  const best = relevantCodes(node, state.lambda, data.n_codes);
+  const scale = scaleOf(node, best);
+  list.replaceChildren(...best.map((j) => codeRow(node, j, scale)));
+  if (!best.length) list.append(el("li", { class: "note" }, "No code is told of so few records."));
+}
+
+function drawCommon(node) {
+  const list = data.common.slice(0, data.n_codes);
+  const scale = Math.max(...nodes.map((other) => scaleOf(other, list)));
+  return el("section", { class: isRoot(node) ? "root" : null, "aria-labelledby": "common-title" },
+    el("h3", { id: "common-title" }, `The ${list.length} most common codes of all records`),
+    el("p", { class: "note" }, isRoot(node) ? "How many of all records have each code." : "The same codes in the same order for every group: the bar is how many of its records have the code, the tick how many of all records do."),
+    legend(node),
+    el("ol", { class: "code-list", id: "common" }, ...list.map((j) => codeRow(node, j, scale))),
+  );
+}
+
+function drawRisks(node) {
+  if (isRoot(node) || data.n_leaves === 1) return null;
+  const found = allCodes.map((j) => ({ j, risk: isTold(node, j) || rateOf(node, j).ones === 0 ? riskOf(node, j) : null })).filter(({ risk }) => risk);
+  const more = found.filter(({ risk }) => risk.low > 1).sort((a, b) => b.risk.low - a.risk.low || a.j - b.j).slice(0, FEW_RISKS);
+  more.sort((a, b) => b.risk.value - a.risk.value || a.j - b.j);
+  const less = found.filter(({ risk }) => risk.high < 1).sort((a, b) => a.risk.high - b.risk.high || a.j - b.j).slice(0, FEW_LOW_RISKS);
+  less.sort((a, b) => b.risk.value - a.risk.value || a.j - b.j);
+  const rows = [...more, ...less];
+  const finite = rows.flatMap(({ risk }) => [risk.low, risk.high]).filter((value) => Number.isFinite(value) && value > 0);
+  const top = Math.log(Math.min(Math.max(2, ...finite), 200));
+  const bottom = Math.log(Math.max(Math.min(0.5, ...finite), 1 / 50));
+  const at = (value) => `${100 * Math.min(1, Math.max(0, (Math.log(Math.max(value, 1e-9)) - bottom) / (top - bottom)))}%`;
+  const row = ({ j, risk }) => {
+    const text = approximately(`×${times(risk.value)}`, risk.about);
+    const range = `${times(risk.low)} to ${times(risk.high)}`;
+    return el("li", { "data-code": j, title: `${text} (${range}); ${rateTitle(rateOf(node, j))}` },
+      label(j, { class: "word" }),
+      el("span", { class: "forest", "aria-hidden": "true" },
+        el("s", { style: { left: at(1) } }),
+        el("u", { style: { left: at(risk.low), right: `calc(100% - ${at(Math.min(risk.high, 1e6))})` } }),
+        el("b", { style: { left: at(risk.value) } })),
+      el("span", { class: "value" }, text, el("small", {}, ` ${range}`)),
+    );
+  };
+  return el("section", { "aria-labelledby": "risks-title" },
+    el("h3", { id: "risks-title" }, "Relative risk"),
+    el("p", { class: "note" }, "How many times more often than in the other records, with 95 % intervals, on a logarithmic scale; the line is ×1, no difference. Codes whose interval leaves out ×1, the clearest of them."),
+    rows.length ? el("ol", { class: "code-list risks", id: "risks" }, ...more.map(row),
+      less.length ? el("li", { class: "divide" }, "Less often here") : null, ...less.map(row)) : el("p", { class: "note" }, "None is clear."),
+  );
+}
+
+// The records of a node in a class of an outcome, as `rateOf` tells of a code.
+function classRate(node, outcome, at) {
+  const { counts, total } = outcome.classes[at];
+  const value = guess(counts, total);
+  const protectedCell = node.leaves.some((leaf) => counts[leaf] === -2);
+  const ones = sum(node.leaves.map((leaf) => (counts[leaf] < 0 ? value : counts[leaf])));
+  const lacking = sum(node.leaves.map((leaf) => (outcome.missing[leaf] < 0 ? data.min_cell / 2 : outcome.missing[leaf])));
+  const known = Math.max(sum(node.leaves.map((leaf) => groups.about[leaf])) - lacking, 0);
+  const small = node.leaves.length === 1 && counts[node.leaves[0]] === -1;
+  const about = node.leaves.some((leaf) => counts[leaf] < 0 || outcome.missing[leaf] < 0 || groups.sizes[leaf] < 0);
+  const bounded = Math.min(ones, known);
+  const [low, high] = wilson(bounded, known);
+  return { ones: bounded, known, about, protectedCell, hidden: small || protectedCell, rate: known > 0 ? bounded / known : 0, low, high };
+}
+
+function drawOutcomes(node) {
+  if (!data.outcomes.length) return null;
+  const row = (outcome, at, name, scale) => {
+    const found = classRate(node, outcome, at);
+    const all = classRate(whole, outcome, at);
+    const text = found.protectedCell ? "hidden" : rateText(found);
+    const range = found.hidden ? "" : ` ${wholePercent(found.low)} – ${wholePercent(found.high)}`;
+    const compared = isRoot(node) || all.protectedCell ? "" : `; ${wholePercent(all.rate)} of all`;
+    return el("li", { title: (found.protectedCell ? "hidden, as it would tell a small number" : rateTitle(found)) + compared },
+      user("span", name, { class: "word", title: name }), bar(found, isRoot(node) || all.protectedCell ? null : all.rate, scale),
+      el("span", { class: "value" }, text, el("small", {}, range)),
+    );
+  };
+  const scale = (outcome) => Math.max(0.02, ...nodes.flatMap((other) => outcome.classes.map((_, at) => classRate(other, outcome, at)).map((found) => (found.hidden ? 0 : found.rate)))) * 1.04;
+  const binary = data.outcomes.filter((outcome) => outcome.binary);
+  const others = data.outcomes.filter((outcome) => !outcome.binary);
+  const common = Math.max(0.02, ...binary.map(scale));
+  return el("section", { "aria-labelledby": "outcomes-title" },
+    el("h3", { id: "outcomes-title" }, "Outcomes"),
+    el("p", { class: "note" }, isRoot(node) ? "The part of the records with each, with 95 % intervals." : "The part of the group's records with each, with 95 % intervals; the tick is all records. They had no say in forming the groups."),
+    binary.length ? el("ol", { class: "code-list outcomes" }, ...binary.map((outcome) => row(outcome, 0, outcome.name, common))) : null,
+    ...others.map((outcome) => el("div", { class: "outcome" }, user("h4", outcome.name),
+      el("ol", { class: "code-list outcomes" }, ...outcome.classes.map((entry, at) => row(outcome, at, entry.name, scale(outcome)))))),
+  );
+}
+
+function drawSplits(node) {
+  if (!node.children.length) return null;
+  return el("section", { "aria-labelledby": "splits-title" },
+    el("h3", { id: "splits-title" }, flat ? "Its groups" : "Splits into"),
+    el("div", { class: "splits" }, ...node.children.map((id) => {
+      const child = nodes[id];
+      return el("button", { type: "button", style: color(child), onclick: () => choose(id, { reveal: true }) },
+        el("span", { class: "line" }, el("b", {}, child.leaf === null ? null : el("span", { class: "number" }, `${child.leaf} `), user("span", child.name)), el("span", {}, `${child.size} · ${percent(child.share)}`)),
+        user("p", child.top.slice(0, 6).map((j) => `${codes.name[j]} ${wholePercent(rateOf(child, j).rate)}`).join("; ")),
+      );
+    })),
+  );
+}
+
+// What the table sorts by, besides what nodes have already.
+function prepareTable() {
+  const binary = data.outcomes.filter((outcome) => outcome.binary);
+  for (const node of nodes) {
+    node.share_low = node.share_interval?.[0] ?? null;
+    node.recurrence = node.leaf === null ? null : data.quality.recurrence?.[node.leaf] ?? null;
+    binary.forEach((outcome, at) => { node[`outcome-${at}`] = classRate(node, outcome, 0).rate; });
+  }
+}

@@ -1,0 +1,177 @@
+// Assign a record: codes go in, probabilities of groups come out, computed here.
+const scoring = data.scoring;
+const MOST_OPTIONS = 12;
+const chosenCodes = [];
+let option = -1;
+
+// log P[group | codes] up to a constant in `logs`, and the group that the model says.
+function assign(indices) {
+  return scoring.kind === "rules" ? followRules(indices) : addScores(indices);
+}
+
+const logSum = (values) => {
+  const top = Math.max(...values);
+  return top === -Infinity ? top : top + Math.log(sum(values.map((value) => Math.exp(value - top))));
+};
+
+function addScores(indices) {
+  const scores = scoring.intercept.map((intercept, m) => intercept + sum(indices.map((j) => scoring.coef[m][j])));
+  const logs = everyone.map((leaf) => logSum(scores.filter((_, m) => scoring.group[m] === leaf)));
+  const total = logSum(logs);
+  const found = logs.map((value) => value - total);
+  return { logs: found, leaf: found.indexOf(Math.max(...found)) };
+}
+
+function followRules(indices) {
+  const logs = everyone.map(() => (scoring.nodes.length ? -Infinity : 0));
+  const strengths = (node) => node.intercept.map((intercept, side) => (intercept + sum(indices.map((j) => node.coef[side][j]))) ** 2);
+  const visit = (at, share) => {
+    const node = scoring.nodes[at];
+    const t = strengths(node);
+    const total = sum(t);
+    t.forEach((value, side) => {
+      const part = share + Math.log(total > 0 ? value / total : 1 / t.length);
+      if (node.children[side] < 0) logs[-1 - node.children[side]] = part;
+      else visit(node.children[side], part);
+    });
+  };
+  if (!scoring.nodes.length) return { logs, leaf: 0 };
+  visit(0, 0);
+  let at = 0;
+  while (at >= 0) {
+    const t = strengths(scoring.nodes[at]);
+    at = scoring.nodes[at].children[t.indexOf(Math.max(...t))];
+  }
+  return { logs, leaf: -1 - at };
+}
+
+// Log-odds of a group against all others.
+function logOdds(indices, leaf) {
+  const { logs } = assign(indices);
+  return logs[leaf] - logSum(logs.filter((_, other) => other !== leaf));
+}
+
+function optionsFor(text) {
+  const parts = plain(text).split(/\s+/).filter(Boolean);
+  if (!parts.length) return [];
+  const start = parts.join(" ");
+  const rank = (j) => (plain(codes.code[j]).startsWith(start) ? 0 : plain(codes.name[j]).startsWith(start) ? 1 : 2);
+  return allCodes.filter((j) => parts.every((part) => haystacks[j].includes(part)) && !chosenCodes.includes(j))
+    .map((j) => [rank(j), baseOf(j), j])
+    .sort((a, b) => a[0] - b[0] || b[1] - a[1] || a[2] - b[2])
+    .slice(0, MOST_OPTIONS).map(([, , j]) => j);
+}
+
+// A code as typed: itself, or the longest code of three signs or more that it is a detail of.
+function codeOf(text) {
+  const typed = plain(text).replace(/[.\s]/g, "");
+  if (!typed) return -1;
+  const folded = codes.code.map((code) => plain(code).replace(/[.\s]/g, ""));
+  for (let length = typed.length; length >= Math.min(3, typed.length); length -= 1) {
+    const found = folded.indexOf(typed.slice(0, length));
+    if (found >= 0) return found;
+  }
+  return -1;
+}
+
+function addCodes(indices, unknown = []) {
+  const fresh = indices.filter((j, at) => !chosenCodes.includes(j) && indices.indexOf(j) === at);
+  chosenCodes.push(...fresh);
+  const had = indices.length - fresh.length;
+  $("#assign-message").textContent = [
+    unknown.length ? `Not a code of these records: ${unknown.join(", ")}.` : "",
+    had ? `${plural(had, "code")} already there.` : "",
+  ].join(" ").trim();
+  $("#code-query").value = "";
+  showOptions();
+  drawAssigned();
+}
+
+function enterCodes(text) {
+  const pieces = text.split(/[,;|\n\t]+/).map((piece) => piece.trim()).filter(Boolean);
+  // "401 250" are two codes, "heart failure" is one name.
+  const words = pieces.flatMap((piece) => (piece.split(/\s+/).every((word) => codeOf(word) >= 0) ? piece.split(/\s+/) : [piece]));
+  const found = words.map((word) => [word, codeOf(word) >= 0 ? codeOf(word) : words.length === 1 ? optionsFor(word)[0] ?? -1 : haystacks.findIndex((_, j) => plain(codes.name[j]) === plain(word))]);
+  addCodes(found.filter(([, j]) => j >= 0).map(([, j]) => j), found.filter(([, j]) => j < 0).map(([word]) => word));
+}
+
+function showOptions() {
+  const query = $("#code-query");
+  const list = $("#code-options");
+  const found = optionsFor(query.value);
+  option = -1;
+  list.hidden = !found.length;
+  query.setAttribute("aria-expanded", String(found.length > 0));
+  query.removeAttribute("aria-activedescendant");
+  list.replaceChildren(...found.map((j, at) => el("li", { role: "option", id: `option-${at}`, "data-code": j, "aria-selected": "false", onpointerdown: (event) => { event.preventDefault(); addCodes([j]); } },
+    user("b", codes.code[j]), codes.name[j] === codes.code[j] ? null : user("span", codes.name[j]), el("span", { class: "end" }, wholePercent(baseOf(j))))));
+}
+
+function moveOption(step) {
+  const options = $$("#code-options li");
+  if (!options.length) return;
+  option = (option + step + options.length + (option < 0 && step < 0 ? 1 : 0)) % options.length;
+  options.forEach((entry, at) => entry.setAttribute("aria-selected", String(at === option)));
+  options[option].scrollIntoView({ block: "nearest" });
+  $("#code-query").setAttribute("aria-activedescendant", options[option].id);
+}
+
+function drawAssigned() {
+  $("#clear-codes").hidden = !chosenCodes.length;
+  $("#chosen-codes").replaceChildren(...chosenCodes.map((j) => el("li", {}, user("b", codes.code[j]), codes.name[j] === codes.code[j] ? null : user("span", codes.name[j]),
+    el("button", { type: "button", "aria-label": `Remove ${codes.code[j]} ${codes.name[j]}`, onclick: () => { chosenCodes.splice(chosenCodes.indexOf(j), 1); drawAssigned(); $("#code-query").focus(); } }, "×"))));
+  const panel = $("#assigned");
+  if (!chosenCodes.length) { panel.replaceChildren(); return; }
+  const { logs, leaf } = assign(chosenCodes);
+  const node = groupNode(leaf);
+  const order = everyone.map((other) => [Math.exp(logs[other]), other]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const open = (other) => { showView("explore"); choose(other.id, { reveal: true }); topic.focus({ preventScroll: true }); };
+  const probability = ([p, other]) => {
+    const group = groupNode(other);
+    return el("li", { style: color(group), "data-leaf": other, "data-p": p },
+      el("button", { type: "button", onclick: () => open(group) }, el("span", { class: "number" }, `${other} `), user("span", group.name)),
+      el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { width: `${100 * p}%` } })),
+      el("span", { class: "value" }, p > 0.999 && p < 1 ? "> 99.9 %" : percent(p)));
+  };
+  panel.replaceChildren(
+    el("div", { class: "assigned-group", style: color(node) }, el("h3", {}, "It belongs to group"), el("p", { class: "answer", id: "answer", "data-leaf": leaf }, el("span", { class: "number" }, `${leaf} `), user("b", node.name)),
+      el("p", { class: "note" }, `with probability ${percent(Math.exp(logs[leaf]))}${hides ? ", from rounded rules" : ""}; of all records ${percent(node.share)} do`)),
+    el("section", {}, el("h3", {}, "Probability of each group"), el("ul", { class: "share-list", id: "probabilities" }, ...order.map(probability))),
+    drawReasons(leaf),
+  );
+}
+
+function drawReasons(leaf) {
+  if (data.n_leaves === 1) return null;
+  const all = logOdds(chosenCodes, leaf);
+  const clipped = (value) => Math.min(50, Math.max(-50, value));
+  const found = chosenCodes.map((j) => ({ j, weight: clipped(all) - clipped(logOdds(chosenCodes.filter((other) => other !== j), leaf)) }));
+  found.sort((a, b) => b.weight - a.weight || a.j - b.j);
+  const most = Math.max(0.5, ...found.map(({ weight }) => Math.abs(weight)));
+  return el("section", { style: color(groupNode(leaf)) },
+    el("h3", {}, "What spoke for it"),
+    el("p", { class: "note" }, "How the odds of this group change by each code, the others given: to the right for it, to the left against it."),
+    el("ol", { class: "code-list reasons", id: "reasons" }, ...found.map(({ j, weight }) => el("li", { "data-code": j },
+      label(j, { class: "word" }),
+      el("span", { class: "forest", "aria-hidden": "true" }, el("s", { style: { left: "50%" } }), el("i", { style: weight >= 0 ? { left: "50%", width: `${(50 * weight) / most}%` } : { right: "50%", width: `${(-50 * weight) / most}%` } })),
+      el("span", { class: "value" }, `odds ×${times(Math.exp(weight))}`)))));
+}
+
+function setupAssign() {
+  const query = $("#code-query");
+  query.addEventListener("input", showOptions);
+  query.addEventListener("focus", showOptions);
+  query.addEventListener("blur", () => { $("#code-options").hidden = true; query.setAttribute("aria-expanded", "false"); });
+  query.addEventListener("keydown", (event) => {
+    const options = $$("#code-options li");
+    if (event.key === "ArrowDown") moveOption(1);
+    else if (event.key === "ArrowUp") moveOption(-1);
+    else if (event.key === "Enter" && option >= 0) addCodes([Number(options[option].dataset.code)]);
+    else if (event.key === "Enter" && query.value.trim()) enterCodes(query.value);
+    else if (event.key === "Escape") { $("#code-options").hidden = true; query.setAttribute("aria-expanded", "false"); }
+    else if (event.key === "Backspace" && !query.value && chosenCodes.length) { chosenCodes.pop(); drawAssigned(); }
+    else return;
+    event.preventDefault();
+  });
+  $("#clear-codes").addEventListener("click", () => { chosenCodes.length = 0; drawAssigned(); query.focus(); });
+}

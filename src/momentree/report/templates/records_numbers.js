@@ -1,0 +1,117 @@
+// What the data of records are: counts of groups, of which small ones are hidden (-1: small,
+// -2: hidden to protect a small one). Everything shown is computed from them here.
+const { groups, codes } = data;
+const hides = data.min_cell > 1;
+const SMALL = `<${data.min_cell}`;
+const Z = 1.959963984540054; // of 95 % intervals
+const everyone = groups.about.map((_, leaf) => leaf);
+const sizeOf = (node) => `${node.size} record${node.size === "1" ? "" : "s"}`;
+const groupNode = (leaf) => nodes.find((node) => node.leaf === leaf);
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+// What a hidden count may be taken for: an equal part of what is left of its total, or half of
+// the threshold where the total is hidden too.
+function guess(counts, total) {
+  const hidden = counts.filter((count) => count < 0).length;
+  if (total === -1) return data.min_cell / 2 / Math.max(hidden, 1);
+  if (total < 0) return data.min_cell / 2;
+  return (total - sum(counts.filter((count) => count >= 0))) / Math.max(hidden, 1);
+}
+
+function measured(table, totals, leaves, j) {
+  const column = table.map((row) => row[j]);
+  const value = guess(column, totals[j]);
+  return { sum: sum(leaves.map((leaf) => (column[leaf] < 0 ? value : column[leaf]))), hidden: leaves.filter((leaf) => column[leaf] < 0).length };
+}
+
+// The records of some groups with a code, and those in which it is known.
+function counted(leaves, j) {
+  const ones = measured(groups.counts, codes.total, leaves, j);
+  const unknown = groups.missing ? measured(groups.missing.counts, groups.missing.totals, leaves, j) : { sum: 0, hidden: 0 };
+  const known = Math.max(sum(leaves.map((leaf) => groups.about[leaf])) - unknown.sum, 0);
+  const about = ones.hidden > 0 || unknown.hidden > 0 || leaves.some((leaf) => groups.sizes[leaf] < 0);
+  return { ones: Math.min(ones.sum, known), known, about, hidden: leaves.length === 1 && ones.hidden === 1 };
+}
+
+// Wilson's interval of a share.
+function wilson(ones, n) {
+  if (n <= 0) return [NaN, NaN];
+  const share = ones / n;
+  const z2 = Z * Z;
+  const middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+  const half = Math.sqrt((z2 * share * (1 - share)) / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n);
+  return [share === 0 ? 0 : Math.max(0, middle - half), share === 1 ? 1 : Math.min(1, middle + half)];
+}
+
+// A ratio of two shares with Katz's interval; half a record more in each cell where one is zero.
+function ratio(a, n, b, m) {
+  if (n <= 0 || m <= 0 || (a <= 0 && b <= 0)) return null;
+  const half = a === 0 || a === n || b === 0 || b === m ? 0.5 : 0;
+  const [a2, n2, b2, m2] = [a + half, n + 2 * half, b + half, m + 2 * half];
+  const middle = Math.log(a2 / n2) - Math.log(b2 / m2);
+  const error = Z * Math.sqrt(Math.max(1 / a2 - 1 / n2 + 1 / b2 - 1 / m2, 0));
+  const value = a / n / (b / m);
+  return { value, low: Math.min(Math.exp(middle - error), value), high: Math.max(Math.exp(middle + error), value) };
+}
+
+const rates = new Map();
+
+// How common a code is in a node: share, interval, whether it is hidden or estimated.
+function rateOf(node, j) {
+  const key = node.id * codes.code.length + j;
+  if (!rates.has(key)) {
+    const { ones, known, about, hidden } = counted(node.leaves, j);
+    const [low, high] = wilson(ones, known);
+    rates.set(key, { ones, known, about, hidden, rate: known > 0 ? ones / known : 0, low, high });
+  }
+  return rates.get(key);
+}
+
+const baseOf = (j) => rateOf(nodes[0], j).rate;
+
+// How many times more often than outside of the node; null where that is hidden.
+function riskOf(node, j) {
+  const inside = rateOf(node, j);
+  const outside = counted(everyone.filter((leaf) => !node.leaves.includes(leaf)), j);
+  if (inside.hidden) return null;
+  const found = ratio(inside.ones, inside.known, outside.ones, outside.known);
+  return found && { ...found, about: inside.about || outside.about };
+}
+
+// Whether the counts of a code in a node that are shown outweigh those that are guessed.
+function isTold(node, j) {
+  const column = groups.counts.map((row) => row[j]);
+  const shown = sum(node.leaves.map((leaf) => Math.max(column[leaf], 0)));
+  const hidden = node.leaves.filter((leaf) => column[leaf] < 0).length;
+  return shown > 0 && shown > hidden * guess(column, codes.total[j]);
+}
+
+const allCodes = codes.code.map((_, j) => j);
+
+// The most relevant codes of a node: λ·log p(code|node) + (1 − λ)·log(p(code|node) / p(code)).
+function relevantCodes(node, lambda, limit) {
+  const scored = allCodes.filter((j) => isTold(node, j)).map((j) => {
+    const p = rateOf(node, j).rate;
+    const base = baseOf(j);
+    return { j, p, base, score: Math.round((Math.log(p) - (1 - lambda) * Math.log(base)) * 1e9) };
+  });
+  scored.sort((a, b) => b.score - a.score || b.p - a.p || a.base - b.base || a.j - b.j);
+  return scored.slice(0, limit).map(({ j }) => j);
+}
+
+function wholePercent(share) {
+  const value = 100 * share;
+  if (!Number.isFinite(value)) return "–";
+  return value > 0 && value < 0.5 ? "<1 %" : `${Math.round(value)} %`;
+}
+
+const approximately = (text, about) => (about && hides ? `≈ ${text}` : text);
+
+function times(value) {
+  if (value === Infinity) return "∞";
+  if (value >= 99.5) return integer(Math.round(value));
+  return value >= 9.95 ? value.toFixed(0) : value >= 0.095 || value === 0 ? value.toFixed(1) : value.toFixed(2);
+}
+
+// A code as people know it, with the code itself in the tooltip.
+const label = (j, attributes = {}) => user("span", codes.name[j], { title: codes.name[j] === codes.code[j] ? codes.code[j] : `${codes.code[j]} ${codes.name[j]}`, ...attributes });

@@ -1,0 +1,11 @@
+topic.setAttribute("aria-labelledby", "topic-name");
+prepareTable();
+setupViews();
+setupTree();
+setupMap();
+setupTable();
+setupCodes();
+setupAssign();
+setupHeat();
+listeners.push(drawGroup);
+followAddress();
