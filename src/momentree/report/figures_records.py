@@ -18,6 +18,7 @@ from momentree.report.figures_records_canvas import (
     check_labels_of,
     check_number,
     group_color,
+    mark_panels,
     new_axes,
     nice_top,
     percent,
@@ -92,13 +93,13 @@ def plot_code_frequencies(
     check_number("n_codes", n_codes)
     k, d = profiles.frequencies.shape
     code_names = check_labels_of("names", names, d)
-    labels = check_labels_of("group_names", group_names, k)
+    labels = check_labels_of("group_names", group_names, k, 20 if k <= 8 else 9)
     common = np.argsort(-np.nan_to_num(profiles.overall), kind="stable")[:n_codes]
     shown, limits = profiles.frequencies[:, common], profiles.frequency_intervals[:, common]
     whole = profiles.overall[common]
     top = nice_top(np.append(shown, whole))
     if ax is None:
-        column = 1.6 if k <= 4 else (1.1 if k <= 8 else 0.8)
+        column = 2.2 if k <= 2 else (1.5 if k <= 8 else 0.8)
         ax = new_axes(_NAMES_WIDTH + column * k, _ROW * len(common) + 1.0)
     rows = np.arange(len(common))
     scale = _PANEL / top
@@ -118,16 +119,13 @@ def plot_code_frequencies(
         ax.hlines(rows[known], low, high, color=SOFT, linewidth=0.9, zorder=2)
         at = whole * scale + g
         ax.vlines(at, rows - 0.42, rows + 0.42, color=INK, linewidth=1.3, zorder=3)
-        title = labels[g] if k <= 8 or len(labels[g]) <= 8 else labels[g][:7] + "…"
-        ax.text(g, -0.9, f"{title}\n{percent(profiles.shares[g])}", va="bottom", fontsize=8)
+        title = f"{labels[g]}\n{percent(profiles.shares[g])}"
+        ax.text(g, -0.9, title, va="bottom", fontsize=8, color=INK)
     ax.set_ylim(len(common) - 0.4, -0.8)
     ax.set_xlim(-0.02, k)
     ax.set_yticks(rows, [code_names[c] for c in common], fontsize=9)
-    ends = [tick for g in range(k) for tick in (g, g + _PANEL)]
-    ax.set_xticks(ends, ["0", percent(top)] * k, fontsize=7)
-    for tick, label in zip(ends, ax.get_xticklabels(), strict=True):
-        label.set_horizontalalignment("left" if tick == int(tick) else "right")
-    ax.set_xlabel("records of the group with the code (dark mark: of all records)", fontsize=8)
+    mark_panels(ax, k, _PANEL, top)
+    ax.set_xlabel("records with the code (dark mark: of all)", fontsize=8)
     bare(ax)
     return ax
 
@@ -140,7 +138,7 @@ def plot_relative_risk(
     *,
     n_codes: int = 20,
 ) -> Axes:
-    """Draw the relative risks of the codes that are surely more frequent in a group.
+    """Draw the relative risks of the codes that surely set a group apart from the rest.
 
     Parameters
     ----------
@@ -160,8 +158,8 @@ def plot_relative_risk(
     -------
     Axes
         A point for each code, its interval as line, on a logarithmic axis; 1 is no difference.
-        An arrow says that a limit, or the risk itself, is beyond the axis. At the right the
-        frequency in the group and in the rest.
+        An arrow says that a limit, or the risk itself, is beyond the axis. At the right, on axes
+        of their own, the frequencies in the group and in the rest.
 
     Raises
     ------
@@ -202,11 +200,11 @@ def plot_relative_risk(
         point[inside], rows[inside], s=42, color=group_color(group), edgecolors=INK, zorder=3
     )
     for beyond, x, marker in ((high > last, last, ">"), (low < first, first, "<")):
-        ax.plot(np.full(beyond.sum(), x), rows[beyond], marker, color=INK, ms=5, clip_on=False)
-    _write_frequencies(ax, profiles, group, codes)
+        if beyond.any():  # without a point, layout would take it for one at the corner
+            ax.plot(np.full(beyond.sum(), x), rows[beyond], marker, color=INK, ms=5, clip_on=False)
     ax.set_xscale("log")
     ax.set_xlim(first, last)
-    ax.set_ylim(len(codes) - 0.4, -0.6)
+    ax.set_ylim(len(codes) - 0.4, -1.5)
     _log_ticks(ax, first, last)
     ax.set_yticks(rows, [code_names[c] for c in codes], fontsize=9)
     ax.set_xlabel(
@@ -214,6 +212,7 @@ def plot_relative_risk(
         fontsize=9,
     )
     bare(ax, "bottom")
+    _write_frequencies(ax, profiles, group, codes)
     return ax
 
 
@@ -224,12 +223,14 @@ def _write_frequencies(
     counts, observed = profiles.counts[:, codes], profiles.observed[:, codes]
     inside = profiles.frequencies[group, codes]
     rest = (counts.sum(axis=0) - counts[group]) / (observed.sum(axis=0) - observed[group])
-    side = ax.get_yaxis_transform()
-    for row, (share, other) in enumerate(zip(inside, rest, strict=True)):
-        for x, text in ((1.11, percent(share)), (1.22, percent(other))):
-            ax.text(x, row, text, transform=side, ha="right", va="center", fontsize=8, color=INK)
-    for x, text in ((1.11, "group"), (1.22, "rest")):
-        ax.text(x, -0.75, text, transform=side, ha="right", va="bottom", fontsize=8, color=SOFT)
+    texts = [
+        f"{percent(share)} : {percent(other)}" for share, other in zip(inside, rest, strict=True)
+    ]
+    side = ax.twinx()
+    side.set_ylim(ax.get_ylim())
+    side.set_yticks([-1, *range(len(codes))], ["group : rest", *texts], fontsize=8)
+    bare(side)
+    side.tick_params(pad=10)
 
 
 def _log_range(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -22,6 +22,7 @@ __all__ = [
     "check_labels_of",
     "check_number",
     "group_color",
+    "mark_panels",
     "new_axes",
     "nice_top",
     "percent",
@@ -39,11 +40,11 @@ def new_axes(width: float, height: float) -> Axes:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def plain(text: Any) -> str:
+def plain(text: Any, longest: int = _LONGEST) -> str:
     """Return a text that is drawn as it is, in one line, cut where it is long."""
     line = " ".join(str(text).split())
-    if len(line) > _LONGEST:
-        line = line[: _LONGEST - 1].rstrip() + "…"
+    if len(line) > longest:
+        line = line[: longest - 1].rstrip() + "…"
     # A dollar sign would start mathematics.
     return line.replace("$", r"\$")
 
@@ -53,8 +54,10 @@ def group_color(group: int) -> tuple[float, float, float]:
     return leaf_color(spread_hue(group))
 
 
-def check_labels_of(what: str, names: Sequence[Any] | None, n: int) -> list[str]:
-    """Return n names that can be drawn, those given or numbers.
+def check_labels_of(
+    what: str, names: Sequence[Any] | None, n: int, longest: int = _LONGEST
+) -> list[str]:
+    """Return n names that can be drawn, those given or numbers, cut where they are long.
 
     Raises
     ------
@@ -66,7 +69,7 @@ def check_labels_of(what: str, names: Sequence[Any] | None, n: int) -> list[str]
     if len(names) != n:
         msg = f"{what} has {len(names)} names; expected {n}, one for each"
         raise InvalidDataError(msg)
-    return [plain(name) for name in names]
+    return [plain(name, longest) for name in names]
 
 
 def check_number(name: str, value: int) -> None:
@@ -95,6 +98,17 @@ def nice_top(values: NDArray[np.float64]) -> float:
     top = float(np.nanmax(values, initial=0.0))
     steps = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
     return next((step for step in steps if top <= step * 1.0001), 1.0)
+
+
+def mark_panels(ax: Axes, n: int, width: float, top: float, inside: int = 1) -> None:
+    """Write the scale of n columns below each: 0, the top at a width, and steps inside."""
+    parts = np.linspace(0.0, 1.0, inside + 1)
+    ticks = (np.arange(n)[:, None] + parts * width).ravel()
+    ax.set_xticks(ticks, [percent(top * part) for part in parts] * n, fontsize=7 if n > 1 else 8)
+    if n > 1:
+        # Ends of neighbours are close: each stays inside its own column.
+        for i, label in enumerate(ax.get_xticklabels()):
+            label.set_horizontalalignment("right" if i % 2 else "left")
 
 
 def percent(share: float) -> str:

@@ -17,9 +17,9 @@ from momentree.report.figures_records_canvas import (
     bare,
     check_labels_of,
     group_color,
+    mark_panels,
     new_axes,
     nice_top,
-    percent,
     plain,
 )
 
@@ -123,7 +123,7 @@ def plot_outcome_rates(
     Raises
     ------
     InvalidDataError
-        If names are not as many as groups.
+        If names are not as many as groups, or no outcome is known.
 
     Examples
     --------
@@ -131,9 +131,12 @@ def plot_outcome_rates(
     >>> from momentree.report import plot_outcome_rates
     >>> rates = outcome_rates([0, 0, 1, 1], [True, False, True, True])
     >>> plot_outcome_rates(rates, outcome="died").get_xlabel()
-    'died: True (95 % interval)'
+    'died: True (95 % interval; upright: all records)'
     """
     k, c = rates.rates.shape
+    if not c:
+        msg = "no outcome is known of these records; choose an outcome with values"
+        raise InvalidDataError(msg)
     names = check_labels_of("group_names", group_names, k)
     if ax is None:
         ax = new_axes(2.4 + (4.0 if c == 1 else 1.7 * c), _ROW * k + 1.0)
@@ -155,15 +158,15 @@ def plot_outcome_rates(
             zorder=3,
         )
         if c > 1:
-            ax.text(j, -0.8, plain(rates.classes[j])[:22], va="bottom", fontsize=8, color=INK)
+            ax.text(j, -0.8, plain(rates.classes[j], 22), va="bottom", fontsize=8, color=INK)
     ax.set_ylim(k - 0.4, -0.6)
     ax.set_xlim(-0.02, c)
     ax.set_yticks(rows, names, fontsize=9)
-    parts = np.linspace(0.0, 1.0, 5) if c == 1 else np.array([0.0, 1.0])
-    ticks = (np.arange(c)[:, None] + parts * _PANEL).ravel()
-    ax.set_xticks(ticks, [percent(top * part) for part in parts] * c, fontsize=8)
+    steps = {0.2: 4, 0.3: 3, 0.4: 4, 0.6: 3, 0.8: 4}.get(top, 5)
+    mark_panels(ax, c, _PANEL, top, steps if c == 1 else 1)
     what = plain(outcome) if c > 1 else f"{plain(outcome)}: {plain(rates.classes[0])}"
-    ax.set_xlabel(f"{what} ({100 * rates.confidence:g} % interval)", fontsize=9)
+    what += f" ({100 * rates.confidence:g} % interval; upright: all records)"
+    ax.set_xlabel(what, fontsize=9)
     bare(ax)
     return ax
 

@@ -29,6 +29,8 @@ _INK_RGB = np.array([0x20, 0x24, 0x2A]) / 255.0
 _MISSING_RGB = np.array([1.0, 1.0, 1.0])
 _PALE = 0.5
 """How far the ground of a group is from white to its colour."""
+_DOTS = 1200
+"""Dots of the image in each direction: when it is drawn, edges blur by one of them, not a cell."""
 
 
 def plot_record_heatmap(
@@ -90,8 +92,8 @@ def plot_record_heatmap(
     >>> import numpy as np
     >>> from momentree.report import plot_record_heatmap
     >>> ax = plot_record_heatmap(np.array([[1, 1], [1, 0], [0, 1]]), [1, 0, 1])
-    >>> ax.images[0].get_array().shape
-    (3, 2, 3)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['0  (1)', '1  (2)']
     """
     check_number("n_codes", n_codes)
     check_number("max_rows", max_rows)
@@ -114,12 +116,14 @@ def plot_record_heatmap(
     picture = _picture(density, np.repeat(np.arange(k), lines))
     if ax is None:
         ax = new_axes(2.2 + 0.2 * max(len(common), 12), 7.6)
-    ax.imshow(picture, aspect="auto")
+    m, n_lines = len(common), len(picture)
+    sharp = np.repeat(np.repeat(picture, -(-_DOTS // n_lines), axis=0), -(-_DOTS // m), axis=1)
+    ax.imshow(sharp, aspect="auto", extent=(-0.5, m - 0.5, n_lines - 0.5, -0.5))
     for start in starts[(starts > 0) & (lines > 0)]:
         ax.axhline(start - 0.5, color="white", linewidth=1.0)
     shown = lines > 0
     ax.set_yticks(
-        (starts + (lines - 1) / 2.0)[shown],
+        _apart((starts + (lines - 1) / 2.0)[shown], 0.026 * n_lines),
         [title for title, some in zip(titles, shown, strict=True) if some],
         fontsize=8,
     )
@@ -153,11 +157,19 @@ def _columns(X: Any, codes: NDArray[np.intp]) -> Any:
     return table[:, codes]
 
 
-def _picture(density: Floats, groups: NDArray[np.intp]) -> Floats:
+def _picture(density: Floats, groups: NDArray[np.intp]) -> NDArray[np.uint8]:
     """Return the colours of lines and codes: the ground of the group, darker where codes are."""
     k = int(groups.max()) + 1
     ground = np.array([1.0 - _PALE * (1.0 - np.array(group_color(g))) for g in range(k)])[groups]
     known = np.isfinite(density)
     share = np.where(known, density, 0.0)[:, :, None]
     colors = (1.0 - share) * ground[:, None, :] + share * _INK_RGB
-    return np.where(known[:, :, None], colors, _MISSING_RGB)
+    return np.rint(255.0 * np.where(known[:, :, None], colors, _MISSING_RGB)).astype(np.uint8)
+
+
+def _apart(places: Floats, gap: float) -> Floats:
+    """Move the labels of small neighbours so far apart that they can be read."""
+    steps = gap * np.arange(len(places))
+    down = np.maximum.accumulate(places - steps)
+    up = np.minimum.accumulate((places - steps)[::-1])[::-1]
+    return (down + up) / 2.0 + steps
