@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from momentree.datasets._record_forms import MARKS, MISSING, ONES, ZEROS
-from momentree.datasets._record_tables import Cells, Table, excerpt
+from momentree.datasets._record_tables import Cells, Table, excerpt, many
 from momentree.exceptions import InvalidDataError, ReadError
 
 __all__ = ["Found", "codes_in_cells", "yes_or_no"]
@@ -81,10 +81,10 @@ def codes_in_cells(table: Table, names: Sequence[str]) -> Found:
     notes = []
     padded = sum(cells.padded for cells in columns)
     if padded:
-        notes.append(f"blanks around the content of {padded:,} cells were taken away")
+        notes.append(f"took away the blanks around the content of {many(padded, 'cell')}")
     lowered = int(np.count_nonzero((upper != raw)[token]))
     if lowered:
-        notes.append(f"{lowered:,} codes were put in upper case")
+        notes.append(f"put {many(lowered, 'code')} in upper case")
     none = np.empty(0, dtype=np.intp)
     return Found(row, canonical[token], list(map(str, codes)), none, none, notes)
 
@@ -187,9 +187,9 @@ def yes_or_no(table: Table, names: Sequence[str], *, chosen: bool) -> Found:
         empty.append(np.flatnonzero(row_kinds == _MISSING))
     notes = []
     if texts:
-        notes.append(f"left out {len(texts):,} columns of text: {_some(texts)}")
+        notes.append(f"left out {many(len(texts), 'column')} of text: {_some(texts)}")
     if marked:
-        notes.append(f"in {marked:,} columns of ticks an empty cell is taken for no")
+        notes.append(f"took empty cells for no in {many(marked, 'column')} of ticks")
     if unmarked and len(unmarked) == len(kept):
         msg = (
             f"{table.path}: all columns of codes, such as {unmarked[0][:60]!r}, hold 1 or nothing, "
@@ -199,12 +199,12 @@ def yes_or_no(table: Table, names: Sequence[str], *, chosen: bool) -> Found:
         raise InvalidDataError(msg)
     if unmarked:
         notes.append(
-            f"{len(unmarked):,} columns hold 1 or nothing: {_some(unmarked)}; their empty cells "
-            f"are missing values (write x instead of 1 where empty means no)"
+            f"only 1 or nothing in {many(len(unmarked), 'column')}: {_some(unmarked)}; their "
+            f"empty cells are missing values (write x instead of 1 where empty means no)"
         )
     absent = sum(map(len, empty))
     if absent:
-        notes.append(f"{absent:,} cells are empty or NA: they are missing values, not zeros")
+        notes.append(f"nothing or NA in {many(absent, 'cell')}: missing values, not zeros")
     row, code = _stacked(ones)
     missing_row, missing_code = _stacked(empty)
     return Found(row, code, kept, missing_row, missing_code, notes)
@@ -233,7 +233,9 @@ def _is_text(cells: Cells, kinds: NDArray[Any]) -> bool:
     """Tell a column of words or dates from one of numbers, or of 0 and 1 with a slip."""
     counts = cells.counts
     other = kinds == _OTHER
-    if counts[other].sum() <= counts[kinds < _MISSING].sum():
+    # Beside other letters, single ones say nothing of yes and no: the f of "f" and "m".
+    clear = [len(text) > 1 or text in "01" for text in cells.texts]
+    if counts[other].sum() <= counts[(kinds < _MISSING) & clear].sum():
         return False
     numbers = pd.to_numeric(pd.Series(cells.texts[other], dtype=object), errors="coerce")
     return bool(numbers.isna().any())

@@ -122,7 +122,9 @@ def _guess_codes(
     hinted = [
         name
         for name in rest
-        if _HINT.search(name.lower()) and not _mostly_binary(sample[name]) and _short(sample[name])
+        if _HINT.search(name.lower())
+        and not _mostly_binary(sample[name])
+        and (name.lower() in {"code", "codes"} or _short(sample[name]))
     ]
     stems: dict[str, list[str]] = {}
     for name in hinted:

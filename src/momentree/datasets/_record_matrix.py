@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from momentree.datasets._record_cells import Found
 from momentree.datasets._record_forms import Layout
-from momentree.datasets._record_tables import Table, excerpt
+from momentree.datasets._record_tables import Table, excerpt, many
 from momentree.datasets.codes import SYSTEMS, check_fits, looks_like, lost_zeros
 from momentree.datasets.record_coder import RecordCoder
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
@@ -50,11 +50,11 @@ def join_rows(table: Table, layout: Layout) -> Rows:
         n_again = n - n_empty - int((cells.texts != "").sum())
         if n_again:
             notes.append(
-                f"{n_again:,} rows repeat an id of column {layout.key!r}; each is a record of its "
-                f"own (union_by={layout.key!r} would join them)"
+                f"an id of column {layout.key!r} is repeated in {many(n_again, 'row')}; each is "
+                f"a record of its own (union_by={layout.key!r} would join them)"
             )
         if n_empty:
-            notes.append(f"{n_empty:,} records have no id in column {layout.key!r}")
+            notes.append(f"no id in column {layout.key!r} for {many(n_empty, 'record')}")
         return Rows(np.arange(n), texts.tolist(), notes)
     texts[empty] = None
     record, found = pd.factorize(texts)
@@ -62,8 +62,10 @@ def join_rows(table: Table, layout: Layout) -> Rows:
         msg = f"{table.path}: column {layout.key!r} is empty in every row, so there is no record"
         raise EmptyCorpusError(msg)
     if n_empty:
-        notes.append(f"left out {n_empty:,} rows with nothing in column {layout.key!r}")
-    notes.append(f"joined {n - n_empty:,} rows into {len(found):,} records by {layout.key!r}")
+        notes.append(f"left out {many(n_empty, 'row')} with nothing in column {layout.key!r}")
+    notes.append(
+        f"joined {many(n - n_empty, 'row')} into {many(len(found), 'record')} by {layout.key!r}"
+    )
     return Rows(record, list(map(str, found)), notes)
 
 
@@ -120,13 +122,15 @@ def find_rules(
         strange = counts[~looks_like(codes, rules.rollup)]
         if len(strange):
             notes.append(
-                f"{len(strange):,} codes ({strange.sum():,} entries) do not look like "
-                f"{rules.rollup}; they are kept as they are"
+                f"kept {many(len(strange), 'code')} ({many(strange.sum(), 'entry')}) as written: "
+                f"not of the form of {rules.rollup}"
             )
         if rules.rollup == "icd9":
             short = sum(int(c) for code, c in zip(codes, counts, strict=True) if lost_zeros(code))
             if short:
-                notes.append(f"{short:,} entries had lost zeros at the front, such as 038 as 38")
+                notes.append(
+                    f"gave {many(short, 'entry')} the zeros back that were lost in front (38: 038)"
+                )
     elif rules.rollup == "mapping":
         known = np.array([group is not None for group in rules.mapped(codes)], dtype=bool)
         lost = counts[~known]
@@ -139,8 +143,8 @@ def find_rules(
             raise InvalidDataError(msg)
         if len(lost):
             notes.append(
-                f"{len(lost):,} codes ({lost.sum():,} entries) are not in the mapping; they are "
-                f"kept as they are"
+                f"kept {many(len(lost), 'code')} ({many(lost.sum(), 'entry')}) as written: "
+                f"not in the mapping"
             )
     elif not wide:
         dotted = {code for code in codes if "." in code}
@@ -149,7 +153,7 @@ def find_rules(
         if twins and 10 * icd >= 9 * counts.sum():
             rules = replace(rules, undotted=True)
             notes.append(
-                f"{len(twins):,} codes stand with and without their dot; all dots were taken out"
+                f"took the dots out: {many(len(twins), 'code')} stood with and without one"
             )
     as_it_is = wide and rules.rollup is None
     return rules, [*codes] if as_it_is else rules.group(codes), notes
@@ -175,26 +179,32 @@ def choose_codes(
     n, d = X.shape
     ones = np.bincount(X.indices[X.data == 1], minlength=d)
     least = (5 if n >= LARGE else 2) if min_records is None else min_records
-    rare = ones < least
+    # Of rows without an id the codes may be known and the records not.
+    seen = np.full(d, wide) | (ones > 0)
+    rare = seen & (ones < least)
     # A record without any code tells nothing of a code that all others have; a table of zeros
     # and ones says of each record what it lacks.
     empty = 0 if wide else int((np.diff(X.indptr) == 0).sum())
     observed = n - empty - np.bincount(X.indices[np.isnan(X.data)], minlength=d)
-    constant = ~rare & (ones == observed) if drop_constant else np.zeros(d, dtype=bool)
+    constant = seen & ~rare & (ones == observed) if drop_constant else np.zeros(d, dtype=bool)
     names = np.array(codes, dtype=object)
+    n_seen = int(seen.sum())
     notes = []
     if rare.any():
-        notes.append(f"dropped {rare.sum():,} of {d:,} codes, in fewer than {least:,} records")
+        notes.append(
+            f"dropped {many(rare.sum(), 'code')} of {n_seen:,}, in fewer than "
+            f"{many(least, 'record')}"
+        )
     if constant.any():
         some = ", ".join(repr(name[:40]) for name in names[constant][:5])
-        notes.append(f"dropped {constant.sum():,} codes that every record has, such as {some}")
-    keep = np.flatnonzero(~rare & ~constant)
+        notes.append(f"dropped {many(constant.sum(), 'code')} that every record has: {some}")
+    keep = np.flatnonzero(seen & ~rare & ~constant)
     if not len(keep):
-        msg = f"{where}: no codes in {n:,} records"
-        if d:
+        msg = f"{where}: no codes in {many(n, 'record')}"
+        if n_seen:
             msg = (
-                f"{where}: none of {d:,} codes is left: {rare.sum():,} are in fewer than "
-                f"{least:,} of {n:,} records, and {constant.sum():,} in every record; lower "
+                f"{where}: nothing left of {many(n_seen, 'code')}: {rare.sum():,} in fewer than "
+                f"{least:,} of {many(n, 'record')}, and {constant.sum():,} in every one; lower "
                 f"min_records, pass drop_constant=False, or roll codes up"
             )
         raise EmptyCorpusError(msg)
@@ -205,7 +215,7 @@ def choose_codes(
         n_kept = int(np.searchsorted(share, coverage - 1e-12)) + 1
         if n_kept < len(keep):
             notes.append(
-                f"kept the {n_kept:,} commonest of {len(keep):,} codes, which make up "
+                f"kept the {n_kept:,} commonest of {many(len(keep), 'code')}, which make up "
                 f"{share[n_kept - 1]:.1%} of all entries"
             )
         keep = order[:n_kept]

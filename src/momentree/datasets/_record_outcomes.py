@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from momentree.datasets._record_tables import Cells
+from momentree.datasets._record_tables import Cells, many
 
 __all__ = ["read_outcome"]
 
@@ -46,11 +46,11 @@ def read_outcome(
         differ, rule = len(np.unique(records[found != values[records]])), "the last value"
     if differ:
         notes.append(
-            f"outcome {name!r} differs between rows of {differ:,} records; {rule} is taken"
+            f"outcome {name!r} differs between rows of {many(differ, 'record')}; {rule} is taken"
         )
     absent = n_records - len(np.unique(records))
     if absent:
-        notes.append(f"outcome {name!r} is missing in {absent:,} of {n_records:,} records")
+        notes.append(f"outcome {name!r} is missing in {many(absent, 'record')} of {n_records:,}")
     return values, pair, notes
 
 

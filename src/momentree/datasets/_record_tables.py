@@ -27,7 +27,7 @@ from momentree.datasets.tables import (
 )
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 
-__all__ = ["EXCEL_SUFFIXES", "Cells", "Table", "excerpt", "read_table"]
+__all__ = ["EXCEL_SUFFIXES", "Cells", "Table", "excerpt", "many", "read_table"]
 
 EXCEL_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
@@ -72,7 +72,9 @@ class Table:
         """Return a column."""
         index, found = pd.factorize(self.columns[name])
         # A cell that is not there has the index -1: that of the last value.
-        values = pd.Series([*found, *([""] if (index < 0).any() else [])], dtype=object)
+        values = pd.Series(
+            [*np.asarray(found, dtype=object), *([""] if (index < 0).any() else [])], dtype=object
+        )
         stripped = values.str.strip()
         changed = (values != stripped).to_numpy()
         rows = np.bincount(index % max(len(values), 1), minlength=len(values))
@@ -88,6 +90,13 @@ class Table:
 def excerpt(text: str) -> str:
     """Quote the start of a cell: what a person needs, and not a whole record."""
     return repr(text if len(text) <= 30 else f"{text[:27]}...")
+
+
+def many(n: int, noun: str) -> str:
+    """Return a number with its noun: "1 row", "2 rows", "3 entries"."""
+    if n == 1:
+        return f"1 {noun}"
+    return f"{n:,} {noun[:-1]}ies" if noun.endswith("try") else f"{n:,} {noun}s"
 
 
 def read_table(path: Path, *, encoding: str, separator: str | None, sheet: str | None) -> Table:

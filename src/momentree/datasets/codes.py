@@ -24,7 +24,7 @@ _SHAPES = {
     "icd9": re.compile(r"\d{1,3}\.\d{0,2}|\d{1,5}|V\d{2}(\.?\d{1,2})?|E[089]\d{2}(\.?\d)?"),
     "icd10": re.compile(r"[A-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?\.?"),
 }
-_DIGITS = {"icd9": "E885 for external causes, V10, 250 for all others", "icd10": "I50"}
+_LOOKS = {"icd9": "250.01, V10.3 or E885.9", "icd10": "I50.1"}
 _CODE_NAMES = ("code", "codes", "icd9_code", "icd10_code", "icd_code", "icd9", "icd10")
 _VALUE_NAMES = {
     "group": ("group", "category", "rollup", "parent", "target"),
@@ -139,8 +139,8 @@ def check_fits(codes: Sequence[str], counts: NDArray[np.intp], system: str, wher
     other = next(name for name in SYSTEMS if name != system)
     todo = f"pass rollup={other!r}" if share[other] >= 0.5 else "pass no rollup, or a mapping file"
     msg = (
-        f"{where}: only {share[system]:.0%} of the codes look like {system} ({_DIGITS[system]}), "
-        f"{excerpt(strange)} does not: {todo}"
+        f"{where}: {share[system]:.0%} of the entries look like {system} (such as "
+        f"{_LOOKS[system]}), and {excerpt(strange)} does not: {todo}"
     )
     raise InvalidDataError(msg)
 

@@ -32,7 +32,7 @@ class RecordCoder:
     id_column : str or None, default=None
         Column of the ids of records.
     code_columns : list of str, default=[]
-        Columns of the codes.
+        Columns of the codes, by name or pattern.
     union_by : str or None, default=None
         Column whose equal values make one record.
     rollup : {"icd9", "icd10", "mapping"} or None, default=None

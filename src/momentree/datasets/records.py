@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from numbers import Real
 from os import PathLike
 from pathlib import Path
@@ -25,7 +26,7 @@ from momentree.datasets._record_matrix import (
     ones_per_row,
 )
 from momentree.datasets._record_outcomes import read_outcome
-from momentree.datasets._record_tables import Table, excerpt, read_table
+from momentree.datasets._record_tables import Table, excerpt, many, read_table
 from momentree.datasets.codes import SYSTEMS, lookup, read_mapping
 from momentree.datasets.files import check_exists
 from momentree.datasets.objects import Records
@@ -191,7 +192,8 @@ def read_records(
         notes += [*more, *_on_repeated(repeated, union_by), *choice]
         kept = all_codes[keep].tolist()
         known_names, more = _names_of(kept, names, encoding, separator)
-        sources = layout.codes
+        # Patterns as they were given: new records may have more columns of codes.
+        sources = as_names("code_columns", code_columns) or layout.codes
         if wide:
             sources = [c for c, g in zip(found.codes, groups, strict=True) if g in set(kept)]
         coder = replace(rules, codes=kept, names=known_names, code_columns=sources)
@@ -201,7 +203,7 @@ def read_records(
     n_codes = ones_per_row(X)
     enough = n_codes >= min_codes
     outcomes, outcome_names, told = _outcomes(table, layout, rows)
-    notes += [*more, *_on_few(X, n_codes, min_codes), *told]
+    notes += [*more, *_on_few(n_codes, min_codes), *told]
     return Records(
         X,
         np.array(coder.codes, dtype=object),
@@ -245,7 +247,12 @@ def _known(table: Table, asked: str | None, before: str | None) -> str | None:
 
 
 def _known_codes(table: Table, coder: RecordCoder | None) -> list[str]:
-    return [name for name in coder.code_columns if name in table.columns] if coder else []
+    """Return the columns, and patterns, of the records read before that this table has."""
+    return [
+        known
+        for known in (coder.code_columns if coder else [])
+        if any(name == known or fnmatchcase(name, known) for name in table.names)
+    ]
 
 
 def _first_rules(
@@ -288,7 +295,7 @@ def _on_repeated(repeated: int, union_by: str | None) -> list[str]:
     # That a patient has a code again in the next admission is what a union is for.
     if not repeated or union_by is not None:
         return []
-    return [f"{repeated:,} repeated pairs of a record and a code count once"]
+    return [f"counted {many(repeated, 'repeated pair')} of a record and a code once"]
 
 
 def _names_of(
@@ -300,7 +307,7 @@ def _names_of(
     found = lookup(titles, [code.upper() for code in codes])
     named = {code: name for code, name in zip(codes, found, strict=True) if name is not None}
     n = len(codes) - len(named)
-    return named, [f"{n:,} of {len(codes):,} codes have no name"] if n else []
+    return named, [f"no name for {many(n, 'code')} of {len(codes):,}"] if n else []
 
 
 def _same_columns(
@@ -320,8 +327,8 @@ def _same_columns(
                 missing_code=np.concatenate([found.missing_code, np.repeat(at, n)]),
             )
             notes.append(
-                f"{len(absent):,} columns are not in this table, such as {excerpt(absent[0])}; "
-                f"they are missing values"
+                f"took {many(len(absent), 'column')} that this table lacks for missing values, "
+                f"such as {excerpt(absent[0])}"
             )
     column = coder.columns_of(found.codes)
     X, repeated = matrix_of(rows, found, column, len(coder.codes))
@@ -329,20 +336,20 @@ def _same_columns(
     if len(strange):
         entries = int(np.isin(found.code, strange).sum())
         notes.append(
-            f"left out {len(strange):,} codes ({entries:,} entries) that have no column, such as "
-            f"{excerpt(found.codes[strange[0]])}"
+            f"left out {many(len(strange), 'code')} ({many(entries, 'entry')}) without a column, "
+            f"such as {excerpt(found.codes[strange[0]])}"
         )
     return X, repeated, notes
 
 
-def _on_few(X: sp.csr_array[Any], n_codes: NDArray[Any], min_codes: int) -> list[str]:
+def _on_few(n_codes: NDArray[Any], min_codes: int) -> list[str]:
     n = len(n_codes)
     none, few = int((n_codes == 0).sum()), int((n_codes < min_codes).sum())
-    notes = [f"{none:,} of {n:,} records have none of the {X.shape[1]:,} codes"] if none else []
+    notes = [f"no code in {many(none, 'record')} of {n:,}"] if none else []
     if few:
         notes.append(
-            f"{few:,} of {n:,} records have fewer than {min_codes:,} codes: not to be learnt from, "
-            f"but they can be assigned"
+            f"too few to learn from, but to be assigned: {many(few, 'record')} of {n:,} with fewer "
+            f"than {many(min_codes, 'code')}"
         )
     return notes
 
