@@ -25,6 +25,7 @@ class Records:
     ids: np.ndarray
     enough: np.ndarray
     outcomes: dict = field(default_factory=dict)
+    outcome_names: dict = field(default_factory=lambda: {"died": ("False", "True")})
     name: str = "Ward"
     notes: tuple = ("3 cells with blanks around the code were trimmed",)
 

@@ -188,12 +188,12 @@ def _whole_percent(share: float) -> str:
     return "<1 %" if 0 < share < 0.005 else f"{100.0 * share:.0f} %"
 
 
-def _fitted(name: str, share: float) -> str:
+def _fitted(name: str, share: float, separator: str) -> str:
     """Return as many words of a name as its block holds; with scripts it is measured anew."""
-    words = name.split(", ")
-    while words and _LETTER_WIDTH * len(", ".join(words)) > share * _PLAIN_WIDTH - 16:
+    words = name.split(separator)
+    while words and _LETTER_WIDTH * len(separator.join(words)) > share * _PLAIN_WIDTH - 16:
         words.pop()
-    return ", ".join(words)
+    return separator.join(words)
 
 
 def _amount(value: float) -> str:

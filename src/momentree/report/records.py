@@ -58,6 +58,7 @@ class CodedRecords(Protocol):
     ids: Any
     enough: NDArray[np.bool_]
     outcomes: Mapping[str, Any]
+    outcome_names: Mapping[str, tuple[str, str]]
     name: str
     notes: Sequence[str]
 
@@ -177,7 +178,8 @@ def summarize_records(
     nodes = group_nodes(
         root, table, names, labels, proba, spread=not tree, n_codes=max(n_codes, _CARD_CODES)
     )
-    outcomes = count_outcomes(_outcomes(records, outcome, enough), labels, k, min_cell)
+    ordered = _outcomes(records, outcome, enough)
+    outcomes = count_outcomes(ordered, labels, k, min_cell, records.outcome_names)
     for node in nodes:
         node["outcome_rates"] = rate_texts(outcomes, node["leaves"], table.about, min_cell)
     return {

@@ -21,8 +21,10 @@ Ints = NDArray[np.intp]
 
 _NAME_CODES = 3
 _NAME_LAMBDA = 0.6
-_NAME_LENGTH = 34
+_NAME_LENGTH = 48
 """Letters of one code in the name of a group."""
+_SEPARATOR = " · "
+"""Names of codes have commas of their own."""
 
 
 def tree_of_groups(estimator: Any, about: Floats) -> TreeNode:
@@ -124,7 +126,7 @@ def group_nodes(
                 "depth": node.depth,
                 "leaf": node.leaf_id,
                 "leaves": leaves,
-                "name": _name(node, rates, base, top, names),
+                "name": _name(node, top, names),
                 "n_samples": round(n),
                 "exact": exact,
                 "size": _size(n, exact, table.sizes[leaves], table.min_cell),
@@ -154,7 +156,7 @@ def short_name(name: str, length: int = _NAME_LENGTH) -> str:
     ----------
     name : str
         What a code means.
-    length : int, default=34
+    length : int, default=48
         Letters at most, of a name of more than one word.
 
     Returns
@@ -165,7 +167,7 @@ def short_name(name: str, length: int = _NAME_LENGTH) -> str:
     Examples
     --------
     >>> short_name("Symptoms involving respiratory system and other chest symptoms")
-    'Symptoms involving respiratory…'
+    'Symptoms involving respiratory system and other…'
     """
     words = name.split()
     if len(name) <= length or len(words) < 2:
@@ -179,18 +181,18 @@ def short_name(name: str, length: int = _NAME_LENGTH) -> str:
 
 
 def _most_relevant(rates: Floats, base: Floats, told: NDArray[np.bool_]) -> Ints:
-    """Return the codes that are known well enough, by relevance for naming."""
+    """Return the codes that set a node apart and are known well enough, by relevance."""
     present = np.flatnonzero(told & (rates > 0) & (base > 0))
+    # What a group has less of than others may be common in it, but does not tell it apart.
+    more = present[rates[present] >= base[present]]
+    present = more if more.size else present
     return present[relevance_order(rates[present], base[present], _NAME_LAMBDA)]
 
 
-def _name(node: TreeNode, rates: Floats, base: Floats, top: Ints, names: Sequence[str]) -> str:
+def _name(node: TreeNode, top: Ints, names: Sequence[str]) -> str:
     if node.parent is None and node.children:
         return "All records"
-    # What a group has less of than others may be frequent in it, but does not tell it apart.
-    more = top[rates[top] >= base[top]]
-    chosen = (more if more.size else top)[:_NAME_CODES]
-    return ", ".join(short_name(names[j]) for j in chosen) or "(no common codes)"
+    return _SEPARATOR.join(short_name(names[j]) for j in top[:_NAME_CODES]) or "(no common codes)"
 
 
 def _size(n: float, exact: bool, sizes: NDArray[np.int64], min_cell: int) -> str:

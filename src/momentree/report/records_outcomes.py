@@ -20,10 +20,15 @@ _MAX_NUMBERS = 10
 _MAX_CLASSES = 12
 """Categories beyond these are joined: a longer list is not read."""
 _OTHER = "other"
+_YES = {"", "yes", "y", "true", "t", "1"}
 
 
 def count_outcomes(
-    outcomes: Mapping[str, Any], labels: NDArray[np.intp], n_groups: int, min_cell: int
+    outcomes: Mapping[str, Any],
+    labels: NDArray[np.intp],
+    n_groups: int,
+    min_cell: int,
+    words: Mapping[str, tuple[str, str]],
 ) -> list[dict[str, Any]]:
     """Count the classes of each outcome in each group, and hide what is small.
 
@@ -37,6 +42,8 @@ def count_outcomes(
         k.
     min_cell : int >= 1
         The smallest count above zero that may be shown.
+    words : mapping of str to pair of str
+        What no and yes are called in an outcome.
 
     Returns
     -------
@@ -56,11 +63,15 @@ def count_outcomes(
             # No one is told who has no: so yes is not the rest of anything.
             published = hide_small(table[:, 1:], min_cell)
             names = names[1:]
+            # "died" needs no "yes", but "sex" needs a "male".
+            word = words.get(name, ("", ""))[1]
+            yes = "" if word.lower() in _YES else word
         else:
+            yes = ""
             published = hide_parts(table, min_cell)
         found.append(
             {
-                "name": clean_text(name),
+                "name": clean_text(f"{name}: {yes}" if yes else name),
                 "binary": binary,
                 "missing": published.counts[:, -1].tolist(),
                 "classes": [

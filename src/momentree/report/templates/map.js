@@ -5,9 +5,9 @@ const PRINT_WIDTH = 680;
 
 function fitName(name, width) {
   if (ruler.measureText(name).width <= width) return name;
-  const words = name.split(", ");
+  const words = name.split(nameSeparator);
   for (let count = words.length - 1; count > 0; count -= 1) {
-    const text = words.slice(0, count).join(", ");
+    const text = words.slice(0, count).join(nameSeparator);
     if (ruler.measureText(text).width <= width) return text;
   }
   // A lone long name is shortened only while enough of it stays to be read.

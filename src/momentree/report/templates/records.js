@@ -6,13 +6,13 @@ const whole = nodes[0];
 
 function drawGroup(node) {
   topic.style.setProperty("--h", node.cell.hue);
-  const left = el("div", {}, drawRelevant(node), drawCommon(node));
-  const right = el("div", {}, drawOutcomes(node), drawSplits(node), drawRisks(node));
+  const left = isRoot(node) ? el("div", {}, drawCommon(node)) : el("div", {}, drawRelevant(node), drawOutcomes(node));
+  const right = isRoot(node) ? el("div", {}, drawOutcomes(node), drawSplits(node)) : el("div", {}, drawCommon(node), drawSplits(node));
   topic.replaceChildren(
     drawTrail(node),
     el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), el("h2", { id: "topic-name", dir: "auto" }, node.leaf === null ? null : el("span", { class: "number" }, `${node.leaf} `), node.name)),
     drawNumbers(node),
-    el("div", { class: "parts" }, left, right),
+    el("div", { class: "parts" }, left, right, drawRisks(node)),
     el("a", { class: "back", href: "#tree-title", onclick: backToTree }, flat ? "Back to the groups" : "Back to the tree"),
   );
   updateRelevant(node);
@@ -148,7 +148,7 @@ function drawRisks(node) {
       el("span", { class: "value" }, text, el("small", {}, ` ${range}`)),
     );
   };
-  return el("section", { "aria-labelledby": "risks-title" },
+  return el("section", { class: "wide", "aria-labelledby": "risks-title" },
     el("h3", { id: "risks-title" }, "Relative risk"),
     el("p", { class: "note" }, "How many times more often than in the other records, with 95 % intervals, on a logarithmic scale; the line is ×1, no difference. Codes whose interval leaves out ×1, the clearest of them."),
     rows.length ? el("ol", { class: "code-list risks", id: "risks" }, ...more.map(row),

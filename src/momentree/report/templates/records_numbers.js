@@ -1,6 +1,7 @@
 // What the data of records are: counts of groups, of which small ones are hidden (-1: small,
 // -2: hidden to protect a small one). Everything shown is computed from them here.
 const { groups, codes } = data;
+const nameSeparator = " · ";
 const hides = data.min_cell > 1;
 const SMALL = `<${data.min_cell}`;
 const Z = 1.959963984540054; // of 95 % intervals
@@ -89,14 +90,17 @@ function isTold(node, j) {
 const allCodes = codes.code.map((_, j) => j);
 
 // The most relevant codes of a node: λ·log p(code|node) + (1 − λ)·log(p(code|node) / p(code)).
+// What is less common than in the whole does not set a group apart, however common it is.
 function relevantCodes(node, lambda, limit) {
   const scored = allCodes.filter((j) => isTold(node, j)).map((j) => {
     const p = rateOf(node, j).rate;
     const base = baseOf(j);
     return { j, p, base, score: Math.round((Math.log(p) - (1 - lambda) * Math.log(base)) * 1e9) };
   });
-  scored.sort((a, b) => b.score - a.score || b.p - a.p || a.base - b.base || a.j - b.j);
-  return scored.slice(0, limit).map(({ j }) => j);
+  const more = scored.filter(({ p, base }) => p >= base);
+  const kept = more.length ? more : scored;
+  kept.sort((a, b) => b.score - a.score || b.p - a.p || a.base - b.base || a.j - b.j);
+  return kept.slice(0, limit).map(({ j }) => j);
 }
 
 function wholePercent(share) {

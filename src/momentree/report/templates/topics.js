@@ -1,5 +1,6 @@
 // What the data of topics are: documents and words.
 const documents = data.documents.items;
+const nameSeparator = ", ";
 const logBase = data.words.p.map(Math.log);
 const sizeOf = (node) => plural(node.n_samples, "document");
 
