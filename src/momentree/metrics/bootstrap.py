@@ -33,7 +33,8 @@ class GroupStability:
     sizes : ndarray of shape (k,)
         Records, or their weight, in each group of that fit.
     size_intervals : ndarray of shape (k, 2)
-        Lower and upper limit over the repeats in which the group came back; NaN if in none.
+        Lower and upper limit over the repeats in which the group had a match; NaN if in none.
+        Where `jaccard` is low the matches are other groups, and so may the limits be.
     frequencies : ndarray of shape (k, d)
         P[code | group] in that fit; NaN where no value is observed.
     frequency_intervals : ndarray of shape (k, d, 2)
