@@ -153,6 +153,7 @@ def test_repairs_are_reported(tmp_path):
     records = written(tmp_path, text, rollup="icd10")
     assert as_sets(records) == {"a": {"I50"}, "b": {"I51"}, "c": {"I50", "I51"}, "d": set()}
     assert records.notes == (
+        "form long, a row for each code of a record: codes in column 'code'",
         "took column 'id' for the ids of records",
         "left out 1 row with nothing in column 'id'",
         "joined 7 rows into 4 records by 'id'",
@@ -284,20 +285,34 @@ def test_ids_that_repeat_or_lack(tmp_path):
     text = "id,dx1,dx2\na,A1,B1\na,A1,\n,B1,C1\n"
     records = written(tmp_path, text, id_column="id")
     assert records.ids == ["a", "a", ""]
-    assert records.notes[:2] == (
+    assert records.notes[:3] == (
+        "form slots, a row for each record with a code in each column: codes in 2 columns, "
+        "'dx1' to 'dx2'",
         "an id of column 'id' is repeated in 1 row; each is a record of its own "
         "(union_by='id' would join them)",
         "no id in column 'id' for 1 record",
     )
     numbered = written(tmp_path, "dx1,dx2\nA1,B1\nA1,\n")
     assert numbered.ids == ["1", "2"]
-    assert "numbered by row" in numbered.notes[0]
+    assert "numbered by row" in numbered.notes[1]
 
 
 def test_guess_names_the_slots(tmp_path):
     text = "visit_id,age,n_diagnoses,diag_1,diag_2,lab_1,lab_2\n1,40,2,A1,B1,7,8\n2,50,1,B1,,8,9\n"
     records = written(tmp_path, text)
     assert (records.form, records.codes.tolist()) == ("slots", ["A1", "B1"])
+
+
+def test_columns_of_row_numbers_and_of_nothing(tmp_path):
+    """As R and pandas write tables; a sign after the last name makes a column."""
+    records = written(tmp_path, ",A,B,\n7,1,0,\n8,0,1,\n9,1,1,\n")
+    assert records.ids == ["7", "8", "9"]
+    assert records.codes.tolist() == ["A", "B"]
+    assert "left out 1 column without a value: 'column 4'" in records.notes
+    assert (
+        "form wide, a row for each record with yes or no for each code: codes in 3 columns, "
+        in (records.notes[0])
+    )
 
 
 def test_parquet(tmp_path):
@@ -314,6 +329,8 @@ def test_parquet(tmp_path):
         "y": set(),
         "z": {"B1"},
     }
+    pd.DataFrame({"id": [1, 2], "dx": ["A1", "B1"], "at": [{"x": 1}, None]}).to_parquet(file)
+    assert as_sets(read_records(file, **ALL)) == {"1": {"A1"}, "2": {"B1"}}
     pd.DataFrame({"id": [1, 2], "a": [True, None], "b": [1, 0]}).to_parquet(file)
     np.testing.assert_array_equal(read_records(file, **ALL).X.toarray(), [[1, 1], [np.nan, 0]])
 

@@ -162,6 +162,7 @@ def yes_or_no(table: Table, names: Sequence[str], *, chosen: bool) -> Found:
     """
     kept: list[str] = []
     texts: list[str] = []
+    blank: list[str] = []
     unmarked: list[str] = []
     marked = 0
     ones: list[Rows] = []
@@ -170,16 +171,19 @@ def yes_or_no(table: Table, names: Sequence[str], *, chosen: bool) -> Found:
         cells = table.cells(name)
         kinds = np.array([_kind(text) for text in cells.texts])
         said = {text.lower() for text in cells.texts} - MISSING
+        if not said:
+            blank.append(name)
+            continue
         if (kinds == _OTHER).any():
             if not chosen and _is_text(cells, kinds):
                 texts.append(name)
                 continue
             raise InvalidDataError(_neither(table, name, cells, kinds, chosen=chosen))
-        if said and said <= MARKS:
+        if said <= MARKS:
             # Marks alone are ticks on a form: nothing there means no.
             kinds[cells.texts == ""] = _ZERO
             marked += 1
-        elif said and not (kinds == _ZERO).any() and (kinds == _MISSING).any():
+        elif not (kinds == _ZERO).any() and (kinds == _MISSING).any():
             unmarked.append(name)
         row_kinds = kinds[cells.index]
         kept.append(name)
@@ -188,6 +192,8 @@ def yes_or_no(table: Table, names: Sequence[str], *, chosen: bool) -> Found:
     notes = []
     if texts:
         notes.append(f"left out {many(len(texts), 'column')} of text: {_some(texts)}")
+    if blank:
+        notes.append(f"left out {many(len(blank), 'column')} without a value: {_some(blank)}")
     if marked:
         notes.append(f"took empty cells for no in {many(marked, 'column')} of ticks")
     if unmarked and len(unmarked) == len(kept):
@@ -250,8 +256,8 @@ def _neither(table: Table, name: str, cells: Cells, kinds: NDArray[Any], *, chos
     )
     return (
         f"{table.place(name, row)}, holds {excerpt(cells.texts[cells.index[row]])}, expected 0 or "
-        f"1 (or yes and no, true and false): mend it, name the column in outcome_columns if it is "
-        f"an outcome, or {todo}"
+        f"1 (or yes and no, true and false): mend it, name the column in outcome_columns or "
+        f"id_column if it is an outcome or an id, or {todo}"
     )
 
 

@@ -23,7 +23,11 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", ".", "<na>"})
 
 _HINT = re.compile(r"(^|[^a-z])(icd|dx|diag|codes?($|[^a-z])|cpt|atc|snomed)")
 _NUMBERED = re.compile(r"(.*?)[_ .-]?\d+")
-_ID = re.compile(r"(id|.*[_ .-]id|record|patient|person|subject|case|visit|encounter|admission)")
+# The first column of a table that R or pandas wrote has no name: it numbers the rows.
+_ID = re.compile(
+    r"(column 1|unnamed: 0|id|.*[_ .-]id"
+    r"|record|patient|person|subject|case|visit|encounter|admission)"
+)
 _ID_CAMEL = re.compile(r".*[a-z](Id|ID)")
 
 
@@ -38,6 +42,19 @@ class Layout:
     outcomes: list[str]
     chosen: bool  # whether the caller named the columns of codes
     notes: list[str] = field(default_factory=list)
+
+    def described(self) -> str:
+        """Say in which form the codes were found, and where."""
+        where = f"column {self.codes[0]!r}"
+        if len(self.codes) > 1:
+            where = f"{len(self.codes):,} columns, {self.codes[0]!r} to {self.codes[-1]!r}"
+        what = {
+            "long": "a row for each code of a record",
+            "lists": "a row for each record with a list of codes",
+            "slots": "a row for each record with a code in each column",
+            "wide": "a row for each record with yes or no for each code",
+        }
+        return f"form {self.form}, {what[self.form]}: codes in {where}"
 
 
 def as_names(argument: str, value: str | Sequence[str] | None) -> list[str]:

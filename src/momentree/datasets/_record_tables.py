@@ -216,6 +216,8 @@ def _strings(column: Any) -> pd.Series[str]:
     kind = column.type
     if pt.is_list(kind) or pt.is_large_list(kind):
         column = pc.binary_join(pc.cast(column, pa.list_(pa.string())), LISTED)
+    elif pt.is_nested(kind):  # no codes are there, and it may not be needed
+        return pd.Series(map(str, column.to_pylist()), dtype=str)
     elif not pt.is_string(kind):
         column = pc.cast(column, pa.string())
     if pt.is_floating(kind) or pt.is_decimal(kind):

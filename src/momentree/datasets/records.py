@@ -173,7 +173,7 @@ def read_records(
         found = yes_or_no(table, layout.codes, chosen=layout.chosen)
     else:
         found = codes_in_cells(table, layout.codes)
-    notes = [*table.notes, *layout.notes, *rows.notes, *found.notes]
+    notes = [*table.notes, layout.described(), *layout.notes, *rows.notes, *found.notes]
     if coder is None:
         rules = _first_rules(layout, id_column, union_by, rollup, encoding, separator)
         rules, groups, more = find_rules(table, found, rules, wide=wide)
@@ -195,7 +195,8 @@ def read_records(
         # Patterns as they were given: new records may have more columns of codes.
         sources = as_names("code_columns", code_columns) or layout.codes
         if wide:
-            sources = [c for c, g in zip(found.codes, groups, strict=True) if g in set(kept)]
+            known = set(kept)
+            sources = [c for c, g in zip(found.codes, groups, strict=True) if g in known]
         coder = replace(rules, codes=kept, names=known_names, code_columns=sources)
     else:
         X, repeated, more = _same_columns(rows, found, coder, wide=wide)
