@@ -116,7 +116,7 @@ def test_exceptions_are_late_imports():
         ("moments/x.py", "from momentree import TopicTree"),
         ("moments/x.py", "from momentree import report"),
         ("moments/x.py", "from ..tree import node"),
-        ("objects.py", "from momentree.moments import SingleTopicMoments"),
+        ("objects/mixtures.py", "from momentree.moments import SingleTopicMoments"),
         ("backends/rows.py", "from momentree.whitening import whiten"),
         ("whitening.py", "from .report import summarize"),
         ("tree/x.py", "def f():\n    importlib.import_module('momentree.report')"),

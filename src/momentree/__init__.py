@@ -16,9 +16,10 @@ if TYPE_CHECKING:
         SingleTopicModel,
         choose_n_components,
     )
-    from momentree.tree import TopicTree, TreeNode
+    from momentree.tree import ClusterTree, TopicTree, TreeNode
 
 __all__ = [
+    "ClusterTree",
     "LatentDirichletAllocation",
     "PoissonMixture",
     "SingleTopicModel",
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ClusterTree": "momentree.tree",
     "LatentDirichletAllocation": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",

@@ -24,6 +24,7 @@ __all__ = [
     "check_missing",
     "check_parameters",
     "check_sample_weight",
+    "check_values",
     "check_whole",
     "check_words",
     "generator",
@@ -85,9 +86,50 @@ def check_features(
         As :func:`check_counts`; if columns are not those of ``fit``; if there are not as many
         names as columns.
     """
+    X, names = _named(estimator, X, feature_names, reset=reset)
+    return _finite_counts(X), names
+
+
+def check_values(
+    estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+) -> tuple[Any, Any | None, NDArray[Any]]:
+    """Check samples of any numbers given to an estimator, and find the names of their columns.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        ``n_features_in_`` and ``feature_names_in_`` are set on it when `reset`, else compared.
+    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+        Numbers; NaN marks a missing value.
+    feature_names : sequence of str or None
+        Names that go before those of a data frame.
+    reset : bool
+        Whether this is ``fit``.
+
+    Returns
+    -------
+    X : csr_array of shape (n_samples, n_features)
+        The values, with nothing stored where one is missing.
+    missing : csr_array of shape (n_samples, n_features) or None
+        1 where a value is missing; None where all are there.
+    names : ndarray of shape (n_features,)
+        Names of the columns.
+
+    Raises
+    ------
+    InvalidDataError
+        As :func:`check_missing`; if columns are not those of ``fit``; if there are not as many
+        names as columns.
+    """
+    X, names = _named(estimator, X, feature_names, reset=reset)
+    return *_without_missing(X), names
+
+
+def _named(
+    estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+) -> tuple[Any, NDArray[Any]]:
     with _own_errors():
-        X = validate_data(estimator, X, reset=reset, **_CHECKS)
-    X = _finite_counts(X)
+        X = _canonical(validate_data(estimator, X, reset=reset, **_CHECKS))
     d = X.shape[1]
     if feature_names is None:
         default = np.arange(d).astype(str)
@@ -130,7 +172,10 @@ def check_missing(X: Any) -> tuple[Any, Any | None]:
     """
     with _own_errors():
         X = check_array(X, **_CHECKS)
-    X = _canonical(X)
+    return _without_missing(_canonical(X))
+
+
+def _without_missing(X: Any) -> tuple[Any, Any | None]:
     gone = np.isnan(X.data)
     bad = ~np.isfinite(X.data) & ~gone
     if bad.any():

@@ -27,7 +27,7 @@ from momentree.models._criteria import (
 from momentree.models._curves import Curves
 from momentree.models._spectrum import Spectrum, spectrum
 from momentree.tree.growth import Branch
-from momentree.tree.split import LinearRule
+from momentree.tree.rules import LinearRule
 
 
 def sample(k, n=600, d=200, seed=0, **options):

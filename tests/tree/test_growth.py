@@ -9,7 +9,8 @@ from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics, make_single_topic
 from momentree.objects import TopicParameters
 from momentree.tree.growth import grow
-from momentree.tree.split import LinearRule, NoSplit, Split, Splitter
+from momentree.tree.rules import LinearRule
+from momentree.tree.split import NoSplit, Split, Splitter
 from momentree.tree.stopping import always
 
 
@@ -89,8 +90,8 @@ class Prescribed:
         self.asked.append(group)
         if group not in self.gains:
             return NoSplit("nothing prescribed")
-        first = np.arange(len(group)) < len(group) // 2
-        return Split(LinearRule(np.ones(1), 0.0), first, self.gains[group])
+        side = (np.arange(len(group)) >= len(group) // 2).astype(np.intp)
+        return Split(LinearRule(np.ones(1), 0.0), side, self.gains[group])
 
 
 def prescribed_growth(gains, n, **options):

@@ -8,7 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 from momentree import TopicTree
 from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics, make_single_topic
-from momentree.tree.split import LinearRule, Split
+from momentree.tree.rules import LinearRule
+from momentree.tree.split import Split
 from momentree.tree.stopping import bic
 
 SEEDS = range(5)
@@ -58,7 +59,7 @@ def test_the_penalty_by_hand(units, weight):
     penalty = unit * len(occurring) / 2 * np.log(v.sum())
 
     def reason(gain):
-        split = Split(LinearRule(np.ones(5), 0.0), np.ones(4, dtype=bool), gain)
+        split = Split(LinearRule(np.ones(5), 0.0), np.array([0, 0, 1, 1]), gain)
         return bic(split, RowBlocks(sp.csr_array(X)), v, u)
 
     assert reason(penalty * (1 + 1e-12)) == ""

@@ -19,7 +19,7 @@ from momentree.decomposition._result import (
 from momentree.exceptions import InvalidParameterError
 from momentree.objects import Decomposition, Moments, Whitening
 
-__all__ = ["sidiwo", "two_component_rotation"]
+__all__ = ["common_rotation", "discriminators", "sidiwo", "two_component_rotation"]
 
 Floats = NDArray[np.float64]
 Centers = Literal["diagonal", "rotation"]
@@ -130,14 +130,8 @@ def sidiwo(
     check_option("tol", tol, 0, whole=False)
     check_option("max_iter", max_iter)
     white = prepared(moments, n_components, whitening)
-    k = white.rank
-    if 2 <= k < MANY_COMPONENTS:
-        H = moments.whitened_slices(white.W)
-        T = np.asarray(np.tensordot(white.W, H, 1))
-    else:
-        T = whitened_tensor(moments, white)
-        H = np.sqrt(white.eigenvalues[:k, None, None]) * T
-    rotation, numbers = _rotation(H, tol, max_iter)
+    H, T = _slices(moments, white)
+    rotation, numbers = common_rotation(H, tol=tol, max_iter=max_iter)
     share = numbers["objective"] / max(float(np.linalg.norm(H)), TINY)
     numbers["off_diagonal_share"] = share
     if centers == "rotation":
@@ -146,7 +140,78 @@ def sidiwo(
     return from_slices(moments, white, M, T, numbers)
 
 
-def _rotation(H: Floats, tol: float, max_iter: int) -> tuple[Floats, dict[str, Any]]:
+def _slices(moments: Moments, white: Whitening) -> tuple[Floats, Floats]:
+    """Return the slices to make diagonal, and the tensor M3(W, W, W)."""
+    k = white.rank
+    if 2 <= k < MANY_COMPONENTS:
+        H = moments.whitened_slices(white.W)
+        return H, np.asarray(np.tensordot(white.W, H, 1))
+    T = whitened_tensor(moments, white)
+    return np.sqrt(white.eigenvalues[:k, None, None]) * T, T
+
+
+def discriminators(moments: Moments, whitening: Whitening) -> Floats:
+    """Return D = O^T W, the discriminators of the data-centric reading of SIDIWO.
+
+    O is the rotation of :func:`sidiwo`. For raw moments of rows x_i, the rows d_j of D have
+    sum_i <d_j, x_i>^2 / n = 1, and sum_i <d_j, x_i> <d_l, x_i> = 0 for j != l, and are those for
+    which the scores <d_j, x_i> have supports as disjoint as can be (T Theorem 6.2.1).
+
+    Parameters
+    ----------
+    moments : Moments
+        Raw moments (T eq. 6.5 and 6.6); of a model, its centers M have D M Omega^(1/2) = I.
+    whitening : Whitening
+        Of these moments.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        D, with k the rank of the whitening. For k = 2 the global optimum.
+
+    Notes
+    -----
+    T Algorithm 5, line 1 to 4. Time and memory as :func:`sidiwo`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.decomposition.sidiwo import discriminators
+    >>> from momentree.moments import RawMoments
+    >>> from momentree.whitening import whiten
+    >>> X = np.array([[1, 1, 0, 0]] * 3 + [[0, 0, 1, 1]] * 2)
+    >>> moments = RawMoments.from_data(X)
+    >>> scores = X @ discriminators(moments, whiten(moments, 2)).T
+    >>> (scores**2).mean(axis=0).round(6)
+    array([1., 1.])
+    >>> abs(scores).argmax(axis=1).tolist()
+    [0, 0, 0, 1, 1]
+    """
+    rotation, _ = common_rotation(_slices(moments, whitening)[0])
+    return np.asarray(rotation.T @ whitening.W)
+
+
+def common_rotation(
+    H: Floats, *, tol: float = 1e-6, max_iter: int = 100
+) -> tuple[Floats, dict[str, Any]]:
+    """Return the rotation that makes slices jointly as diagonal as can be, and how it went.
+
+    Parameters
+    ----------
+    H : ndarray of shape (d, k, k)
+        Symmetric slices.
+    tol : float >= 0, default=1e-6
+        For k > 2, ends when a sweep lowers the objective by less than this share.
+    max_iter : int >= 1, default=100
+        For k > 2, most sweeps of each of the two stages.
+
+    Returns
+    -------
+    rotation : ndarray of shape (k, k)
+        O; the optimal slices are O^T H[r] O.
+    numbers : dict
+        "objective", "objective_start" and for k > 2 "n_iter"; see :func:`sidiwo`.
+    """
     k = H.shape[1]
     if k < 2:
         return np.eye(k), {"objective": 0.0, "objective_start": 0.0}

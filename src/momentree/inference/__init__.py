@@ -2,7 +2,7 @@
 
 from momentree.inference.completion import completion_log_likelihood, split_words
 from momentree.inference.gibbs import gibbs_proportions
-from momentree.inference.multinomial import log_joint, log_posterior, one_topic_log_likelihood
+from momentree.inference.multinomial import log_joint, log_posterior
 from momentree.inference.variational import (
     variational_bound,
     variational_gammas,
@@ -14,7 +14,6 @@ __all__ = [
     "gibbs_proportions",
     "log_joint",
     "log_posterior",
-    "one_topic_log_likelihood",
     "split_words",
     "variational_bound",
     "variational_gammas",

@@ -1,15 +1,15 @@
-"""Posteriors and likelihoods of the single-topic model, whatever its parameters came from."""
+"""Posteriors and likelihoods of mixtures, whatever their parameters came from."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, xlogy
+from scipy.special import logsumexp
 
 from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
 
-__all__ = ["log_joint", "log_posterior", "one_topic_log_likelihood"]
+__all__ = ["log_joint", "log_posterior"]
 
 Floats = NDArray[np.float64]
 
@@ -17,18 +17,19 @@ Floats = NDArray[np.float64]
 def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
     """Return log P[x, component j] for every sample, less what depends on x alone.
 
-        log P[x, j] = b_j + sum_w x_w log mu_wj + const(x)     (S eq. 1, numerator)
+        log P[x, j] = b_j + sum_w t_w(x) theta_wj + const(x)     (S eq. 1, numerator)
 
-    For topics b_j = log omega_j and the constant is the log of the multinomial coefficient; for
-    Poisson variables b_j = log omega_j - sum_w mu_wj and it is -sum_w log x_w!.
+    For topics t(x) = x, theta = log mu, b_j = log omega_j and the constant is the log of the
+    multinomial coefficient; for Poisson variables b_j = log omega_j - sum_w mu_wj and it is
+    -sum_w log x_w!. For binary and Gaussian variables see the classes of their parameters.
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
-        Word counts, or damped counts.
+    rows : RowBlocks of shape (n, p)
+        Statistics t(x) of the samples: for counts the (damped) counts.
     parameters : MixtureParameters
-        TopicParameters or PoissonParameters. All centers > 0 where words occur; a zero there
-        makes the value -inf.
+        Of a mixture for counts, all centers > 0 where words occur; a zero there makes the value
+        -inf.
 
     Returns
     -------
@@ -45,10 +46,8 @@ def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
     >>> np.exp(log_joint(RowBlocks(sp.csr_array([[2, 0]])), coin)).round(4)
     array([[0.125, 0.405]])
     """
-    with np.errstate(divide="ignore"):
-        log_centers = np.log(parameters.centers)
-    offsets = parameters.offsets
-    return rows.map(lambda B: B.dot(log_centers) + offsets)
+    theta, offsets = parameters.coefficients, parameters.offsets
+    return rows.map(lambda B: B.dot(theta) + offsets)
 
 
 def log_posterior(joint: Floats) -> tuple[Floats, Floats]:
@@ -70,22 +69,3 @@ def log_posterior(joint: Floats) -> tuple[Floats, Floats]:
     """
     log_likelihood = np.asarray(logsumexp(joint, axis=1))
     return joint - log_likelihood[:, None], log_likelihood
-
-
-def one_topic_log_likelihood(sums: Floats) -> Floats:
-    """Return the log-likelihood of documents under the one multinomial that fits them best.
-
-        sum_w s_w log(s_w / sum s),   s the column sums of the documents.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (d, ...)
-        Column sums of one or several groups of documents.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        In nats, less the multinomial coefficients.
-    """
-    total = sums.sum(axis=0)
-    return np.asarray(xlogy(sums, sums).sum(axis=0) - xlogy(total, total))

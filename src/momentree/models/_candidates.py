@@ -22,7 +22,8 @@ from momentree.moments import damp, typical_unit
 from momentree.objects import LDAParameters, TopicParameters
 from momentree.refinement import em, variational_em
 from momentree.tree.growth import Branch, grow
-from momentree.tree.split import SPLIT_ITER, LinearRule, Split, Splitter
+from momentree.tree.rules import Rule
+from momentree.tree.split import SPLIT_ITER, Split, Splitter
 
 __all__ = ["Fit", "Fits", "Fold", "LDAFits", "SingleTopicFits", "folds"]
 
@@ -150,7 +151,7 @@ class SingleTopicFits:
         self._hidden = RowBlocks(fold.hidden)
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
         self._n_words = int(np.count_nonzero(seen))
-        gains: list[tuple[LinearRule, float]] = []
+        gains: list[tuple[Rule, float]] = []
 
         def note(split: Split, *_: object) -> str:
             gains.append((split.rule, split.gain))

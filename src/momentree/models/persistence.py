@@ -25,9 +25,9 @@ from momentree._container import (
 from momentree._version import __version__
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.objects import LDAParameters, MixtureParameters
-from momentree.tree import TopicTree
-from momentree.tree.persistence import FORMAT as TREE
+from momentree.tree import ClusterTree, TopicTree
 from momentree.tree.persistence import FORMAT_VERSION as TREE_VERSION
+from momentree.tree.persistence import FORMATS as TREE_FORMATS
 
 if TYPE_CHECKING:
     from momentree.models._base import FlatModel
@@ -79,7 +79,7 @@ def load(path: str | PathLike[str]) -> FlatModel:
         return _restored(*read_container(path, {FORMAT: FORMAT_VERSION}), path)
 
 
-def load_any(path: str | PathLike[str]) -> TopicTree | FlatModel:
+def load_any(path: str | PathLike[str]) -> TopicTree | ClusterTree | FlatModel:
     """Read a tree or a flat model, whichever a file holds.
 
     Raises
@@ -88,10 +88,12 @@ def load_any(path: str | PathLike[str]) -> TopicTree | FlatModel:
         If the file is missing, damaged, or of a newer format.
     """
     with reading(path):
-        manifest, arrays = read_container(path, {TREE: TREE_VERSION, FORMAT: FORMAT_VERSION})
+        trees = dict.fromkeys(TREE_FORMATS.values(), TREE_VERSION)
+        manifest, arrays = read_container(path, {**trees, FORMAT: FORMAT_VERSION})
         if manifest["format"] == FORMAT:
             return _restored(manifest, arrays, path)
-    return TopicTree.load(path)
+    kind = TopicTree if manifest["format"] == TREE_FORMATS["TopicTree"] else ClusterTree
+    return kind.load(path)
 
 
 # --- from values to JSON and back ----------------------------------------------------------------

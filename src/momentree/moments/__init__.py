@@ -15,6 +15,7 @@ from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.observed import observed_shares
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.raw import RawMoments
+from momentree.moments.scaled import ScaledMoments
 from momentree.moments.single_topic import SingleTopicMoments, Weighting
 from momentree.moments.splits import split_views
 from momentree.moments.tfidf import tfidf
@@ -30,6 +31,7 @@ __all__ = [
     "PoissonMoments",
     "PopulationMoments",
     "RawMoments",
+    "ScaledMoments",
     "SingleTopicMoments",
     "Weighting",
     "bernoulli_bias",

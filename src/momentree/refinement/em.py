@@ -103,11 +103,11 @@ def _expected_statistics(
     X^T v: k - 1 products with the data instead of k, and for two components products with one
     vector, which cost a third of those with two.
     """
-    with np.errstate(divide="ignore"):  # a word that never occurs may have a mean of zero
-        log_centers = np.maximum(np.log(parameters.centers), LOG_ZERO)
+    # A word that never occurs may have a mean of zero.
+    theta = np.maximum(parameters.coefficients, LOG_ZERO)
     offsets = parameters.offsets[:, None]
-    d, k = log_centers.shape
-    contrasts = np.ascontiguousarray(log_centers[:, :-1] - log_centers[:, -1:])
+    d, k = theta.shape
+    contrasts = np.ascontiguousarray(theta[:, :-1] - theta[:, -1:])
 
     def kernel(B: Block) -> Floats:
         v = sample_weight[B.at]
@@ -128,7 +128,8 @@ def _expected_statistics(
 
     total = rows.sum(kernel)
     sums, sizes = total[:d], total[d]
-    log_likelihood = float(total[d + 1, 0] + words @ log_centers[:, -1])
+    log_likelihood = float(total[d + 1, 0] + words @ theta[:, -1])
+    rest = words - sums[:, :-1].sum(axis=1)
     # Rounding may leave less than nothing of a word.
-    sums[:, -1] = np.maximum(words - sums[:, :-1].sum(axis=1), 0.0)
+    sums[:, -1] = rest if parameters.signed else np.maximum(rest, 0.0)
     return sums, sizes, log_likelihood

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, get_args
+from typing import Any, NoReturn
 
 from momentree.exceptions import InvalidParameterError
-from momentree.moments import Damping, Weighting
-from momentree.tree.growth import Growth
-from momentree.tree.stopping import Stop
 
-__all__ = ["Limits", "check_parameters"]
+__all__ = ["Limits", "check_parameters", "fail"]
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,15 @@ class Limits:
         return cls(leaves, depth, math.isinf(leaves) and math.isinf(depth))
 
 
-def check_parameters(tree: Any) -> None:
+def check_parameters(tree: Any, choices: Mapping[str, tuple[str | None, ...]]) -> None:
     """Check every parameter of an estimator.
+
+    Parameters
+    ----------
+    tree : TreeEstimator
+        The estimator.
+    choices : mapping
+        For each parameter that is a choice, the values.
 
     Raises
     ------
@@ -55,32 +60,26 @@ def check_parameters(tree: Any) -> None:
         ("max_leaf_nodes", 1, True),
         ("max_depth", 0, True),
         ("max_iter", 1, False),
+        ("n_components", 2, True),
     ):
-        value = getattr(tree, name)
+        value = getattr(tree, name, None if optional else 0)
         if value is None and optional:
             continue
         if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
             expected = f"a whole number of {low} or more" + (" or None" if optional else "")
-            _fail(name, value, expected)
+            fail(name, value, expected)
     for name, zero in (("min_samples_leaf", False), ("smoothing", False), ("tol", True)):
         value = getattr(tree, name)
         number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
         if not number or value < 0 or (value == 0 and not zero):
-            _fail(name, value, "a number of zero or more" if zero else "a number above zero")
-    for name, choices in (
-        ("growth", get_args(Growth)),
-        ("refine", ("em", None)),
-        ("damping", (*get_args(Damping), None)),
-        ("weighting", get_args(Weighting)),
-        ("stop", get_args(Stop)),
-    ):
+            fail(name, value, "a number of zero or more" if zero else "a number above zero")
+    for name, values in choices.items():
         value = getattr(tree, name)
-        if (value is not None and not isinstance(value, str)) or value not in choices:
-            _fail(name, value, "one of " + ", ".join(repr(choice) for choice in choices))
-    if tree.weighting == "three_words" and tree.damping is not None:
-        _fail("weighting", tree.weighting, "damping=None with it: it draws words from whole counts")
+        if (value is not None and not isinstance(value, str)) or value not in values:
+            fail(name, value, "one of " + ", ".join(repr(choice) for choice in values))
 
 
-def _fail(name: str, value: object, expected: str) -> None:
+def fail(name: str, value: object, expected: str) -> NoReturn:
+    """Refuse the value of a parameter."""
     msg = f"{name}={value!r}; expected {expected}"
     raise InvalidParameterError(msg)

@@ -1,4 +1,4 @@
-"""How documents find their leaf: by the mixture over all leaves, or by the rules of the splits."""
+"""How samples find their leaf: by the mixture over all leaves, or by the rules of the splits."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
-from momentree.objects import TopicParameters
-from momentree.tree.split import LinearRule
+from momentree.objects import MixtureParameters
+from momentree.tree.rules import Rule
 
 __all__ = ["Assigner", "MixtureAssigner", "RuleAssigner"]
 
@@ -19,14 +19,14 @@ Floats = NDArray[np.float64]
 
 
 class Assigner(Protocol):
-    """Assigns documents to leaves; leaves are numbered from left to right."""
+    """Assigns samples to leaves; leaves are numbered from left to right."""
 
     def labels(self, rows: RowBlocks) -> NDArray[np.intp]:
-        """Return the leaf of each document, shape (n,)."""
+        """Return the leaf of each sample, shape (n,)."""
         ...
 
     def proba(self, rows: RowBlocks) -> Floats:
-        """Return the probability of each leaf for each document, shape (n, n_leaves)."""
+        """Return the probability of each leaf for each sample, shape (n, n_leaves)."""
         ...
 
 
@@ -36,55 +36,67 @@ class MixtureAssigner:
 
     Attributes
     ----------
-    parameters : TopicParameters
-        One component a leaf.
+    parameters : MixtureParameters
+        One component a leaf, or several where leaves have been merged.
+    leaf : ndarray of int of shape (n_components,)
+        The leaf of each component.
     """
 
-    parameters: TopicParameters
+    parameters: MixtureParameters
+    leaf: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, parameters: MixtureParameters) -> MixtureAssigner:
+        """Return the assigner with one component a leaf."""
+        return cls(parameters, np.arange(parameters.n_components))
 
     def labels(self, rows: RowBlocks) -> NDArray[np.intp]:
-        """Return the leaf of each document, shape (n,)."""
-        return np.asarray(log_joint(rows, self.parameters).argmax(axis=1), dtype=np.intp)
+        """Return the leaf of the likeliest component for each sample, shape (n,)."""
+        return np.asarray(self.leaf[log_joint(rows, self.parameters).argmax(axis=1)])
 
     def proba(self, rows: RowBlocks) -> Floats:
-        """Return the probability of each leaf for each document, shape (n, n_leaves)."""
-        return np.asarray(np.exp(log_posterior(log_joint(rows, self.parameters))[0]))
+        """Return the probability of each leaf for each sample, shape (n, n_leaves)."""
+        posterior = np.exp(log_posterior(log_joint(rows, self.parameters))[0])
+        out = np.zeros((len(posterior), int(self.leaf.max()) + 1))
+        for j, leaf in enumerate(self.leaf):
+            out[:, leaf] += posterior[:, j]
+        return out
 
 
 @dataclass(frozen=True)
 class RuleAssigner:
-    """Follow the rule of each split from the root down (H Algorithm 2, applied recursively).
+    """Follow the rule of each split from the root down (H Algorithm 2, T Algorithm 5, recursively).
 
     Attributes
     ----------
-    rules : tuple of LinearRule
+    rules : tuple of Rule
         One an inner node, in pre-order.
-    children : ndarray of int of shape (n_inner, 2)
-        Where each side leads: an inner node j >= 0, or leaf i as -1 - i.
+    children : tuple of tuple of int
+        Where each side of each rule leads: an inner node j >= 0, or leaf i as -1 - i. Several
+        sides may lead to one leaf, where leaves have been merged.
     """
 
-    rules: tuple[LinearRule, ...]
-    children: NDArray[np.intp]
+    rules: tuple[Rule, ...]
+    children: tuple[tuple[int, ...], ...]
 
     @property
     def n_leaves(self) -> int:
         """Number of leaves."""
-        return len(self.rules) + 1
+        return -min((side for sides in self.children for side in sides), default=-1)
 
     def labels(self, rows: RowBlocks) -> NDArray[np.intp]:
-        """Return the leaf of each document, shape (n,)."""
+        """Return the leaf of each sample, shape (n,)."""
         at = np.full(rows.shape[0], -1 if not self.rules else 0, dtype=np.intp)
-        for j, margin in enumerate(self._margins(rows).T):
+        for j, (rule, sides) in enumerate(zip(self.rules, self.children, strict=True)):
             here = at == j  # rules stand in pre-order: parents come before their children
-            at[here] = self.children[j, np.where(margin[here] >= 0, 0, 1)]
+            at[here] = np.array(sides)[rule.scores(rows)[here].argmax(axis=1)]
         return -1 - at
 
     def proba(self, rows: RowBlocks) -> Floats:
-        """Return the product of the sides' posteriors along the path to each leaf.
+        """Return the product of the shares of the sides along the path to each leaf.
 
-        Each split compares two topics, so a side has the posterior 1 / (1 + exp(-margin)). The
-        leaf of :meth:`labels` takes the likelier side at every split; where splits are uncertain
-        it need not be the leaf of largest probability.
+        The leaf of :meth:`labels` takes the largest share at every split; where splits are
+        uncertain it need not be the leaf of largest probability.
         """
         n = rows.shape[0]
         inner = np.zeros((n, max(len(self.rules), 1)))
@@ -92,14 +104,8 @@ class RuleAssigner:
         out = np.zeros((n, self.n_leaves))
         if not self.rules:
             return np.ones((n, 1))
-        for j, margin in enumerate(self._margins(rows).T):
-            first = 0.5 * (1.0 + np.tanh(0.5 * margin))
-            for target, share in zip(self.children[j], (first, 1.0 - first), strict=True):
-                into = inner[:, target : target + 1] if target >= 0 else out[:, -1 - target, None]
-                into[:, 0] = inner[:, j] * share
+        for j, (rule, sides) in enumerate(zip(self.rules, self.children, strict=True)):
+            for target, share in zip(sides, rule.shares(rows).T, strict=True):
+                into = inner[:, target] if target >= 0 else out[:, -1 - target]
+                into += inner[:, j] * share
         return out
-
-    def _margins(self, rows: RowBlocks) -> Floats:
-        if not self.rules:
-            return np.empty((rows.shape[0], 0))
-        return np.stack([rule.margins(rows) for rule in self.rules], axis=1)

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momentree.backends import Block, RowBlocks
-from momentree.inference import one_topic_log_likelihood
 from momentree.metrics import relevance
-from momentree.objects import TopicParameters
+from momentree.objects import MixtureParameters
 from momentree.refinement import em
 from momentree.tree.assign import Assigner, MixtureAssigner, RuleAssigner
 from momentree.tree.growth import Branch
 from momentree.tree.node import TreeNode
-from momentree.tree.split import LinearRule
+from momentree.tree.rules import Rule
 
 __all__ = [
+    "branches_of",
     "build_nodes",
     "group_sums",
     "leaf_labels",
+    "name_by_difference",
     "name_nodes",
     "order",
     "refine_leaves",
     "rules",
 ]
+
+P = TypeVar("P", bound=MixtureParameters)
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +39,7 @@ NAME_LAMBDA = 0.6
 
 
 def leaf_labels(root: Branch) -> NDArray[np.intp]:
-    """Return the leaf, from left to right, of every document below a root."""
+    """Return the leaf, from left to right, of every sample below a root."""
     labels = np.empty(len(root.samples), dtype=np.intp)
     for i, leaf in enumerate(root.leaves()):
         labels[leaf.samples] = i
@@ -56,19 +61,20 @@ def refine_leaves(
     rows: RowBlocks,
     weight: Floats,
     *,
+    family: type[P],
     smoothing: float,
     min_samples_leaf: float,
     max_iter: int,
     tol: float,
-) -> tuple[TopicParameters, int, bool]:
-    """Run EM over all leaves and move every document to its likeliest leaf.
+) -> tuple[P, int, bool]:
+    """Run EM over all leaves and move every sample to its likeliest leaf.
 
     Leaves that EM leaves with less than `min_samples_leaf` are dropped, their sibling takes the
     place of their parent, and EM goes on without them.
 
     Returns
     -------
-    parameters : TopicParameters
+    parameters : MixtureParameters
         One component a leaf.
     n_iter : int
         EM steps in all.
@@ -78,7 +84,7 @@ def refine_leaves(
     leaves, labels = root.leaves(), leaf_labels(root)
     k = len(leaves)
     sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
-    parameters = TopicParameters.fitted_to(group_sums(rows, labels, k, weight), sizes, smoothing)
+    parameters = family.fitted_to(group_sums(rows, labels, k, weight), sizes, smoothing)
     n_iter = 0
     while True:
         result = em(
@@ -91,16 +97,14 @@ def refine_leaves(
         )
         n_iter += result.n_iter
         parameters = result.parameters
-        labels = MixtureAssigner(parameters).labels(rows)
+        labels = MixtureAssigner.of(parameters).labels(rows)
         sizes = np.bincount(labels, weights=weight, minlength=len(leaves)).astype(np.float64)
         counts = np.bincount(labels, minlength=len(leaves))
         small = int(sizes.argmin())
         if len(leaves) == 1 or (sizes[small] >= min_samples_leaf and counts.min() > 0):
             break
         _drop(root, leaves[small])
-        keep = np.arange(parameters.n_components) != small
-        shares = parameters.weights[keep]
-        parameters = TopicParameters(shares / shares.sum(), parameters.centers[:, keep])
+        parameters = parameters.without(small)
         leaves = root.leaves()
     for i, leaf in enumerate(leaves):
         leaf.samples = np.flatnonzero(labels == i)
@@ -108,15 +112,19 @@ def refine_leaves(
 
 
 def _drop(root: Branch, leaf: Branch) -> None:
-    parent = next(b for b in _branches(root) if leaf in b.children)
-    sibling = next(child for child in parent.children if child is not leaf)
-    for branch in _branches(sibling):
-        branch.depth -= 1
-    parent.children, parent.rule, parent.reason = sibling.children, sibling.rule, sibling.reason
+    parent = next(b for b in branches_of(root) if leaf in b.children)
+    parent.children.remove(leaf)
+    parent.rule = None  # it knows a side that is no more
+    if len(parent.children) == 1:
+        (sibling,) = parent.children
+        for branch in branches_of(sibling):
+            branch.depth -= 1
+        parent.children, parent.rule, parent.reason = sibling.children, sibling.rule, sibling.reason
 
 
-def _branches(root: Branch) -> list[Branch]:
-    return [root, *(b for child in root.children for b in _branches(child))]
+def branches_of(root: Branch) -> list[Branch]:
+    """Return a branch and all below it in pre-order."""
+    return [root, *(b for child in root.children for b in branches_of(child))]
 
 
 def order(root: Branch, weight: Floats) -> NDArray[np.intp]:
@@ -132,25 +140,31 @@ def order(root: Branch, weight: Floats) -> NDArray[np.intp]:
     def size(branch: Branch) -> float:
         return sum(float(weight[leaf.samples].sum()) for leaf in branch.leaves())
 
-    for branch in _branches(root):
-        if branch.children and size(branch.children[0]) < size(branch.children[1]):
-            branch.children.reverse()
+    for branch in branches_of(root):
+        by_size = sorted(branch.children, key=size, reverse=True)
+        if by_size != branch.children:
+            branch.children = by_size
             branch.rule = None  # its sides no longer stand in the order of the children
     return np.array([before[leaf] for leaf in root.leaves()], dtype=np.intp)
 
 
 def rules(root: Branch) -> Assigner:
     """Return the rules of the splits as an assigner of new documents."""
-    inner = [b for b in _branches(root) if b.children]
+    inner = [b for b in branches_of(root) if b.children]
     place = {b: i for i, b in enumerate(inner)}
     place |= {leaf: -1 - i for i, leaf in enumerate(root.leaves())}
-    targets = [[place[child] for child in b.children] for b in inner]
-    found: list[LinearRule] = [b.rule for b in inner if b.rule is not None]
-    return RuleAssigner(tuple(found), np.array(targets, dtype=np.intp).reshape(-1, 2))
+    targets = tuple(tuple(place[child] for child in b.children) for b in inner)
+    found: list[Rule] = [b.rule for b in inner if b.rule is not None]
+    return RuleAssigner(tuple(found), targets)
 
 
 def build_nodes(
-    root: Branch, sums: Floats, damped_sums: Floats, weight: Floats, at: NDArray[np.intp]
+    root: Branch,
+    weight: Floats,
+    at: NDArray[np.intp],
+    *,
+    center: Callable[[list[int]], Floats],
+    gain: Callable[[list[list[int]]], float],
 ) -> TreeNode:
     """Make the nodes of the tree.
 
@@ -158,14 +172,14 @@ def build_nodes(
     ----------
     root : Branch
         In final order.
-    sums : ndarray of shape (d, n_leaves)
-        Weighted word counts of the leaves, which give the centers.
-    damped_sums : ndarray of shape (d, n_leaves)
-        The same of the counts that the tree was grown on, which give the gains.
     weight : ndarray of shape (n,)
         Sample weights, in the order in which the tree was grown.
     at : ndarray of intp of shape (n,)
-        Row of each document in the data.
+        Row of each sample in the data.
+    center : callable
+        Of numbers of leaves: the mean profile of their samples.
+    gain : callable
+        Of the numbers of the leaves below each child: the log-likelihood gained by the split.
 
     Returns
     -------
@@ -173,13 +187,11 @@ def build_nodes(
         The root, without names.
     """
     total = float(weight.sum())
-    node_ids, leaf_ids = iter(range(2 * sums.shape[1])), iter(range(sums.shape[1]))
-    everything = sums.sum(axis=1)
-    everything = everything / everything.sum()
+    node_ids, leaf_ids = count(), count()
 
     def make(branch: Branch, parent: TreeNode | None) -> tuple[TreeNode, list[int]]:
         node = TreeNode(
-            center=everything,
+            center=np.empty(0),
             weight=0.0,
             depth=branch.depth,
             node_id=next(node_ids),
@@ -190,18 +202,14 @@ def build_nodes(
             made = [make(child, node) for child in branch.children]
             node.children = [child for child, _ in made]
             node.weight = sum(child.weight for child in node.children)
-            sides = np.stack([damped_sums[:, part].sum(axis=1) for _, part in made], axis=1)
-            parts = one_topic_log_likelihood(sides).sum()
-            node.gain = float(parts - one_topic_log_likelihood(sides.sum(axis=1)))
+            node.gain = gain([part for _, part in made])
             below = [i for _, part in made for i in part]
         else:
             node.leaf_id = next(leaf_ids)
             node._samples = np.sort(at[branch.samples])
             node.weight = float(weight[branch.samples].sum()) / total
             below = [node.leaf_id]
-        words = sums[:, below].sum(axis=1)
-        if words.sum() > 0:
-            node.center = words / words.sum()
+        node.center = center(below)
         return node, below
 
     return make(root, None)[0]
@@ -213,3 +221,15 @@ def name_nodes(root: TreeNode, vocabulary: Sequence[str] | NDArray[np.str_]) -> 
         score = np.asarray(relevance(node.center[None], root.center, NAME_LAMBDA))[0]
         top = np.argsort(-score, kind="stable")[:NAME_WORDS]
         node.name = ", ".join(str(vocabulary[j]) for j in top if node.center[j] > 0)
+
+
+def name_by_difference(
+    root: TreeNode, vocabulary: Sequence[str] | NDArray[np.str_], scale: Floats
+) -> None:
+    """Name every node by the features of real values that differ most from the mean of all."""
+    for node in root.nodes():
+        z = (node.center - root.center) / scale
+        top = np.argsort(-np.abs(z), kind="stable")[:NAME_WORDS]
+        node.name = ", ".join(
+            f"{vocabulary[j]} {'high' if z[j] > 0 else 'low'}" for j in top if z[j]
+        )

@@ -10,13 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree.metrics import relevance
+from momentree.tree.assign import Assigner, MixtureAssigner, RuleAssigner
 from momentree.tree.node import TreeNode
+from momentree.tree.rules import LinearRule, ScoreRule
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-__all__ = ["decision_path", "to_dict", "to_frame", "to_networkx", "to_newick"]
+__all__ = ["decision_path", "scoring", "to_dict", "to_frame", "to_networkx", "to_newick"]
 
 
 def _record(node: TreeNode) -> dict[str, Any]:
@@ -132,3 +134,36 @@ def decision_path(root: TreeNode, labels: NDArray[np.intp]) -> Any:
     return sp.csr_array(
         (np.ones(int(starts[-1]), dtype=bool), indices, starts), shape=(len(labels), len(nodes))
     )
+
+
+def scoring(assigner: Assigner, d: int) -> dict[str, Any]:
+    """Return how an assigner scores a record of zeros and ones; see ``ClusterTree.scoring``.
+
+    Parameters
+    ----------
+    assigner : MixtureAssigner or RuleAssigner
+        Of binary data.
+    d : int
+        Number of features; what comes after them among the statistics is for gaps.
+
+    Returns
+    -------
+    dict
+        Of plain arrays.
+    """
+    if isinstance(assigner, MixtureAssigner):
+        p = assigner.parameters
+        coef, intercept = p.coefficients[:d].T, p.offsets
+        return {"kind": "mixture", "coef": coef, "intercept": intercept, "group": assigner.leaf}
+    assert isinstance(assigner, RuleAssigner)  # noqa: S101 - there is no third
+    nodes = []
+    for rule, children in zip(assigner.rules, assigner.children, strict=True):
+        if isinstance(rule, ScoreRule):
+            node = {"kind": "scores", "coef": rule.coef[:d].T, "intercept": np.zeros(len(children))}
+        else:
+            assert isinstance(rule, LinearRule)  # noqa: S101 - there is no third
+            half = 0.5 * rule.coef[:d]
+            intercept = 0.5 * rule.intercept * np.array([1.0, -1.0])
+            node = {"kind": "linear", "coef": np.stack([half, -half]), "intercept": intercept}
+        nodes.append({**node, "children": list(children)})
+    return {"kind": "rules", "nodes": nodes}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
-from momentree.tree.split import LinearRule, Split, Splitter
+from momentree.tree.rules import Rule
+from momentree.tree.split import NoSplit, Split
 from momentree.tree.stopping import Worth
 
 __all__ = ["Branch", "Growth", "grow"]
@@ -23,25 +25,25 @@ log = logging.getLogger("momentree.tree")
 
 @dataclass(eq=False)
 class Branch:
-    """A group of documents while the tree grows; nodes are made of them at the end.
+    """A group of samples while the tree grows; nodes are made of them at the end.
 
     Attributes
     ----------
     samples : ndarray of intp
-        Rows of the documents, ascending.
+        Rows of the samples, ascending.
     depth : int
         Number of edges to the root.
-    rule : LinearRule or None
+    rule : Rule or None
         How the branch was split; None for a leaf.
     reason : str
         Why it was not split.
     children : list of Branch
-        The two sides; empty for a leaf.
+        The sides; empty for a leaf.
     """
 
     samples: NDArray[np.intp]
     depth: int = 0
-    rule: LinearRule | None = None
+    rule: Rule | None = None
     reason: str = ""
     children: list[Branch] = field(default_factory=list)
 
@@ -55,33 +57,35 @@ class Branch:
 def grow(
     rows: RowBlocks,
     sample_weight: Floats,
-    unit: Floats,
-    splitter: Splitter,
+    factor: Floats,
+    splitter: Callable[[RowBlocks, Floats, Floats], Split | NoSplit],
     *,
     max_leaves: float,
     max_depth: float,
     growth: Growth,
     worth: Worth,
 ) -> Branch:
-    """Grow a tree of documents from the root.
+    """Grow a tree of samples from the root.
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
-        Word counts, or damped counts.
+    rows : RowBlocks of shape (n, p)
+        Statistics of the samples: (damped) word counts, say.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
-    unit : ndarray of shape (n,)
-        What one word counts in each document.
-    splitter : Splitter
-        Splits a group in two.
+    factor : ndarray of shape (n,)
+        What the splitter wants to know of each sample besides: what one word counts in a document,
+        or by what the moments scale a record.
+    splitter : callable
+        Given the rows of a group, their weights and factors, splits it.
     max_leaves, max_depth : int or inf
         Where to stop.
     growth : {"best_first", "depth"}
         "best_first" splits next the leaf whose split gains most log-likelihood; "depth" splits
         every leaf down to `max_depth`, in order, whatever it gains.
     worth : Worth
-        Given a split and its documents, says why it is not worth making; "" when it is.
+        Given a split, its rows, weights and factors, says why it is not worth making; "" when it
+        is.
 
     Returns
     -------
@@ -106,7 +110,7 @@ def grow(
             return False
         whole = len(leaf.samples) == rows.shape[0]
         part = rows if whole else rows.take(leaf.samples)
-        about = sample_weight[leaf.samples], unit[leaf.samples]
+        about = sample_weight[leaf.samples], factor[leaf.samples]
         split = splitter(part, *about)
         if isinstance(split, Split):
             leaf.reason = worth(split, part, *about)
@@ -127,7 +131,8 @@ def grow(
         split = splits.pop(chosen)
         chosen.rule = split.rule
         chosen.children = [
-            Branch(chosen.samples[side], chosen.depth + 1) for side in (split.first, ~split.first)
+            Branch(chosen.samples[split.side == i], chosen.depth + 1)
+            for i in range(int(split.side.max()) + 1)
         ]
         at = leaves.index(chosen)
         leaves[at : at + 1] = chosen.children

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,38 +17,35 @@ from momentree._container import (
     write_container,
 )
 from momentree._version import __version__
-from momentree.objects import TopicParameters
-from momentree.tree._parameters import check_parameters
+from momentree.objects import GaussianParameters, MixtureParameters, TopicParameters
 from momentree.tree.assign import MixtureAssigner, RuleAssigner
 from momentree.tree.node import TreeNode
-from momentree.tree.split import LinearRule
+from momentree.tree.rules import LinearRule, ScoreRule
+from momentree.tree.space import Kind, Space
 
 __all__ = ["restore", "save"]
 
-FORMAT = "momentree.TopicTree"
+FORMATS = {"TopicTree": "momentree.TopicTree", "ClusterTree": "momentree.ClusterTree"}
 FORMAT_VERSION = 1
 _NODE_FIELDS = ("weight", "gain", "depth", "name", "leaf_id", "reason")
 
 
 def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any] | None) -> None:
-    """Write a fitted tree to a file; see ``TopicTree.save``."""
+    """Write a fitted tree to a file; see ``TreeEstimator.save``."""
     nodes = list(tree.tree_.nodes())
     arrays: dict[str, NDArray[Any]] = {
         "labels": tree.labels_,
         "centers": np.stack([node.center for node in nodes]),
     }
     if isinstance(tree._assigner, MixtureAssigner):
-        parameters = tree._assigner.parameters
-        arrays |= {"leaf_weights": parameters.weights, "leaf_centers": parameters.centers}
+        arrays |= _mixture_arrays(tree._assigner)
     else:
-        rules = tree._assigner.rules
-        arrays |= {
-            "rule_coefs": np.stack([r.coef for r in rules]) if rules else np.empty((0, 0)),
-            "rule_intercepts": np.array([r.intercept for r in rules]),
-            "rule_children": tree._assigner.children,
-        }
+        arrays |= _rule_arrays(tree._assigner)
+    space = getattr(tree, "_space", None)
+    if space is not None:
+        arrays |= {"shift": space.shift, "scale": space.scale, "view": space.view}
     manifest = {
-        "format": FORMAT,
+        "format": FORMATS[type(tree).__name__],
         "format_version": FORMAT_VERSION,
         "momentree": __version__,
         "params": plain_params(tree.get_params()),
@@ -57,6 +54,7 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
         "n_iter": int(tree.n_iter_),
         "converged": bool(tree.converged_),
         "vectorizer": vectorizer_config,
+        "data": None if space is None else space.kind,
         "nodes": [
             {
                 **{key: plain(getattr(node, key)) for key in _NODE_FIELDS},
@@ -68,16 +66,38 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
     write_container(path, manifest, arrays)
 
 
+def _mixture_arrays(assigner: MixtureAssigner) -> dict[str, NDArray[Any]]:
+    p = assigner.parameters
+    arrays = {"leaf_weights": p.weights, "leaf_centers": p.centers, "leaf_of": assigner.leaf}
+    if isinstance(p, GaussianParameters):
+        arrays["leaf_variances"] = p.variances
+    return arrays
+
+
+def _rule_arrays(assigner: RuleAssigner) -> dict[str, NDArray[Any]]:
+    """Return rules as one column a side; a linear rule has one column for its two sides."""
+    rules = assigner.rules
+    coefs = [np.atleast_2d(r.coef.T).T for r in rules]
+    return {
+        "rule_coefs": np.concatenate(coefs, axis=1) if coefs else np.empty((0, 0)),
+        "rule_intercepts": np.array(
+            [r.intercept if isinstance(r, LinearRule) else np.nan for r in rules]
+        ),
+        "rule_children": np.array([j for sides in assigner.children for j in sides], dtype=np.intp),
+        "rule_sides": np.array([len(sides) for sides in assigner.children], dtype=np.intp),
+    }
+
+
 def restore(tree: Any, path: str | PathLike[str]) -> TreeNode:
-    """Fill an estimator from a file and return the root of its tree; see ``TopicTree.load``."""
+    """Fill an estimator from a file and return the root of its tree; see ``TreeEstimator.load``."""
     with reading(path):
-        manifest, arrays = read_container(path, {FORMAT: FORMAT_VERSION})
+        manifest, arrays = read_container(path, {FORMATS[type(tree).__name__]: FORMAT_VERSION})
         return _fill(tree, manifest, arrays)
 
 
 def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeNode:
     tree.set_params(**manifest["params"])
-    check_parameters(tree)
+    tree._check_parameters()
     tree.vocabulary_ = np.array(manifest["vocabulary"], dtype=object)
     d = tree.n_features_in_ = len(tree.vocabulary_)
     if manifest["feature_names_in"]:
@@ -87,20 +107,54 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) 
     tree.n_iter_, tree.converged_ = int(manifest["n_iter"]), bool(manifest["converged"])
     tree.vectorizer_config_ = manifest["vectorizer"]
     nodes = _nodes(manifest["nodes"], arrays["centers"], tree.labels_)
-    k = (len(nodes) + 1) // 2
+    k = sum(node.is_leaf for node in nodes)
     # Products run in compiled code that trusts its shapes, so that none goes unchecked here.
-    check_shape("centers", arrays["centers"], (2 * k - 1, d))
+    check_shape("centers", arrays["centers"], (len(nodes), d))
     check_shape("labels", tree.labels_, (len(tree.labels_),))
     if not ((tree.labels_ >= 0) & (tree.labels_ < k)).all():
         msg = f"labels lie outside 0 to {k - 1}"
         raise ValueError(msg)
+    family: type[MixtureParameters] = TopicParameters
+    p = d
+    if manifest["data"] is not None:
+        tree._space = space = _space(tree, manifest["data"], arrays, d)
+        tree.data_, family, p = space.kind, space.family, len(space.view)
     if "leaf_weights" in arrays:
-        parameters = TopicParameters(arrays["leaf_weights"], arrays["leaf_centers"])
-        check_shape("leaf_centers", parameters.centers, (d, k))
-        tree._assigner = MixtureAssigner(parameters)
+        tree._assigner = _mixture(family, arrays, d, k)
     else:
-        tree._assigner = _rules(arrays, d, k)
+        tree._assigner = _rules(arrays, p, k)
     return nodes[0]
+
+
+def _space(tree: Any, kind: str, arrays: dict[str, NDArray[Any]], d: int) -> Space:
+    if kind not in get_args(Kind):
+        msg = f"data of the kind {kind!r}"
+        raise ValueError(msg)
+    space = Space.again(
+        kind, arrays["shift"], arrays["scale"], arrays["view"], unit_length=tree.unit_length
+    )
+    check_shape("shift", space.shift, (d,))
+    check_shape("scale", space.scale, (d,))
+    if space.family.n_features(len(space.view)) != d:
+        msg = f"view has shape {space.view.shape}"
+        raise ValueError(msg)
+    return space
+
+
+def _mixture(
+    family: type[MixtureParameters], arrays: dict[str, NDArray[Any]], d: int, k: int
+) -> MixtureAssigner:
+    more = [arrays["leaf_variances"]] if "leaf_variances" in arrays else []
+    parameters = family(arrays["leaf_weights"], arrays["leaf_centers"], *more)
+    m, leaf = parameters.n_components, arrays["leaf_of"].astype(np.intp, casting="same_kind")
+    check_shape("leaf_centers", parameters.centers, (d, m))
+    check_shape("leaf_of", leaf, (m,))
+    if more:
+        check_shape("leaf_variances", more[0], (m,))
+    if sorted(set(leaf.tolist())) != list(range(k)):
+        msg = "its components are not those of its leaves"
+        raise ValueError(msg)
+    return MixtureAssigner(parameters, leaf)
 
 
 def _nodes(
@@ -118,8 +172,8 @@ def _nodes(
         nodes.append(node)
     in_order = list(nodes[0].nodes())
     leaves = [node for node in in_order if node.is_leaf]
-    if in_order != nodes or any(len(node.children) not in (0, 2) for node in nodes):
-        msg = "its nodes are no binary tree in pre-order"
+    if in_order != nodes or any(len(node.children) == 1 for node in nodes):
+        msg = "its nodes are no tree in pre-order"
         raise ValueError(msg)
     if [node.leaf_id for node in leaves] != list(range(len(leaves))):
         msg = "its leaves are not numbered from left to right"
@@ -127,18 +181,30 @@ def _nodes(
     return nodes
 
 
-def _rules(arrays: dict[str, NDArray[Any]], d: int, k: int) -> RuleAssigner:
+def _rules(arrays: dict[str, NDArray[Any]], p: int, k: int) -> RuleAssigner:
     coefs = arrays["rule_coefs"].astype(np.float64, casting="same_kind")
     intercepts = arrays["rule_intercepts"]
-    children = arrays["rule_children"].astype(np.intp, casting="same_kind")
-    check_shape("rule_coefs", coefs, (k - 1, d if k > 1 else 0))
-    check_shape("rule_intercepts", intercepts, (k - 1,))
-    check_shape("rule_children", children, (k - 1, 2))
-    # Each rule but the first, and each leaf, is the child of one rule that stands before it.
-    targets = [*range(-k, 0), *range(1, k - 1)] if k > 1 else []
-    after = (children < 0) | (children > np.arange(k - 1)[:, None])
-    if sorted(children.ravel().tolist()) != targets or not after.all():
+    sides = arrays["rule_sides"].astype(np.intp, casting="same_kind")
+    flat = arrays["rule_children"].astype(np.intp, casting="same_kind")
+    m = len(sides)
+    linear = np.isfinite(intercepts)
+    widths = np.where(linear, 1, sides)
+    check_shape("rule_intercepts", intercepts, (m,))
+    check_shape("rule_coefs", coefs, (p if m else 0, int(widths.sum())))
+    check_shape("rule_children", flat, (int(sides.sum()),))
+    parent = np.repeat(np.arange(m), sides)
+    # Each rule but the first is the child of one rule that stands before it; leaves are all there.
+    inner = sorted(flat[flat >= 0].tolist())
+    leaves = set((-1 - flat[flat < 0]).tolist()) or {0}
+    after = (flat < 0) | (flat > parent)
+    good = inner == list(range(1, m)) and leaves == set(range(k)) and bool(after.all())
+    if not good or (sides < 2).any() or (linear & (sides != 2)).any():
         msg = "the sides of its rules lead nowhere"
         raise ValueError(msg)
-    rules = (LinearRule(coef, float(b)) for coef, b in zip(coefs, intercepts, strict=True))
-    return RuleAssigner(tuple(rules), children)
+    columns = np.split(coefs, np.cumsum(widths)[:-1], axis=1)
+    rules = tuple(
+        LinearRule(part[:, 0], float(b)) if straight else ScoreRule(part)
+        for part, b, straight in zip(columns, intercepts, linear, strict=False)
+    )
+    children = np.split(flat, np.cumsum(sides)[:-1])
+    return RuleAssigner(rules, tuple(tuple(part.tolist()) for part in children[:m]))

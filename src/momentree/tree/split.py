@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.decomposition import sidiwo
-from momentree.inference import one_topic_log_likelihood
 from momentree.moments import SingleTopicMoments, Weighting
-from momentree.objects import Decomposition, TopicParameters
+from momentree.objects import Decomposition, MixtureParameters, TopicParameters
 from momentree.parameters import topic_parameters
 from momentree.refinement import em
+from momentree.tree.rules import LinearRule, Rule
 from momentree.whitening import whiten
 
-__all__ = ["LinearRule", "NoSplit", "Split", "Splitter"]
+__all__ = ["NoSplit", "Split", "Splitter", "settled"]
 
 Floats = NDArray[np.float64]
 
@@ -36,55 +36,22 @@ ALGORITHM_1 = partial(sidiwo, centers="rotation")
 
 
 @dataclass(frozen=True)
-class LinearRule:
-    """Which side a document takes: the first where ``x @ coef + intercept >= 0``.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (d,)
-        log mu_1 - log mu_2.
-    intercept : float
-        log omega_1 - log omega_2, or 0 for the conditional likelihood of H Algorithm 2.
-    """
-
-    coef: Floats
-    intercept: float
-
-    @classmethod
-    def between(cls, parameters: TopicParameters, *, prior: bool) -> LinearRule:
-        """Return the rule of maximum a posteriori (or likelihood) between two topics."""
-        log_centers = np.log(parameters.centers)
-        # EM may starve a topic to a weight of zero: no document takes its side then.
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(parameters.weights)
-        ratio = float(log_weights[0] - log_weights[1]) if prior else 0.0
-        return cls(log_centers[:, 0] - log_centers[:, 1], ratio)
-
-    def margins(self, rows: RowBlocks) -> Floats:
-        """Return ``x @ coef + intercept`` for every document."""
-        return rows.map(lambda B: B.dot(self.coef) + self.intercept)
-
-    def flipped(self) -> LinearRule:
-        """Return the rule with the two sides exchanged."""
-        return LinearRule(-self.coef, -self.intercept)
-
-
-@dataclass(frozen=True)
 class Split:
     """A split that a group of documents admits.
 
     Attributes
     ----------
-    rule : LinearRule
-        Decides the side of a document.
-    first : ndarray of bool of shape (n,)
-        Which documents of the group take the first side, the larger one.
+    rule : Rule
+        Decides the side of a sample.
+    side : ndarray of intp of shape (n,)
+        The side of each sample of the group, from 0; the largest side comes first.
     gain : float
-        Log-likelihood, in nats, of two multinomials against one.
+        Log-likelihood, in nats, that the sides, each with parameters of its own, gain over the
+        group as one.
     """
 
-    rule: LinearRule
-    first: NDArray[np.bool_]
+    rule: Rule
+    side: NDArray[np.intp]
     gain: float
 
 
@@ -155,21 +122,13 @@ class Splitter:
                 max_iter=self.refine_iter,
             ).parameters
         rule = LinearRule.between(start, prior=self.refine_iter > 0)
-        margins = rule.margins(rows)
-        if sample_weight[margins > 0].sum() < sample_weight[margins < 0].sum():
-            rule, margins = rule.flipped(), -margins
-        # A document without words, say, is as likely on both sides: it joins the larger.
-        first = margins >= 0
-        sides = np.stack([first, ~first], axis=1) * sample_weight[:, None]
-        if sides.sum(axis=0).min() < max(self.min_samples_leaf, np.finfo(float).tiny):
-            return NoSplit(
-                f"one side would hold fewer than min_samples_leaf = {self.min_samples_leaf:g}"
-            )
-        sums = rows.sum(lambda B: B.tdot(sides[B.at]))
-        gain = float(
-            one_topic_log_likelihood(sums).sum() - one_topic_log_likelihood(sums.sum(axis=1))
+        return settled(
+            rule,
+            rows,
+            sample_weight,
+            min_samples_leaf=self.min_samples_leaf,
+            family=TopicParameters,
         )
-        return Split(rule, first, gain)
 
     def _smoothed(
         self, found: TopicParameters, rows: RowBlocks, sample_weight: Floats
@@ -180,3 +139,48 @@ class Splitter:
         return TopicParameters.fitted_to(
             found.centers * (found.weights * total), found.weights, self.smoothing
         )
+
+
+def settled(
+    rule: Rule,
+    rows: RowBlocks,
+    sample_weight: Floats,
+    *,
+    min_samples_leaf: float,
+    family: type[MixtureParameters],
+) -> Split | NoSplit:
+    """Return the split that a rule makes of a group, the largest side first.
+
+    Parameters
+    ----------
+    rule : Rule
+        Decides the side of a sample.
+    rows : RowBlocks of shape (n, p)
+        Statistics of the samples.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+    min_samples_leaf : float
+        Least total sample weight on each side.
+    family : type of MixtureParameters
+        What the gain is the likelihood of.
+
+    Returns
+    -------
+    Split or NoSplit
+        NoSplit where a side would be too small.
+    """
+    scores = rule.scores(rows)
+    # A document without words, say, is as likely on both sides. It joins the larger one, which is
+    # found without it: so the answer does not depend on which side a rule happens to know as first.
+    best = scores == scores.max(axis=1, keepdims=True)
+    clear = best & (np.count_nonzero(best, axis=1) == 1)[:, None]
+    order = np.argsort(-(sample_weight @ clear), kind="stable")
+    rule, side = rule.reordered(order), best[:, order].argmax(axis=1)
+    groups = (side[:, None] == np.arange(len(order))) * sample_weight[:, None]
+    sizes = groups.sum(axis=0)
+    if sizes.min() < max(min_samples_leaf, np.finfo(float).tiny):
+        return NoSplit(f"one side would hold fewer than min_samples_leaf = {min_samples_leaf:g}")
+    sums = rows.sum(lambda B: B.tdot(groups[B.at]))
+    parts = family.best_log_likelihood(sums, sizes).sum()
+    whole = family.best_log_likelihood(sums.sum(axis=1), sizes.sum())
+    return Split(rule, side, float(parts - whole))

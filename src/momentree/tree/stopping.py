@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.moments import typical_unit
+from momentree.objects import MixtureParameters
 from momentree.tree.split import Split
 
-__all__ = ["Stop", "Worth", "always", "bic"]
+__all__ = ["Stop", "Worth", "always", "bic", "bic_of"]
 
 Floats = NDArray[np.float64]
 Stop = Literal["bic"]
@@ -55,11 +56,53 @@ def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> s
     fluctuations alike, so that the penalty scales with u (:func:`momentree.moments.typical_unit`):
     the quasi-likelihood form of the criterion.
     """
-    counted = (sample_weight > 0).astype(np.float64)
-    seen = rows.sum(lambda B: B.tdot(counted[B.at]))
     u = typical_unit(rows, unit, sample_weight)
+    return _worth(split.gain, u * float(_seen(rows, sample_weight).sum()), sample_weight)
+
+
+def bic_of(
+    family: type[MixtureParameters],
+    split: Split,
+    rows: RowBlocks,
+    sample_weight: Floats,
+    factor: Floats,  # noqa: ARG001 - the likelihood does not scale samples
+) -> str:
+    """Make a split of samples under a mixture that lowers the Bayesian information criterion.
+
+        gain > p / 2 log n
+
+    Parameters
+    ----------
+    family : type of MixtureParameters
+        The mixture.
+    split : Split
+        The candidate; a split into s sides adds s - 1 times p parameters.
+    rows : RowBlocks of shape (n, p)
+        Statistics of the samples.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+    factor : ndarray of shape (n,)
+        Not used.
+
+    Returns
+    -------
+    str
+        Why the split is not worth making; "" when it is.
+    """
+    columns = np.arange(rows.shape[1]) < family.n_features(rows.shape[1])
+    added = np.count_nonzero(_seen(rows, sample_weight) & columns)
+    return _worth(split.gain, float(added * split.side.max()), sample_weight)
+
+
+def _seen(rows: RowBlocks, sample_weight: Floats) -> NDArray[np.bool_]:
+    """Return which columns hold anything."""
+    counted = (sample_weight > 0).astype(np.float64)
+    return np.asarray(rows.sum(lambda B: B.tdot(counted[B.at])) != 0)
+
+
+def _worth(gain: float, n_parameters: float, sample_weight: Floats) -> str:
     n = max(float(sample_weight.sum()), 2.0)
-    penalty = 0.5 * u * float((seen > 0).sum()) * np.log(n)
-    if split.gain > penalty:
+    penalty = 0.5 * n_parameters * np.log(n)
+    if gain > penalty:
         return ""
-    return f"a split would gain {split.gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"
+    return f"a split would gain {gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"

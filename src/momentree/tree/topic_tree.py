@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from momentree._logging import shown
 from momentree._validation import check_features, check_sample_weight, check_words
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.moments import Damping, Weighting, damp, typical_unit
-from momentree.tree import build, export, persistence
-from momentree.tree._parameters import Limits, check_parameters
+from momentree.objects import TopicParameters
+from momentree.tree import build
+from momentree.tree._base import TreeEstimator
+from momentree.tree._parameters import Limits, check_parameters, fail
 from momentree.tree.assign import Assigner, MixtureAssigner
 from momentree.tree.growth import Growth, grow
-from momentree.tree.node import TreeNode
-from momentree.tree.notebook import repr_html
-from momentree.tree.page import page_of
 from momentree.tree.split import SPLIT_ITER, Splitter
 from momentree.tree.stopping import Stop, always, bic
-
-if TYPE_CHECKING:
-    import networkx as nx
-    import pandas as pd
 
 __all__ = ["TopicTree"]
 
@@ -37,7 +29,7 @@ Floats = NDArray[np.float64]
 log = logging.getLogger("momentree.tree")
 
 
-class TopicTree(BaseEstimator):  # type: ignore[misc]
+class TopicTree(TreeEstimator):
     """Grow a tree of topics from word counts by the method of moments.
 
     The documents are split in two by the two pseudo-centers that SIDIWO recovers from the
@@ -208,7 +200,7 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
         InvalidParameterError
             If a parameter is out of its range.
         """
-        check_parameters(self)
+        self._check_parameters()
         self.__dict__.pop("tree_", None)  # a fit that fails leaves no tree of an earlier one
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
@@ -236,7 +228,6 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
                 growth=self.growth,
                 worth=bic if limits.stops_itself else always,
             )
-            self._assigner: Assigner
             self.n_iter_, self.converged_ = 1, True
             if self.refine:
                 log.info("refining %d leaves", len(branches.leaves()))
@@ -244,12 +235,13 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
                     branches,
                     rows,
                     ordered,
+                    family=TopicParameters,
                     smoothing=smoothing,
                     min_samples_leaf=self.min_samples_leaf,
                     max_iter=self.max_iter,
                     tol=self.tol,
                 )
-                self._assigner = MixtureAssigner(
+                self._assigner = MixtureAssigner.of(
                     parameters.reordered(build.order(branches, ordered))
                 )
             else:
@@ -259,212 +251,53 @@ class TopicTree(BaseEstimator):  # type: ignore[misc]
             self.labels_[at] = labels
             sums = build.group_sums(RowBlocks(X), self.labels_, k, weight)
             damped_sums = build.group_sums(rows, labels, k, ordered) if self.damping else sums
-            tree = build.build_nodes(branches, sums, damped_sums, ordered, at)
+            tree = build.build_nodes(
+                branches,
+                ordered,
+                at,
+                center=lambda leaves: _shares(sums[:, leaves].sum(axis=1)),
+                gain=lambda sides: _gain(damped_sums, sides),
+            )
             build.name_nodes(tree, self.vocabulary_)
         self._set_tree(tree)
         return self
 
-    def _set_tree(self, tree: TreeNode) -> None:
-        self.tree_ = tree
-        self.leaves_: list[TreeNode] = list(self.tree_.leaves())
-        self.n_leaves_ = len(self.leaves_)
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            {
+                "growth": get_args(Growth),
+                "refine": ("em", None),
+                "damping": (*get_args(Damping), None),
+                "weighting": get_args(Weighting),
+                "stop": get_args(Stop),
+            },
+        )
+        if self.weighting == "three_words" and self.damping is not None:
+            fail(
+                "weighting",
+                self.weighting,
+                "damping=None with it: it draws words from whole counts",
+            )
 
-    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> NDArray[np.intp]:
-        """Grow the tree and return the leaf of each document.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts >= 0.
-        y : None
-            Not used.
-        **fit_params
-            Passed on to ``fit``.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            ``labels_``.
-        """
-        return self.fit(X, y, **fit_params).labels_
-
-    def _rows(self, X: Any) -> RowBlocks:
+    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, _ = check_features(self, X, None, reset=False)
-        return RowBlocks(damp(X, self.damping).X)
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the leaf of each document.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``. A document without words goes to the largest
-            leaf.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Numbers of leaves, from left to right. On the documents of ``fit`` this is
-            ``labels_``.
-        """
-        check_is_fitted(self, "tree_")
-        return self._assigner.labels(self._rows(X))
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each leaf for each document.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_leaves)
-            Rows sum to 1. With EM the posterior of the mixture over the leaves (S eq. 1); without
-            it the product of the posteriors of the sides taken at each split, in which case
-            ``predict`` follows the splits and need not name the largest.
-        """
-        check_is_fitted(self, "tree_")
-        return self._assigner.proba(self._rows(X))
-
-    def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the ``node_id`` of the leaf of each document.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Numbers of nodes in pre-order.
-        """
-        leaves = self.predict(X)
-        ids = np.array([leaf.node_id for leaf in self.leaves_], dtype=np.intp)
-        return np.asarray(ids[leaves])
-
-    def decision_path(self, X: Any) -> Any:
-        """Return which nodes each document passes.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``.
-
-        Returns
-        -------
-        csr_array of bool of shape (n_samples, n_nodes)
-            Columns are ``node_id``: the root, the nodes below it and the leaf.
-        """
-        leaves = self.predict(X)
-        return export.decision_path(self.tree_, leaves)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the tree as nested dictionaries of plain values, ready for JSON."""
-        check_is_fitted(self, "tree_")
-        return export.to_dict(self.tree_, self.vocabulary_)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas data frame with one row a node, in pre-order."""
-        check_is_fitted(self, "tree_")
-        return export.to_frame(self.tree_)
-
-    def to_newick(self) -> str:
-        """Return the tree in Newick format; branch lengths are differences of depth."""
-        check_is_fitted(self, "tree_")
-        return export.to_newick(self.tree_)
-
-    def to_networkx(self) -> nx.DiGraph:
-        """Return a networkx graph from parents to children; nodes are ``node_id``."""
-        check_is_fitted(self, "tree_")
-        return export.to_networkx(self.tree_)
-
-    def to_html(
-        self,
-        path: str | PathLike[str] | None = None,
-        X: Any = None,
-        *,
-        ids: Sequence[str] | None = None,
-        texts: Sequence[str] | None = None,
-        labels: Sequence[str] | None = None,
-        title: str | None = None,
-    ) -> str:
-        """Return the report of the tree as one HTML page that needs no network.
-
-        Parameters
-        ----------
-        path : str or path-like, default=None
-            Also write the page to this file, whole or not at all.
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The documents of ``fit``, for typical documents and coherence; left out when None.
-        ids, texts, labels : sequence of str of shape (n_samples,), default=None
-            Names, texts and known classes of the documents.
-        title : str, default=None
-            Heading of the page.
-
-        Returns
-        -------
-        str
-            The page.
-        """
-        check_is_fitted(self, "tree_")
-        return page_of(self, path, X, ids=ids, texts=texts, labels=labels, title=title)
-
-    def _repr_html_(self) -> str:
-        if not hasattr(self, "tree_"):
-            return str(super()._repr_html_())
-        return repr_html(self)
-
-    def save(
-        self, path: str | PathLike[str], *, vectorizer_config: dict[str, Any] | None = None
-    ) -> None:
-        """Write the fitted tree to a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file; customary suffix ".mt". A zip of JSON and .npy arrays, with the version of
-            the format; no pickle.
-        vectorizer_config : dict, default=None
-            Plain values that tell how text becomes counts, kept beside the tree: what
-            ``TextVectorizer.to_dict()`` returns.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written; nothing is left behind.
-        """
-        check_is_fitted(self, "tree_")
-        persistence.save(self, path, vectorizer_config)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> TopicTree:
-        """Read a fitted tree from a file of :meth:`save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Returns
-        -------
-        TopicTree
-            Predicts as it did when it was saved. Its ``vectorizer_config_`` is what was saved
-            with it, or None.
-
-        Raises
-        ------
-        ReadError
-            If the file is missing, damaged, of another kind or of a newer format.
-        """
-        tree = cls()
-        tree._set_tree(persistence.restore(tree, path))
-        return tree
+        return self._assigner, RowBlocks(damp(X, self.damping).X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def _shares(words: Floats) -> Floats:
+    total = words.sum()
+    return np.asarray(words / total) if total > 0 else words
+
+
+def _gain(sums: Floats, sides: list[list[int]]) -> float:
+    """Return the log-likelihood of several topics against one."""
+    words = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
+    none = np.zeros(len(sides))  # the likelihood of words does not ask for numbers of documents
+    parts = TopicParameters.best_log_likelihood(words, none).sum()
+    return float(parts - TopicParameters.best_log_likelihood(words.sum(axis=1), none[0]))

@@ -1,0 +1,119 @@
+"""Moments, their whitening and their decomposition: what the mathematical rooms exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+__all__ = ["Decomposition", "Moments", "Whitening"]
+
+Floats = NDArray[np.float64]
+
+
+class Moments(Protocol):
+    """Low-order moments M1, M2, M3 of data or of a model, never as a d x d x d array.
+
+    In every model they have the form M1 = sum_i w_i mu_i, M2 = sum_i w_i mu_i mu_i^T and
+    M3 = sum_i w_i mu_i (x) mu_i (x) mu_i (S eq. 2, H eq. 1 and 2).
+    """
+
+    @property
+    def m1(self) -> Floats:
+        """M1, shape (d,)."""
+        ...
+
+    @property
+    def m2(self) -> LinearOperator:
+        """M2 as a symmetric operator of shape (d, d)."""
+        ...
+
+    def whitened_slices(self, W: Floats) -> Floats:
+        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.
+
+        Parameters
+        ----------
+        W : ndarray of shape (k, d)
+            Whitening map.
+
+        Returns
+        -------
+        ndarray of shape (d, k, k)
+            Symmetric in its last two axes.
+        """
+        ...
+
+    def whitened_tensor(self, W: Floats) -> Floats:
+        """Return T = M3(W, W, W) = sum_r W[:, r] (x) H[r], without the d slices.
+
+        Parameters
+        ----------
+        W : ndarray of shape (k, d)
+            Whitening map.
+
+        Returns
+        -------
+        ndarray of shape (k, k, k)
+            Symmetric.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """Truncated eigen-decomposition M2 ~ E E^T and the whitening map W, so that W M2 W^T = I.
+
+    Attributes
+    ----------
+    W : ndarray of shape (rank, d)
+        W = S^(-1/2) U^T.
+    E : ndarray of shape (d, rank)
+        E = U S^(1/2), the pseudo-inverse of W.
+    eigenvalues : ndarray of shape (n_components,)
+        The largest eigenvalues of M2, descending; the first `rank` of them are used.
+    reason : str
+        Why `rank` is less than the number of components asked for; "" when it is not.
+    next_eigenvalue : float
+        The eigenvalue after the last of `eigenvalues`, which tells how clear the cut is; NaN
+        where there is none or it is not known.
+    """
+
+    W: Floats
+    E: Floats
+    eigenvalues: Floats
+    reason: str = ""
+    next_eigenvalue: float = float("nan")
+
+    @property
+    def rank(self) -> int:
+        """Number of components that M2 supports."""
+        return int(self.W.shape[0])
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """Components recovered from moments, M ~ [mu_1 ... mu_k] and their weights.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (d, k)
+        mu_i in columns as the moments give them: not projected, so entries may be negative.
+    weights : ndarray of shape (k,)
+        w_i >= 0, descending; they sum to 1 up to sampling error.
+    diagnostics : mapping
+        Numbers that tell how far to trust the result ("eigenvalues", "objective", ...), and
+        "reason": in words, why fewer components than asked for came back, or "".
+    """
+
+    centers: Floats
+    weights: Floats
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_components(self) -> int:
+        """Number of components found."""
+        return int(self.weights.shape[0])

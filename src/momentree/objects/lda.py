@@ -1,0 +1,70 @@
+"""Parameters of latent Dirichlet allocation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.objects.mixtures import check_sums
+
+__all__ = ["LDAParameters"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LDAParameters:
+    """Parameters of latent Dirichlet allocation.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (k,)
+        Concentrations > 0 of the Dirichlet distribution of the shares of topics in a document.
+    centers : ndarray of shape (d, k)
+        mu_i = P[word | topic i] in columns, each >= 0 with sum 1.
+    """
+
+    alpha: Floats
+    centers: Floats
+
+    def __post_init__(self) -> None:
+        d, k = self.centers.shape
+        if self.alpha.shape != (k,):
+            msg = f"alpha has shape {self.alpha.shape}, centers {(d, k)} need {(k,)}"
+            raise ValueError(msg)
+        if not (self.alpha > 0).all():
+            msg = f"alpha={self.alpha}; every concentration is above zero"
+            raise ValueError(msg)
+        check_sums("centers", self.centers.sum(axis=0))
+
+    @property
+    def n_components(self) -> int:
+        """Number of topics."""
+        return int(self.alpha.shape[0])
+
+    @property
+    def alpha0(self) -> float:
+        """Total concentration, alpha_0 = sum_i alpha_i."""
+        return float(self.alpha.sum())
+
+    @property
+    def weights(self) -> Floats:
+        """Expected share of each topic, alpha_i / alpha_0, shape (k,)."""
+        return np.asarray(self.alpha / self.alpha.sum())
+
+    def reordered(self, order: NDArray[np.intp]) -> LDAParameters:
+        """Return the same topics in another order.
+
+        Parameters
+        ----------
+        order : ndarray of intp of shape (k,)
+            The old position of each topic.
+
+        Returns
+        -------
+        LDAParameters
+            Concentrations and centers in the new order.
+        """
+        return LDAParameters(self.alpha[order], self.centers[:, order])

@@ -1,0 +1,378 @@
+"""ClusterTree: the estimator for records and other samples, with no model assumed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from momentree._logging import shown
+from momentree._validation import check_sample_weight, check_values
+from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
+from momentree.objects import IncompleteBernoulliParameters
+from momentree.tree import build, export
+from momentree.tree._base import TreeEstimator
+from momentree.tree._parameters import Limits, check_parameters
+from momentree.tree.assign import Assigner, MixtureAssigner
+from momentree.tree.direct import DirectSplitter
+from momentree.tree.growth import Branch, Growth, grow
+from momentree.tree.node import TreeNode
+from momentree.tree.space import Kind, Space
+from momentree.tree.split import SPLIT_ITER
+from momentree.tree.stopping import Stop, always, bic_of
+
+__all__ = ["ClusterTree", "Refine"]
+
+Floats = NDArray[np.float64]
+Refine = Literal["em", "splits", "leaves"]
+
+log = logging.getLogger("momentree.tree")
+
+
+class ClusterTree(TreeEstimator):
+    """Grow a tree of clusters with no model assumed, from the moments of the data themselves.
+
+    The samples are split by the discriminators d_1, d_2 that SIDIWO recovers from the raw moments
+    M2 = sum x x^T / n and M3 = sum x (x) x (x) x / n, and each side is split again (D-SIDIWO):
+
+        side(x) = argmax_j |d_j . x|.
+
+    No random restarts: the same data give the same tree on every run, in any order of rows.
+
+    Parameters
+    ----------
+    max_leaf_nodes : int >= 1 or None, default=8
+        Number of leaves (clusters) at which growth stops. None lets `stop` decide.
+    max_depth : int >= 0 or None, default=None
+        Most splits on the way from the root to a leaf. None sets no limit; for
+        ``growth="depth"`` it stands for the least depth that can hold `max_leaf_nodes` leaves.
+    n_components : int >= 2 or None, default=None
+        Split all samples once, into this many clusters, by as many discriminators: a flat
+        clustering. `max_leaf_nodes`, `max_depth` and `growth` are then not used.
+    min_samples_leaf : int or float > 0, default=5
+        Fewest samples in a leaf, counted by their sample weight.
+    growth : {"best_first", "depth"}, default="best_first"
+        "best_first" splits next the leaf whose split gains most log-likelihood. "depth" splits
+        every leaf down to `max_depth`, as the thesis does; `max_leaf_nodes` is then no limit.
+    refine : {"em", "splits", "leaves", None}, default="em"
+        "splits" runs 15 steps of EM after each split, "leaves" runs EM over all leaves in the end,
+        which may move samples between branches, "em" does both. None leaves what the moments
+        give: D-SIDIWO, the most stable answer.
+    data : {"auto", "binary", "counts", "non_negative", "real"}, default="auto"
+        What the data are; "auto" takes the first of these kinds that fits. Each kind is scaled,
+        and gains and EM are those of a mixture, of its own: binary: independent Bernoulli
+        variables; counts: independent Poisson variables; other values of zero or more: spherical
+        Gaussians; real values: spherical Gaussians, of columns that are first brought to mean 0
+        and variance 1.
+    unit_length : bool, default=True
+        Whether the moments see each sample scaled to length 1, so that a record of many codes
+        counts no more than one of few. The rule above does not ask for lengths. False is T
+        Algorithm 5 to the letter, and less stable on records. Real data are never scaled so: they
+        get a constant feature of length sqrt(n_features) instead, so that splits are by value and
+        not by direction.
+    smoothing : float > 0, default=1.0
+        Average samples that are added to each cluster in EM.
+    stop : {"bic"}, default="bic"
+        What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
+        samples is made while it gains more than p/2 log n nats, the Bayesian information
+        criterion, p being the number of features that occur in them.
+    max_iter : int >= 1, default=100
+        Most steps of the EM over all leaves.
+    tol : float >= 0, default=1e-5
+        That EM stops when a step raises the log-likelihood by less than this share.
+    random_state : int, RandomState or None, default=None
+        Not used: nothing is drawn. Here because all estimators have it.
+    verbose : bool or int, default=False
+        Tell the progress on standard error. The same messages always go to the logger
+        ``momentree.tree``.
+
+    Attributes
+    ----------
+    tree_ : TreeNode
+        The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples.
+    leaves_ : list of TreeNode
+        From left to right.
+    n_leaves_ : int
+        Number of leaves.
+    labels_ : ndarray of int of shape (n_samples,)
+        Leaf of each sample. The largest child comes first, so that numbers do not depend on the
+        order of rows.
+    data_ : str
+        The kind that the data were taken for.
+    vocabulary_ : ndarray of str of shape (n_features,)
+        Names of the columns: `feature_names` of ``fit``, else the columns of a data frame, else
+        "0", "1", ...
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Only where X is a data frame with names.
+    n_iter_ : int
+        Rounds in which all samples were assigned to leaves: the steps of the EM over all leaves,
+        or 1 without it.
+    converged_ : bool
+        Whether that EM met its tolerance; True without it.
+
+    Notes
+    -----
+    T Algorithm 5, section 6.3; T Theorem 6.2.1 gives the meaning of d_1 and d_2. Beyond it: the
+    rotation is exact instead of scanned; growth is best first; samples are scaled; more than two
+    sides at once. Missing values (NaN, in binary data) are left out of EM, and of the moments by
+    inverse rates of observation. Time O(nnz) a level of the tree, O(nnz n_leaves) a step of the
+    last EM; memory beyond X: at most 12 bytes a stored value for the group at hand.
+
+    References
+    ----------
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, 2018. Chapter 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree import ClusterTree
+    >>> rng = np.random.default_rng(0)
+    >>> profiles = np.kron(np.eye(4), np.ones(5)) * 0.6 + 0.05
+    >>> truth = np.repeat([0, 1, 2, 3], 50)
+    >>> X = rng.random((200, 20)) < profiles[truth]
+    >>> tree = ClusterTree(max_leaf_nodes=4).fit(X)
+    >>> agree = [np.bincount(truth[leaf.samples]).max() for leaf in tree.leaves_]
+    >>> bool(sum(agree) > 190)
+    True
+    """
+
+    def __init__(
+        self,
+        max_leaf_nodes: int | None = 8,
+        *,
+        max_depth: int | None = None,
+        n_components: int | None = None,
+        min_samples_leaf: float = 5,
+        growth: Growth = "best_first",
+        refine: Refine | None = "em",
+        data: Literal["auto"] | Kind = "auto",
+        unit_length: bool = True,
+        smoothing: float = 1.0,
+        stop: Stop = "bic",
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.n_components = n_components
+        self.min_samples_leaf = min_samples_leaf
+        self.growth = growth
+        self.refine = refine
+        self.data = data
+        self.unit_length = unit_length
+        self.smoothing = smoothing
+        self.stop = stop
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
+        *,
+        sample_weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> ClusterTree:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Numbers, one sample a row. NaN marks a missing value of binary data.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0: a weight of 2 is the same as the sample twice.
+        feature_names : sequence of str of shape (n_features,), default=None
+            Names of the columns, for names and reports.
+
+        Returns
+        -------
+        ClusterTree
+            The fitted estimator.
+
+        Raises
+        ------
+        InvalidDataError
+            If X is no matrix of finite numbers of the kind that `data` says, values are missing
+            that are not binary, or weights or names do not fit it.
+        EmptyCorpusError
+            If no sample of positive weight holds a value other than zero.
+        InvalidParameterError
+            If a parameter is out of its range.
+        """
+        self._check_parameters()
+        self.__dict__.pop("tree_", None)  # a fit that fails leaves no tree of an earlier one
+        X, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        _check_something(X, weight)
+        with shown(log, bool(self.verbose)), single_threaded_blas():
+            space = Space.of(X, missing, weight, self.data, unit_length=self.unit_length)
+            rows, at = in_canonical_order(space.rows(X, missing), weight)
+            ordered = weight[at]
+            branches = self._grow(space, rows, ordered)
+            self._space, self.data_ = space, space.kind
+            self._assigner, self.n_iter_, self.converged_ = self._refined(
+                branches, space, rows, ordered
+            )
+            labels = build.leaf_labels(branches)
+            self.labels_ = np.empty_like(labels)
+            self.labels_[at] = labels
+            tree = self._nodes(branches, space, rows, RowBlocks(X), ordered, at)
+        self._set_tree(tree)
+        return self
+
+    def _grow(self, space: Space, rows: RowBlocks, weight: Floats) -> Branch:
+        limits = Limits.of(self)
+        k = self.n_components
+        splitter = DirectSplitter(
+            n_sides=k or 2,
+            min_samples_leaf=self.min_samples_leaf,
+            refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
+            smoothing=self.smoothing,
+            family=space.family,
+            view=space.view,
+        )
+        return grow(
+            rows,
+            weight,
+            space.factors(rows),
+            splitter,
+            max_leaves=k or limits.leaves,
+            max_depth=1 if k else limits.depth,
+            growth="best_first" if k else self.growth,
+            worth=always if k or not limits.stops_itself else partial(bic_of, space.family),
+        )
+
+    def _refined(
+        self, branches: Branch, space: Space, rows: RowBlocks, weight: Floats
+    ) -> tuple[Assigner, int, bool]:
+        # A split into many is refined over its leaves, which are all there are.
+        over_leaves = self.refine in ("em", "leaves") or (self.refine and self.n_components)
+        if not over_leaves:
+            return build.rules(branches), 1, True
+        log.info("refining %d leaves", len(branches.leaves()))
+        parameters, n_iter, converged = build.refine_leaves(
+            branches,
+            rows,
+            weight,
+            family=space.family,
+            smoothing=self.smoothing,
+            min_samples_leaf=self.min_samples_leaf,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        parameters = parameters.reordered(build.order(branches, weight))
+        return MixtureAssigner.of(parameters), n_iter, converged
+
+    def _nodes(
+        self,
+        branches: Branch,
+        space: Space,
+        rows: RowBlocks,
+        values: RowBlocks,
+        weight: Floats,
+        at: NDArray[np.intp],
+    ) -> TreeNode:
+        labels, k = build.leaf_labels(branches), len(branches.leaves())
+        sums = build.group_sums(rows, labels, k, weight)
+        sizes = np.bincount(labels, weights=weight, minlength=k)
+        family, d = space.family, len(self.vocabulary_)
+        if space.kind in ("binary", "counts"):
+            of_values = sums[:d]
+        else:
+            in_order = np.empty_like(weight)
+            in_order[at] = weight
+            of_values = build.group_sums(values, self.labels_, k, in_order)
+
+        def center(leaves: list[int]) -> Floats:
+            gaps = sums[d:, leaves].sum(axis=1) if space.incomplete else 0.0
+            observed = np.maximum(sizes[leaves].sum() - gaps, np.finfo(float).tiny)
+            return np.asarray(of_values[:, leaves].sum(axis=1) / observed)
+
+        def gain(sides: list[list[int]]) -> float:
+            S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
+            N = np.array([sizes[side].sum() for side in sides])
+            whole = family.best_log_likelihood(S.sum(axis=1), N.sum())
+            return float(family.best_log_likelihood(S, N).sum() - whole)
+
+        tree = build.build_nodes(branches, weight, at, center=center, gain=gain)
+        if space.kind == "real":
+            build.name_by_difference(tree, self.vocabulary_, space.scale)
+        else:
+            build.name_nodes(tree, self.vocabulary_)
+        return tree
+
+    def scoring(self) -> dict[str, Any]:
+        """Return how a 0/1 record is assigned, as plain arrays: for use outside Python.
+
+        Returns
+        -------
+        dict
+            With EM over the leaves ``{"kind": "mixture", "coef": (m, d), "intercept": (m,),
+            "group": (m,)}``: component probabilities are softmax(coef @ x + intercept), and
+            "group" is the leaf of each. Without it ``{"kind": "rules", "nodes": [...]}``, one
+            inner node each in pre-order, with "coef" (s, d), "intercept" (s,) and "children": the
+            side of largest (coef @ x + intercept)^2 is taken (for ``refine="splits"``, node kind
+            "linear", of largest coef @ x + intercept), and leads to inner node j >= 0 or leaf i as
+            -1 - i.
+
+        Raises
+        ------
+        InvalidDataError
+            If the tree was not fitted on binary data.
+        """
+        check_is_fitted(self, "tree_")
+        if self.data_ != "binary":
+            msg = f"the tree was fitted on {self.data_} data; only binary records can be scored so"
+            raise InvalidDataError(msg)
+        return export.scoring(self._assigner, len(self.vocabulary_))
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            {
+                "growth": get_args(Growth),
+                "refine": (*get_args(Refine), None),
+                "data": ("auto", *get_args(Kind)),
+                "stop": get_args(Stop),
+            },
+        )
+
+    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
+        X, missing, _ = check_values(self, X, None, reset=False)
+        self._space.check(X, missing)
+        assigner = self._assigner
+        if missing is not None and not self._space.incomplete:
+            # The fit had no gaps: a likelihood leaves them out, scores take them for zeros.
+            if not isinstance(assigner, MixtureAssigner):
+                return assigner, self._space.rows(X, None)
+            p = assigner.parameters
+            parameters = IncompleteBernoulliParameters(p.weights, p.centers)
+            rows = RowBlocks(parameters.statistics(X, missing))
+            return MixtureAssigner(parameters, assigner.leaf), rows
+        return assigner, self._space.rows(X, missing)
+
+
+def _check_something(X: Any, weight: Floats) -> None:
+    values = X.data != 0
+    counted = (weight > 0)[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))]
+    if not (values & counted).any():
+        msg = (
+            f"all {X.shape[0]} records of X are empty: no record of positive weight holds a value "
+            "other than zero"
+        )
+        raise EmptyCorpusError(msg)

@@ -1,0 +1,92 @@
+"""Split a group of samples with no model: D-SIDIWO, T Algorithm 5, with EM after it if wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.backends import RowBlocks
+from momentree.decomposition.sidiwo import discriminators
+from momentree.moments import RawMoments, ScaledMoments
+from momentree.objects import MixtureParameters
+from momentree.refinement import em
+from momentree.tree.rules import LinearRule, Rule, ScoreRule
+from momentree.tree.split import NoSplit, Split, settled
+from momentree.whitening import whiten
+
+__all__ = ["DirectSplitter"]
+
+Floats = NDArray[np.float64]
+
+WHITENING_TOL = 1e-4
+WHITENING_ITER = 12
+
+
+@dataclass(frozen=True)
+class DirectSplitter:
+    """Split groups of samples by the discriminators of SIDIWO on raw moments.
+
+    Attributes
+    ----------
+    n_sides : int
+        Sides of a split.
+    min_samples_leaf : float
+        Least total sample weight on each side.
+    refine_iter : int
+        EM steps after a split in two; 0 for none, which is T Algorithm 5.
+    smoothing : float
+        Average samples that are added to each side in EM.
+    family : type of MixtureParameters
+        For EM and gains.
+    view : ndarray of shape (p,)
+        What the moments see of each statistic.
+    """
+
+    n_sides: int
+    min_samples_leaf: float
+    refine_iter: int
+    smoothing: float
+    family: type[MixtureParameters]
+    view: Floats
+
+    def __call__(self, rows: RowBlocks, sample_weight: Floats, factor: Floats) -> Split | NoSplit:
+        """Split the samples `rows`, which the moments see scaled by `factor`."""
+        k = self.n_sides
+        if sample_weight.sum() < k * self.min_samples_leaf:
+            return NoSplit(
+                f"fewer than {k} x min_samples_leaf = {k * self.min_samples_leaf:g} records"
+            )
+        moments = ScaledMoments(
+            RawMoments.from_rows(rows, sample_weight=sample_weight, factor=factor), self.view
+        )
+        white = whiten(moments, k, tol=WHITENING_TOL, max_iter=WHITENING_ITER + 2 * k)
+        if white.rank < k:
+            return NoSplit(white.reason)
+        D = discriminators(moments, white) * self.view
+        rule: Rule = ScoreRule(np.ascontiguousarray(D.T))
+        split = self._settled(rule, rows, sample_weight)
+        if not self.refine_iter or k > 2 or isinstance(split, NoSplit):
+            return split
+        # The means and shares of the two sides are where EM starts (T section 6.3).
+        groups = (split.side[:, None] == np.arange(k)) * sample_weight[:, None]
+        sums = rows.sum(lambda B: B.tdot(groups[B.at]))
+        refined = em(
+            rows,
+            self.family.fitted_to(sums, groups.sum(axis=0), self.smoothing),
+            sample_weight=sample_weight,
+            smoothing=self.smoothing,
+            max_iter=self.refine_iter,
+        )
+        rule = LinearRule.between(refined.parameters, prior=True)
+        return self._settled(rule, rows, sample_weight)
+
+    def _settled(self, rule: Rule, rows: RowBlocks, sample_weight: Floats) -> Split | NoSplit:
+        return settled(
+            rule,
+            rows,
+            sample_weight,
+            min_samples_leaf=self.min_samples_leaf,
+            family=self.family,
+        )
