@@ -70,17 +70,22 @@ class Table:
 
     def cells(self, name: str) -> Cells:
         """Return a column."""
+        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow.compute as pc  # type: ignore[import-untyped]
+
         index, found = pd.factorize(self.columns[name])
-        # A cell that is not there has the index -1: that of the last value.
-        values = pd.Series(
-            [*np.asarray(found, dtype=object), *([""] if (index < 0).any() else [])], dtype=object
-        )
-        stripped = values.str.strip()
-        changed = (values != stripped).to_numpy()
+        values = pa.array(found, pa.large_string())
+        if (index < 0).any():  # cells that are not there: -1 is the last value
+            values = pa.concat_arrays([values, pa.array([""], pa.large_string())])
+        stripped = pc.utf8_trim_whitespace(values)
         rows = np.bincount(index % max(len(values), 1), minlength=len(values))
-        again, unique = pd.factorize(stripped)
-        padded = int(rows[changed & (stripped != "").to_numpy()].sum())
-        return Cells(np.asarray(again)[index], np.asarray(unique, dtype=object), padded)
+        padded = pc.and_(pc.not_equal(values, stripped), pc.not_equal(stripped, ""))
+        again, unique = pd.factorize(stripped.to_numpy(zero_copy_only=False))
+        return Cells(
+            np.asarray(again)[index],
+            np.asarray(unique, dtype=object),
+            int(rows[padded.to_numpy(zero_copy_only=False)].sum()),
+        )
 
     def place(self, name: str, row: int) -> str:
         """Say where a cell is, for an error."""
@@ -191,7 +196,7 @@ def _checked_names(path: Path, header: Sequence[str]) -> list[str]:
 
 
 def _read_parquet(path: Path) -> Table:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     try:
@@ -210,7 +215,7 @@ def _read_parquet(path: Path) -> Table:
 
 def _strings(column: Any) -> pd.Series[str]:
     import pyarrow as pa
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow.compute as pc
     import pyarrow.types as pt  # type: ignore[import-untyped]
 
     kind = column.type
