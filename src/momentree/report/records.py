@@ -54,6 +54,7 @@ class CodedRecords(Protocol):
     """What the report needs of records; ``names`` may hold any of the codes."""
 
     X: Any
+    codes: NDArray[Any]
     names: Mapping[str, str]
     ids: Any
     enough: NDArray[np.bool_]
@@ -154,7 +155,7 @@ def summarize_records(
             msg = f"{name}={value!r}; expected a whole number of at least 1"
             raise InvalidParameterError(msg)
     X, labels, enough = _fitted_rows(estimator, records)
-    vocabulary = [clean_text(code) for code in estimator.vocabulary_]
+    vocabulary = [clean_text(code) for code in records.codes]
     tree = hasattr(estimator, "tree_")
     fitted: Any = estimator
     k = len(list(fitted.tree_.leaves())) if tree else len(fitted.weights_)
@@ -174,7 +175,6 @@ def summarize_records(
     }
     if include_records:
         heat["records"] = heat_records(X, labels, order, columns, _kept(records.ids, enough))
-    rates = np.array([table.rates([group]) for group in range(k)])
     nodes = group_nodes(
         root, table, names, labels, proba, spread=not tree, n_codes=max(n_codes, _CARD_CODES)
     )
@@ -203,7 +203,7 @@ def summarize_records(
         "common": common.tolist(),
         "outcomes": outcomes,
         "heat": heat,
-        "scoring": shown_scoring(estimator.scoring(), table.counts, rates, min_cell),
+        "scoring": shown_scoring(estimator.scoring(), table),
         "quality": shown_quality(quality or {}, k),
         "notes": [clean_text(note) for note in records.notes or ()],
         "made": provenance(fitted, made_with),

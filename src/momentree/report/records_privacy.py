@@ -99,15 +99,19 @@ def hide_parts(counts: Ints, min_cell: int) -> Published:
     -------
     Published
         Where a row has small counts its smallest other one is hidden too, so that a small one
-        cannot be found as the rest of its group; where it has no other one, all of the row is.
-        The total of a column with such a count is hidden.
+        cannot be found as the rest of its group. All of the row is hidden where its sum leaves it
+        open whether it has another one. The total of a column with such a count is hidden.
     """
     shown = hide_small(counts, min_cell)
     table = shown.counts.copy()
     for row, values in zip(table, counts, strict=True):
-        large = np.flatnonzero(row >= min_cell)
-        if (row == SMALL).any():
-            row[large[np.argmin(values[large])] if large.size else slice(None)] = HIDDEN
+        if not (row == SMALL).any():
+            continue
+        if values.sum() <= len(values) * (min_cell - 1):
+            row[:] = HIDDEN
+        else:
+            large = np.flatnonzero(row >= min_cell)
+            row[large[np.argmin(values[large])]] = HIDDEN
     masked = (table == HIDDEN).any(axis=0)
     return Published(table, np.where(masked & (shown.totals > 0), HIDDEN, shown.totals))
 

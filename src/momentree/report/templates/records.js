@@ -79,7 +79,7 @@ function codeRow(node, j, scale) {
 
 const scaleOf = (node, list) => Math.max(0.02, ...list.map((j) => Math.max(rateOf(node, j).hidden ? 0 : rateOf(node, j).rate, baseOf(j)))) * 1.04;
 
-const legend = (node) => el("p", { class: "legend marks", "aria-hidden": "true" }, el("span", {}, "in this group"), el("span", {}, "95 % interval"), isRoot(node) ? null : el("span", {}, "in all records"));
+const legend = (node) => el("p", { class: "legend marks", "aria-hidden": "true" }, el("span", {}, isRoot(node) ? "in all records" : "in this group"), el("span", {}, "95 % interval"), isRoot(node) ? null : el("span", {}, "in all records"));
 
 function drawRelevant(node) {
   const root = isRoot(node);
@@ -156,19 +156,29 @@ function drawRisks(node) {
   );
 }
 
-// The records of a node in a class of an outcome, as `rateOf` tells of a code.
-function classRate(node, outcome, at) {
+// The records of a group in a class of an outcome. What is hidden to protect a small number is
+// about what the other classes leave of the group.
+function classCount(outcome, at, leaf) {
   const { counts, total } = outcome.classes[at];
-  const value = guess(counts, total);
-  const protectedCell = node.leaves.some((leaf) => counts[leaf] === -2);
-  const ones = sum(node.leaves.map((leaf) => (counts[leaf] < 0 ? value : counts[leaf])));
-  const lacking = sum(node.leaves.map((leaf) => (outcome.missing[leaf] < 0 ? data.min_cell / 2 : outcome.missing[leaf])));
+  if (counts[leaf] >= 0) return counts[leaf];
+  if (counts[leaf] === -1) return guess(counts, total);
+  const row = [...outcome.classes.map((entry) => entry.counts[leaf]), outcome.missing[leaf]];
+  const left = groups.about[leaf] - sum(row.filter((count) => count >= 0));
+  const small = row.filter((count) => count === -1).length;
+  return Math.max(0, left - (small * data.min_cell) / 2) / row.filter((count) => count === -2).length;
+}
+
+// The same for a node, as `rateOf` tells of a code.
+function classRate(node, outcome, at) {
+  const { counts } = outcome.classes[at];
+  const { missing } = outcome;
+  const lacking = sum(node.leaves.map((leaf) => (missing[leaf] < 0 ? data.min_cell / 2 : missing[leaf])));
   const known = Math.max(sum(node.leaves.map((leaf) => groups.about[leaf])) - lacking, 0);
-  const small = node.leaves.length === 1 && counts[node.leaves[0]] === -1;
-  const about = node.leaves.some((leaf) => counts[leaf] < 0 || outcome.missing[leaf] < 0 || groups.sizes[leaf] < 0);
-  const bounded = Math.min(ones, known);
-  const [low, high] = wilson(bounded, known);
-  return { ones: bounded, known, about, protectedCell, hidden: small || protectedCell, rate: known > 0 ? bounded / known : 0, low, high };
+  const ones = Math.min(sum(node.leaves.map((leaf) => classCount(outcome, at, leaf))), known);
+  const hidden = node.leaves.length === 1 && counts[node.leaves[0]] === -1;
+  const about = node.leaves.some((leaf) => counts[leaf] < 0 || missing[leaf] < 0 || groups.sizes[leaf] < 0);
+  const [low, high] = wilson(ones, known);
+  return { ones, known, about, hidden, rate: known > 0 ? ones / known : 0, low, high };
 }
 
 function drawOutcomes(node) {
@@ -176,11 +186,11 @@ function drawOutcomes(node) {
   const row = (outcome, at, name, scale) => {
     const found = classRate(node, outcome, at);
     const all = classRate(whole, outcome, at);
-    const text = found.protectedCell ? "hidden" : rateText(found);
+    const text = rateText(found);
     const range = found.hidden ? "" : ` ${wholePercent(found.low)} – ${wholePercent(found.high)}`;
-    const compared = isRoot(node) || all.protectedCell ? "" : `; ${wholePercent(all.rate)} of all`;
-    return el("li", { title: (found.protectedCell ? "hidden, as it would tell a small number" : rateTitle(found)) + compared },
-      user("span", name, { class: "word", title: name }), bar(found, isRoot(node) || all.protectedCell ? null : all.rate, scale),
+    const compared = isRoot(node) ? "" : `; ${wholePercent(all.rate)} of all`;
+    return el("li", { title: rateTitle(found) + compared },
+      user("span", name, { class: "word", title: name }), bar(found, isRoot(node) ? null : all.rate, scale),
       el("span", { class: "value" }, text, el("small", {}, range)),
     );
   };
@@ -188,7 +198,7 @@ function drawOutcomes(node) {
   const binary = data.outcomes.filter((outcome) => outcome.binary);
   const others = data.outcomes.filter((outcome) => !outcome.binary);
   const common = Math.max(0.02, ...binary.map(scale));
-  return el("section", { "aria-labelledby": "outcomes-title" },
+  return el("section", { class: isRoot(node) ? "root" : null, "aria-labelledby": "outcomes-title" },
     el("h3", { id: "outcomes-title" }, "Outcomes"),
     el("p", { class: "note" }, isRoot(node) ? "The part of the records with each, with 95 % intervals." : "The part of the group's records with each, with 95 % intervals; the tick is all records. They had no say in forming the groups."),
     binary.length ? el("ol", { class: "code-list outcomes" }, ...binary.map((outcome) => row(outcome, 0, outcome.name, common))) : null,

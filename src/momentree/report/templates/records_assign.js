@@ -18,30 +18,31 @@ function addScores(indices) {
   const scores = scoring.intercept.map((intercept, m) => intercept + sum(indices.map((j) => scoring.coef[m][j])));
   const logs = everyone.map((leaf) => logSum(scores.filter((_, m) => scoring.group[m] === leaf)));
   const total = logSum(logs);
-  const found = logs.map((value) => value - total);
-  return { logs: found, leaf: found.indexOf(Math.max(...found)) };
+  return { logs: logs.map((value) => value - total), leaf: scoring.group[scores.indexOf(Math.max(...scores))] };
 }
 
+// How much each side of a rule claims a record, and the log of its share.
+function sidesOf(node, indices) {
+  const linear = node.intercept.map((intercept, side) => intercept + sum(indices.map((j) => node.coef[side][j])));
+  const total = logSum(linear);
+  if (node.kind === "linear") return { scores: linear, logs: linear.map((value) => value - total) };
+  const scores = linear.map((value) => value ** 2);
+  const all = sum(scores);
+  return { scores, logs: scores.map((value) => Math.log(all > 0 ? value / all : 1 / scores.length)) };
+}
+
+// From the root down; several sides may lead to one group where groups were merged.
 function followRules(indices) {
-  const logs = everyone.map(() => (scoring.nodes.length ? -Infinity : 0));
-  const strengths = (node) => node.intercept.map((intercept, side) => (intercept + sum(indices.map((j) => node.coef[side][j]))) ** 2);
-  const visit = (at, share) => {
-    const node = scoring.nodes[at];
-    const t = strengths(node);
-    const total = sum(t);
-    t.forEach((value, side) => {
-      const part = share + Math.log(total > 0 ? value / total : 1 / t.length);
-      if (node.children[side] < 0) logs[-1 - node.children[side]] = part;
-      else visit(node.children[side], part);
-    });
-  };
-  if (!scoring.nodes.length) return { logs, leaf: 0 };
-  visit(0, 0);
-  let at = 0;
-  while (at >= 0) {
-    const t = strengths(scoring.nodes[at]);
-    at = scoring.nodes[at].children[t.indexOf(Math.max(...t))];
-  }
+  const sides = scoring.nodes.map((node) => sidesOf(node, indices));
+  const inner = scoring.nodes.map((_, at) => (at === 0 ? 0 : -Infinity));
+  const logs = everyone.map(() => (sides.length ? -Infinity : 0));
+  scoring.nodes.forEach((node, at) => node.children.forEach((child, side) => {
+    const part = inner[at] + sides[at].logs[side];
+    if (child < 0) logs[-1 - child] = logSum([logs[-1 - child], part]);
+    else inner[child] = logSum([inner[child], part]);
+  }));
+  let at = sides.length ? 0 : -1;
+  while (at >= 0) at = scoring.nodes[at].children[sides[at].scores.indexOf(Math.max(...sides[at].scores))];
   return { logs, leaf: -1 - at };
 }
 
