@@ -40,8 +40,8 @@ def shown_scoring(scoring: Mapping[str, Any], table: ShownTable) -> dict[str, An
         the estimator does. Otherwise
 
         - log-odds log(mu / (1 - mu)) of a mixture, and their differences in a linear rule, are
-          those of the estimated frequencies where a count is hidden, and numbers are rounded to
-          0.001, intercepts to 0.01;
+          those of the estimated frequencies where a count or size is hidden, and numbers are
+          rounded to 0.001, intercepts to 0.01;
         - a coefficient of scores is zero for a code of fewer than ``min_cell`` records in all,
           and numbers have 7 digits.
 
@@ -62,7 +62,8 @@ def shown_scoring(scoring: Mapping[str, Any], table: ShownTable) -> dict[str, An
     group = np.asarray(scoring["group"], dtype=int)
     if table.min_cell > 1:
         odds = np.array([_log_odds(table, [leaf]) for leaf in group])
-        coef = np.where(table.counts.counts[group] < 0, odds, coef)
+        hidden = (table.counts.counts[group] < 0) | (table.sizes[group] < 0)[:, None]
+        coef = np.where(hidden, odds, coef)
     return {"kind": "mixture", **_rounded(coef, intercept, table), "group": group.tolist()}
 
 
@@ -74,8 +75,9 @@ def _shown_rule(node: Mapping[str, Any], sides: list[list[int]], table: ShownTab
         if table.min_cell > 1:
             first, second = (_log_odds(table, leaves) for leaves in sides)
             half = (first - second) / 2.0
-            below = table.counts.counts[[*sides[0], *sides[1]]]
-            coef = np.where((below < 0).any(axis=0), np.stack([half, -half]), coef)
+            below = [*sides[0], *sides[1]]
+            hidden = (table.counts.counts[below] < 0).any(axis=0) | (table.sizes[below] < 0).any()
+            coef = np.where(hidden, np.stack([half, -half]), coef)
         return {**shown, **_rounded(coef, intercept, table)}
     digits = _EXACT_DIGITS if table.min_cell <= 1 else _SCORE_DIGITS
     coef[:, table.counts.totals == SMALL] = 0.0
