@@ -83,12 +83,15 @@ def rule_probabilities(scoring, X):
 
     def visit(at, rows, share):
         node = scoring["nodes"][at]
-        t = (X[rows] @ np.transpose(node["coef"]) + np.asarray(node["intercept"])) ** 2
-        total = t.sum(axis=1, keepdims=True)
-        parts = np.where(total > 0, t / np.where(total > 0, total, 1), 1 / t.shape[1])
+        t = X[rows] @ np.transpose(node["coef"]) + np.asarray(node["intercept"])
+        if node.get("kind") == "linear":
+            parts = np.exp(t - logsumexp(t, axis=1, keepdims=True))
+        else:
+            total = (t**2).sum(axis=1, keepdims=True)
+            parts = np.where(total > 0, t**2 / np.where(total > 0, total, 1), 1 / t.shape[1])
         for side, child in enumerate(node["children"]):
             if child < 0:
-                out[rows, -1 - child] = share * parts[:, side]
+                out[rows, -1 - child] += share * parts[:, side]
             else:
                 visit(child, rows, share * parts[:, side])
 

@@ -130,7 +130,11 @@ def rate_texts(
 
 def _few(values: Any) -> Any:
     """Return an outcome of few values: numbers in quarters, rare categories joined."""
-    series = pd.Series(np.asarray(values, dtype=object) if isinstance(values, list) else values)
+    array = np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)
+    if array.dtype.kind in "OU":
+        # Tables of text hold no half of a character, which a file may have.
+        array = np.array([clean_text(v) if isinstance(v, str) else v for v in array], dtype=object)
+    series = pd.Series(array)
     known = series[series.notna() & (series.astype(object) != "")].infer_objects()
     kinds = known.unique()
     if pd.api.types.is_numeric_dtype(known.dtype):
