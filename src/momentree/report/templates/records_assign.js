@@ -88,11 +88,15 @@ function addCodes(indices, unknown = []) {
   drawAssigned();
 }
 
+const named = (text) => codes.name.findIndex((name) => plain(name) === plain(text).trim());
+
+// A name, or codes between commas or blanks; of a lone word of a name the first option.
 function enterCodes(text) {
+  if (named(text) >= 0) { addCodes([named(text)]); return; }
   const pieces = text.split(/[,;|\n\t]+/).map((piece) => piece.trim()).filter(Boolean);
   // "401 250" are two codes, "heart failure" is one name.
   const words = pieces.flatMap((piece) => (piece.split(/\s+/).every((word) => codeOf(word) >= 0) ? piece.split(/\s+/) : [piece]));
-  const found = words.map((word) => [word, codeOf(word) >= 0 ? codeOf(word) : words.length === 1 ? optionsFor(word)[0] ?? -1 : haystacks.findIndex((_, j) => plain(codes.name[j]) === plain(word))]);
+  const found = words.map((word) => [word, [codeOf(word), named(word), words.length === 1 ? optionsFor(word)[0] ?? -1 : -1].find((j) => j >= 0) ?? -1]);
   addCodes(found.filter(([, j]) => j >= 0).map(([, j]) => j), found.filter(([, j]) => j < 0).map(([word]) => word));
 }
 

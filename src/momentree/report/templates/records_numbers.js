@@ -114,7 +114,7 @@ const approximately = (text, about) => (about && hides ? `≈ ${text}` : text);
 function times(value) {
   if (value === Infinity) return "∞";
   if (value >= 99.5) return integer(Math.round(value));
-  return value >= 9.95 ? value.toFixed(0) : value >= 0.095 || value === 0 ? value.toFixed(1) : value.toFixed(2);
+  return value >= 9.95 || value === 0 ? value.toFixed(0) : value >= 0.995 ? value.toFixed(1) : value.toFixed(2);
 }
 
 // A code as people know it, with the code itself in the tooltip.
