@@ -11,6 +11,7 @@ from momentree._version import __version__
 if TYPE_CHECKING:
     from momentree import datasets, decomposition, exceptions, metrics, moments, report
     from momentree.models import (
+        BernoulliMixture,
         LatentDirichletAllocation,
         PoissonMixture,
         SingleTopicModel,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from momentree.tree import ClusterTree, TopicTree, TreeNode
 
 __all__ = [
+    "BernoulliMixture",
     "ClusterTree",
     "LatentDirichletAllocation",
     "PoissonMixture",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BernoulliMixture": "momentree.models",
     "ClusterTree": "momentree.tree",
     "LatentDirichletAllocation": "momentree.models",
     "PoissonMixture": "momentree.models",

@@ -1,11 +1,13 @@
 """Models: flat latent variable models as scikit-learn estimators."""
 
+from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import ComponentChoice, choose_n_components
 from momentree.models.single_topic_model import SingleTopicModel
 
 __all__ = [
+    "BernoulliMixture",
     "ComponentChoice",
     "LatentDirichletAllocation",
     "PoissonMixture",

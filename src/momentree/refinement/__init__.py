@@ -1,6 +1,6 @@
 """Refinement: parameters and data in, better parameters out."""
 
-from momentree.refinement.em import Refined, em
+from momentree.refinement.em import Convergence, Refined, em
 from momentree.refinement.lda import (
     RefinedLDA,
     dirichlet_from_logs,
@@ -10,6 +10,7 @@ from momentree.refinement.lda import (
 from momentree.refinement.lda_gibbs import gibbs_em
 
 __all__ = [
+    "Convergence",
     "Refined",
     "RefinedLDA",
     "dirichlet_from_logs",

@@ -1,9 +1,9 @@
-"""Expectation-maximisation of mixtures for counts, started from given parameters."""
+"""Expectation-maximisation of mixtures, started from given parameters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
 
-__all__ = ["Refined", "em"]
+__all__ = ["Convergence", "Refined", "em"]
 
 P = TypeVar("P", bound=MixtureParameters)
 
 Floats = NDArray[np.float64]
+Convergence = Literal["likelihood", "weights", "centers"]
 
 LOG_ZERO = -1e4
 """Stands for log 0, so that differences of two of them are numbers."""
@@ -51,6 +52,7 @@ def em(
     smoothing: float = 1.0,
     max_iter: int = 100,
     tol: float = 1e-5,
+    convergence: Convergence = "likelihood",
 ) -> Refined[P]:
     """Improve a mixture by EM.
 
@@ -59,10 +61,10 @@ def em(
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
-        Word counts, or damped counts.
+    rows : RowBlocks of shape (n, p)
+        Statistics of the samples: for topics word counts, or damped counts.
     start : MixtureParameters
-        TopicParameters or PoissonParameters, all centers > 0.
+        Of any family; for counts all centers > 0.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     smoothing : float > 0, default=1.0
@@ -70,7 +72,11 @@ def em(
     max_iter : int >= 1, default=100
         Most steps.
     tol : float >= 0, default=1e-5
-        Stop when a step raises the log-likelihood by less than this share of its size.
+        Stop when a step changes less than this.
+    convergence : {"likelihood", "weights", "centers"}, default="likelihood"
+        What a step changes: the log-likelihood, as a share of its size; the weights omega, in
+        Euclidean norm (T section 4.5, with 0.01); the centers M, in Frobenius norm (T section
+        6.4.1, with 0.0001).
 
     Returns
     -------
@@ -87,10 +93,15 @@ def em(
     for n_iter in range(1, max_iter + 1):  # noqa: B007 - the count is part of the result
         sums, sizes, log_likelihood = _expected_statistics(rows, parameters, sample_weight, words)
         gain, last = log_likelihood - last, log_likelihood
-        if gain < tol * abs(log_likelihood):
+        if convergence == "likelihood" and gain < tol * abs(log_likelihood):
             converged = True
             break
-        parameters = parameters.fitted_to(sums, sizes, smoothing)
+        before, parameters = parameters, parameters.fitted_to(sums, sizes, smoothing)
+        if convergence != "likelihood":
+            step = getattr(parameters, convergence) - getattr(before, convergence)
+            if float(np.linalg.norm(step)) < tol:
+                converged = True
+                break
     return Refined(parameters, last, n_iter, converged)
 
 

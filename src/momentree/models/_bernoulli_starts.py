@@ -1,0 +1,222 @@
+"""Where EM of a mixture of binary variables starts: moments of the model, or groups of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.backends import RowBlocks
+from momentree.decomposition import three_view_mom, three_view_tpm
+from momentree.moments import BernoulliMoments, MultiviewMoments, split_views
+from momentree.objects import BernoulliParameters, Decomposition, Moments
+from momentree.tree.build import leaf_labels
+from momentree.tree.direct import DirectSplitter
+from momentree.tree.growth import grow
+from momentree.tree.space import Space
+from momentree.tree.split import SPLIT_ITER
+from momentree.tree.stopping import always
+
+__all__ = [
+    "BinaryData",
+    "Found",
+    "Start",
+    "start_from_moments",
+    "start_from_tree",
+    "start_from_views",
+]
+
+Floats = NDArray[np.float64]
+Start = Literal["auto", "moments", "clusters", "tree", "three_view_mom", "three_view_tpm"]
+Decompose = Callable[[Moments], Decomposition]
+
+POSSIBLE = 0.05
+"""Share of the average sample in every component of a start: what moments say is never certain."""
+
+
+@dataclass(frozen=True)
+class BinaryData:
+    """Checked binary data on the way to a fit.
+
+    Attributes
+    ----------
+    ones : csr_array of shape (n, d)
+        Zeros and ones, zero where a value is missing.
+    missing : csr_array of shape (n, d) or None
+        1 where a value is missing.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    space : Space
+        How the samples become rows.
+    rows : RowBlocks of shape (n, p)
+        Statistics of the samples.
+    """
+
+    ones: Any
+    missing: Any | None
+    weight: Floats
+    space: Space
+    rows: RowBlocks
+
+    @property
+    def observed(self) -> Floats | None:
+        """Share of the weight with which each feature is observed; None for always."""
+        return 1.0 / self.space.view[: self.ones.shape[1]] if self.missing is not None else None
+
+    @property
+    def moments(self) -> BernoulliMoments:
+        """Raw moments of the data (T eq. 4.6 to 4.8)."""
+        return BernoulliMoments.from_rows(
+            RowBlocks(self.ones), sample_weight=self.weight, observed=self.observed
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """Parameters to start from.
+
+    Attributes
+    ----------
+    parameters : BernoulliParameters
+        Valid probabilities, none of them certain.
+    centers : ndarray of shape (d, k)
+        As they were found, in [0, 1].
+    weights : ndarray of shape (k,)
+        As they were found.
+    diagnostics : mapping
+        How it went, with "start".
+    """
+
+    parameters: BernoulliParameters
+    centers: Floats
+    weights: Floats
+    diagnostics: Mapping[str, Any]
+
+
+def start_from_moments(data: BinaryData, decompose: Decompose) -> Found:
+    """Decompose the raw moments: with SVTD this is ASVTD (T Algorithm 2).
+
+    Parameters
+    ----------
+    data : BinaryData
+        The data.
+    decompose : callable
+        Of moments: by which method, and into how many components, is settled.
+
+    Returns
+    -------
+    Found
+        Fewer components where the moments show fewer.
+    """
+    moments = data.moments
+    found = decompose(moments)
+    return _found(found, moments.m1, "moments", data)
+
+
+def start_from_views(
+    data: BinaryData,
+    n_components: int,
+    name: Literal["three_view_mom", "three_view_tpm"],
+    random_state: int | np.random.RandomState | None,
+) -> Found:
+    """Decompose the moments of three views, to which features are dealt at random (T section 4.3.1).
+
+    Parameters
+    ----------
+    data : BinaryData
+        The data, of three features or more.
+    n_components : int >= 1
+        Number of components.
+    name : {"three_view_mom", "three_view_tpm"}
+        The estimator.
+    random_state : int, RandomState or None
+        Deals the features.
+
+    Returns
+    -------
+    Found
+        Fewer components where the moments show fewer.
+    """
+    split = split_views(data.ones.shape[1], random_state)
+    observed = data.observed
+    shares = None if observed is None else [observed[part] for part in split]
+    views = [RowBlocks(data.ones[:, part]) for part in split]
+    moments = MultiviewMoments(views, data.weight / data.weight.sum(), n_components, shares)
+    method = three_view_mom if name == "three_view_mom" else three_view_tpm
+    found = method(moments, n_components, random_state=random_state)
+    back = np.argsort(np.concatenate(split))
+    in_order = Decomposition(found.centers[back], found.weights, found.diagnostics)
+    return _found(in_order, data.moments.m1, name, data)
+
+
+def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: bool) -> Found:
+    """Group the samples by D-SIDIWO: by one split into k, or by the leaves of a tree.
+
+    Parameters
+    ----------
+    data : BinaryData
+        The data.
+    n_components : int >= 1
+        Number of groups.
+    flat : bool
+        One split into all groups instead of a tree.
+    refine : bool
+        EM after each split of a tree.
+
+    Returns
+    -------
+    Found
+        Fewer components where no group can be split further.
+    """
+    splitter = DirectSplitter(
+        n_sides=max(n_components, 2) if flat else 2,
+        min_samples_leaf=1,
+        refine_iter=SPLIT_ITER if refine else 0,
+        smoothing=1.0,
+        family=data.space.family,
+        view=data.space.view,
+    )
+    root = grow(
+        data.rows,
+        data.weight,
+        data.space.factors(data.rows),
+        splitter,
+        max_leaves=n_components,
+        max_depth=np.inf,
+        growth="best_first",
+        worth=always,
+    )
+    labels, leaves = leaf_labels(root), root.leaves()
+    k = len(leaves)
+    groups = (labels[:, None] == np.arange(k)) * data.weight[:, None]
+    sums = data.rows.sum(lambda B: B.tdot(groups[B.at]))
+    parameters = data.space.family.fitted_to(sums, groups.sum(axis=0), 1.0)
+    assert isinstance(parameters, BernoulliParameters)  # noqa: S101 - the family of binary data
+    reason = ""
+    if k < n_components:
+        reason = "no group of samples can be split further: " + leaves[0].reason
+    diagnostics = {
+        "rank": k,
+        "reason": reason,
+        "advice": [],
+        "start": "clusters" if flat else "tree",
+    }
+    return Found(parameters, parameters.centers, parameters.weights, diagnostics)
+
+
+def _found(found: Decomposition, mean: Floats, name: str, data: BinaryData) -> Found:
+    family = data.space.family
+    diagnostics = {**found.diagnostics, "start": name}
+    if not found.n_components or not found.weights.sum() > 0:
+        centers, weights = np.clip(mean, 0.0, 1.0)[:, None], np.ones(1)
+    else:
+        centers, weights = np.clip(found.centers, 0.0, 1.0), found.weights / found.weights.sum()
+    # A small component of the moments is not to be starved before EM has seen it.
+    k = len(weights)
+    likely = (1.0 - POSSIBLE) * centers + POSSIBLE * np.clip(mean, 0.0, 1.0)[:, None]
+    parameters = family(np.full(k, 1.0 / k), likely)
+    assert isinstance(parameters, BernoulliParameters)  # noqa: S101 - the family of binary data
+    return Found(parameters, centers, weights, diagnostics)

@@ -1,0 +1,519 @@
+"""BernoulliMixture: a mixture of independent binary variables, for records of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from momentree._logging import shown
+from momentree._validation import check_sample_weight, check_values, check_whole, generator
+from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree.exceptions import InvalidDataError
+from momentree.inference import log_joint, log_posterior
+from momentree.metrics import relevance
+from momentree.models._base import FlatModel, drawn_rows, log, package_log
+from momentree.models._bernoulli_starts import (
+    BinaryData,
+    Found,
+    Start,
+    start_from_moments,
+    start_from_tree,
+    start_from_views,
+)
+from momentree.objects import (
+    BernoulliParameters,
+    Decomposition,
+    IncompleteBernoulliParameters,
+)
+from momentree.refinement import Convergence, em
+from momentree.tree.assign import Assigner, MixtureAssigner
+from momentree.tree.export import scoring
+from momentree.tree.space import Space
+
+__all__ = ["BernoulliMixture"]
+
+Floats = NDArray[np.float64]
+
+TOLERANCES: dict[str, float] = {"likelihood": 1e-5, "weights": 1e-2, "centers": 1e-4}
+TRIAL_ITER = 20
+"""Steps of EM after which the starts of "auto" are compared."""
+
+
+class BernoulliMixture(FlatModel):
+    """Learn a mixture of independent binary variables from moments, and EM.
+
+        Y ~ Discrete(omega),   x_w | Y = j ~ Bernoulli(mu_jw), independent     (T section 4.2)
+
+    Parameters
+    ----------
+    n_components : int >= 1, default=8
+        Number of components k.
+    decomposition : str or callable, default="sidiwo"
+        How raw moments are taken apart: "sidiwo", "svtd", "tensor_power_method", "als",
+        "svd_method", "eigendecomposition", "jennrich" or "random_projections", each the function
+        of that name in ``momentree.decomposition``; or a callable of their signature. "svtd" with
+        ``start="moments"`` is ASVTD (T Algorithm 2).
+    refine : {"em", None}, default="em"
+        "em" improves the start by expectation-maximisation, which removes the bias of raw moments.
+        None leaves what the start gives.
+    start : {"auto", "moments", "clusters", "tree", "three_view_mom", "three_view_tpm"}, \
+default="auto"
+        Where EM starts. "moments" decomposes the raw moments. "clusters" and "tree" group the
+        records by D-SIDIWO, in one split into k or in a tree of k leaves, see
+        :class:`momentree.ClusterTree`. "three_view_mom" and "three_view_tpm" deal the features to
+        three views, whose cross moments have no bias but much noise (T section 4.3.1). "auto"
+        takes "moments", "clusters" and "tree", 20 steps of EM each, and goes on from that of the
+        largest sum of max_j log P[x, j]: the likelihood of the groups; without refinement it is
+        "moments".
+    convergence : {"likelihood", "weights", "centers"}, default="likelihood"
+        What ends EM: a step that raises the log-likelihood by less than a share `tol` of it, or
+        moves omega (T section 4.5) or the centers M (T section 6.4.1) by less than `tol`, in
+        norm.
+    smoothing : float > 0, default=1.0
+        Average records that are added to every component, so that no frequency is 0 or 1.
+    max_iter : int >= 1, default=200
+        Most steps of EM.
+    tol : float >= 0 or None, default=None
+        See `convergence`; None is 1e-5, 0.01 and 0.0001 for its three values, the last two being
+        those of the thesis.
+    warm_start : bool, default=False
+        Start from the components of the last ``fit`` where it had as many, of as many features.
+    random_state : int, RandomState or None, default=None
+        Deals features to the three views, and is for decompositions that draw. None is seed 0.
+    verbose : bool or int, default=False
+        Tell the progress on standard error; the logger ``momentree.models`` always has it.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        omega, descending, sum 1. Fewer than asked for, with a warning, where the moments show
+        fewer.
+    means_ : ndarray of shape (n_components, n_features)
+        mu in rows: the frequency of each feature in each component, from 0 to 1.
+    components_ : ndarray of shape (n_components, n_features)
+        The same array, under the name that all flat models have.
+    labels_ : ndarray of int of shape (n_samples,)
+        Component of each sample (T eq. 4.2).
+    n_iter_ : int
+        Steps of EM; 1 without it.
+    converged_ : bool
+        Whether EM met its tolerance; True without it.
+    diagnostics_ : mapping
+        Of the start, with "start" (which it was), "m2_bias_bound" (the largest bias that T Theorem
+        4.3.1 allows an entry of raw M2; the moments of a start are no more certain than that; see
+        :func:`momentree.moments.bernoulli_bias_bounds` for all bounds), and after EM
+        "log_likelihood".
+    mean_count_ : float
+        Ones of a sample, on average.
+    vocabulary_ : ndarray of str of shape (n_features,)
+        Names of the columns.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Only where X is a data frame with names.
+
+    Notes
+    -----
+    T chapter 4. Missing values (NaN, stored ones in a sparse matrix) are left out of EM, and in
+    moments corrected for by inverse rates of observation; both take them to be missing at random.
+    Time O(nnz k) a step of EM, O(nnz k^2) for the moments; memory beyond X: 12 bytes a stored
+    value up to four million of them, none beyond; O(d k^2 + n k).
+
+    References
+    ----------
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, 2018. Chapter 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree import BernoulliMixture
+    >>> rng = np.random.default_rng(0)
+    >>> means = np.array([[0.9, 0.8, 0.9, 0.1, 0.2, 0.1], [0.1, 0.2, 0.1, 0.9, 0.8, 0.9]])
+    >>> truth = rng.choice(2, size=5000, p=[0.7, 0.3])
+    >>> model = BernoulliMixture(2).fit(rng.random((5000, 6)) < means[truth])
+    >>> bool(np.abs(model.means_ - means).max() < 0.04)
+    True
+    """
+
+    _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "refine": ("em", None),
+        "start": ("auto", "moments", "clusters", "tree", "three_view_mom", "three_view_tpm"),
+        "convergence": tuple(TOLERANCES),
+    }
+
+    diagnostics_: Mapping[str, Any]
+    labels_: NDArray[np.intp]
+    n_iter_: int
+    converged_: bool
+    _posterior: BernoulliParameters
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        decomposition: str | Callable[..., Decomposition] = "sidiwo",
+        refine: Literal["em"] | None = "em",
+        start: Start = "auto",
+        convergence: Convergence = "likelihood",
+        smoothing: float = 1.0,
+        max_iter: int = 200,
+        tol: float | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_components = n_components
+        self.decomposition = decomposition
+        self.refine = refine
+        self.start = start
+        self.convergence = convergence
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def means_(self) -> Floats:
+        """Frequencies of the components, shape (n_components, n_features)."""
+        return self.components_
+
+    # --- fit -------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
+        *,
+        sample_weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> BernoulliMixture:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            0 or 1, also False or True, one sample a row; NaN marks a missing value.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0: a weight of 2 is the same as the sample twice.
+        feature_names : sequence of str of shape (n_features,), default=None
+            The codes, for names and reports.
+
+        Returns
+        -------
+        BernoulliMixture
+            The fitted estimator.
+
+        Raises
+        ------
+        InvalidDataError
+            If X holds another value than 0, 1 and NaN, weights or names do not fit it, a feature
+            is never observed, there are fewer samples than components, or fewer than three
+            features where there are to be three views.
+        InvalidParameterError
+            If a parameter is out of its range.
+        """
+        self._check_parameters()
+        ones, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
+        weight = check_sample_weight(sample_weight, ones.shape[0])
+        self._check_enough(ones, weight)
+        with shown(package_log, bool(self.verbose)), single_threaded_blas():
+            data, at = _prepared(ones, missing, weight)
+            found = self._start_of(data)
+            self.n_iter_, self.converged_ = 1, True
+            fitted, centers, diagnostics = found.parameters, found.centers, dict(found.diagnostics)
+            diagnostics["m2_bias_bound"] = _bias_bound(data)
+            if self.refine:
+                log.info("refining %d components", fitted.n_components)
+                refined = self._em(data, fitted, self.max_iter)
+                fitted, centers = refined.parameters, refined.parameters.centers
+                self.n_iter_, self.converged_ = refined.n_iter, refined.converged
+                diagnostics["log_likelihood"] = refined.log_likelihood
+            else:
+                fitted = type(fitted)(found.weights, fitted.centers)
+            order = np.argsort(-fitted.weights, kind="stable")
+            self._posterior = fitted.reordered(order)
+            labels = MixtureAssigner.of(self._posterior).labels(data.rows)
+            self.labels_ = np.empty_like(labels)
+            self.labels_[at] = labels
+        self.__dict__.pop("_edited", None)
+        self.components_ = centers[:, order].T.copy()
+        self.weights_ = self._posterior.weights
+        self.diagnostics_ = diagnostics
+        self.mean_count_ = float(data.weight @ RowBlocks(data.ones).row_sums / weight.sum())
+        return self
+
+    def _check_parameters(self) -> None:
+        # None stands for the tolerance of the rule.
+        tol = self.tol
+        try:
+            self.tol = TOLERANCES.get(str(self.convergence)) if tol is None else tol
+            super()._check_parameters()
+        finally:
+            self.tol = tol
+
+    def _check_enough(self, ones: Any, weight: Floats) -> None:
+        usable = int(np.count_nonzero(weight > 0))
+        if usable < self.n_components:
+            msg = (
+                f"n_samples = {usable} of positive weight, n_components = {self.n_components}: ask "
+                "for no more components than samples"
+            )
+            raise InvalidDataError(msg)
+        if self.start.startswith("three_view") and ones.shape[1] < 3:
+            msg = (
+                f"X has {ones.shape[1]} features, start={self.start!r} needs three views of at "
+                "least one: use start='auto'"
+            )
+            raise InvalidDataError(msg)
+
+    def _em(self, data: BinaryData, start: BernoulliParameters, max_iter: int) -> Any:
+        return em(
+            data.rows,
+            start,
+            sample_weight=data.weight,
+            smoothing=self.smoothing,
+            max_iter=max_iter,
+            tol=TOLERANCES[self.convergence] if self.tol is None else self.tol,
+            convergence=self.convergence,
+        )
+
+    def _start_of(self, data: BinaryData) -> Found:
+        before = getattr(self, "_posterior", None) if self.warm_start and self.refine else None
+        if before is not None and before.centers.shape == (data.ones.shape[1], self.n_components):
+            log.info("starting from the last fit")
+            same = data.space.family(before.weights, before.centers)
+            assert isinstance(same, BernoulliParameters)  # noqa: S101 - the family of binary data
+            return Found(same, same.centers, same.weights, self.diagnostics_)
+        if self.start != "auto" or not self.refine:
+            name = "moments" if self.start == "auto" else self.start
+            log.info("starting from %s", name)
+            found = self._starts(data)[name]()
+            k, reason = found.parameters.n_components, found.diagnostics.get("reason")
+            if k < self.n_components and name != "moments":  # of moments it has been told
+                self._warn_of_fewer(k, reason or "the moments show no more")
+            return found
+        return self._best_start(data)
+
+    def _best_start(self, data: BinaryData) -> Found:
+        best, most = None, (0, -np.inf)
+        for name in ("moments", "clusters", "tree"):
+            log.info("trying the start from %s", name)
+            found = self._starts(data, quiet=True)[name]()
+            k = found.parameters.n_components
+            if k < most[0]:
+                continue
+            tried = self._em(data, found.parameters, TRIAL_ITER).parameters
+            value = float(data.weight @ log_joint(data.rows, tried).max(axis=1))
+            if (k, value) > most:
+                best, most = (
+                    Found(tried, tried.centers, tried.weights, found.diagnostics),
+                    (k, value),
+                )
+        assert best is not None  # noqa: S101 - every start has a component
+        if most[0] < self.n_components:
+            self._warn_of_fewer(most[0], best.diagnostics.get("reason") or "no start shows more")
+        return best
+
+    def _starts(self, data: BinaryData, *, quiet: bool = False) -> dict[str, Callable[[], Found]]:
+        k, refine = self.n_components, bool(self.refine)
+        decompose = partial(self._decompose, warn=not quiet)
+        return {
+            "moments": lambda: start_from_moments(data, decompose),
+            "clusters": lambda: start_from_tree(data, k, flat=True, refine=refine),
+            "tree": lambda: start_from_tree(data, k, flat=False, refine=refine),
+            "three_view_mom": lambda: start_from_views(
+                data, k, "three_view_mom", self.random_state
+            ),
+            "three_view_tpm": lambda: start_from_views(
+                data, k, "three_view_tpm", self.random_state
+            ),
+        }
+
+    # --- inference -------------------------------------------------------------------------------
+
+    def _checked(self, X: Any) -> Any:
+        return self._values(X)[0]
+
+    def _values(self, X: Any) -> tuple[Any, Any | None]:
+        check_is_fitted(self, "components_")
+        ones, missing, _ = check_values(self, X, None, reset=False)
+        _SPACE_OF_ONES.check(ones, missing)
+        return ones, missing
+
+    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
+        """Return what assigns samples, and checked samples in the form that it reads."""
+        ones, missing = self._values(X)
+        parameters = _of_data(self._posterior, missing)
+        return MixtureAssigner.of(parameters), _rows(parameters, ones, missing)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each component for each sample (T eq. 4.1).
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            0 or 1 in the columns of ``fit``; NaN marks a missing value, which says nothing.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Rows sum to 1.
+        """
+        assigner, rows = self._ready(X)
+        return assigner.proba(rows)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the likeliest component of each sample (T eq. 4.2).
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            0 or 1 in the columns of ``fit``; NaN marks a missing value.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Numbers of components; on the samples of ``fit`` ``labels_``.
+        """
+        assigner, rows = self._ready(X)
+        return assigner.labels(rows)
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            0 or 1 in the columns of ``fit``; of a sample with missing values (NaN) that of the
+            others.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In nats.
+        """
+        ones, missing = self._values(X)
+        parameters = _of_data(self._posterior, missing)
+        return log_posterior(log_joint(_rows(parameters, ones, missing), parameters))[1]
+
+    def scoring(self) -> dict[str, Any]:
+        """Return how a 0/1 record is assigned, as plain arrays: for use outside Python.
+
+        Returns
+        -------
+        dict
+            ``{"kind": "mixture", "coef": (k, d), "intercept": (k,), "group": (k,)}``: component
+            probabilities are softmax(coef @ x + intercept).
+        """
+        check_is_fitted(self, "components_")
+        return scoring(MixtureAssigner.of(self._posterior), self.components_.shape[1])
+
+    @property
+    def _n_parameters(self) -> int:
+        return int(self.components_.size + len(self.weights_) - 1)
+
+    def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
+        """Return the most relevant features of each component.
+
+            lam log mu_jw + (1 - lam) log (mu_jw / sum_h omega_h mu_hw)     (T eq. 4.12)
+
+        Parameters
+        ----------
+        n_words : int >= 0, default=10
+            Features of each component, at most.
+        lam : float in [0, 1], default=0.7
+            1 ranks features by frequency, 0 by lift.
+
+        Returns
+        -------
+        list of list of str
+            Names of columns, most relevant first, in the order of components.
+        """
+        check_is_fitted(self, "components_")
+        check_whole("n_words", n_words)
+        values = relevance(self.components_, self.weights_ @ self.components_, lam)
+        order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
+        return [
+            [str(self.vocabulary_[w]) for w in row if p[w] > 0]
+            for row, p in zip(order, self.components_, strict=True)
+        ]
+
+    def sample(
+        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
+    ) -> tuple[Any, NDArray[np.intp]]:
+        """Draw samples from the fitted model.
+
+        Parameters
+        ----------
+        n_samples : int >= 1, default=1
+            Number of samples.
+        random_state : int, RandomState or None, default=None
+            Seed; None is seed 0.
+
+        Returns
+        -------
+        X : csr_array of int64, shape (n_samples, n_features)
+            Zeros and ones.
+        labels : ndarray of int of shape (n_samples,)
+            Component of each sample.
+        """
+        check_is_fitted(self, "components_")
+        check_whole("n_samples", n_samples)
+        rng = generator(random_state)
+        labels = rng.choice(len(self.weights_), size=n_samples, p=self.weights_).astype(np.intp)
+        d = self.components_.shape[1]
+
+        def draw(at: slice) -> Any:
+            here = labels[at]
+            return (rng.random_sample((len(here), d)) < self.components_[here]).astype(np.int64)
+
+        return drawn_rows(n_samples, d, draw), labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+_SPACE_OF_ONES = Space.again("binary", np.zeros(0), np.ones(0), np.ones(0), unit_length=True)
+
+
+def _prepared(
+    ones: Any, missing: Any | None, weight: Floats
+) -> tuple[BinaryData, NDArray[np.intp]]:
+    """Return the data in canonical order, and the row of each sample."""
+    space = Space.of(ones, missing, weight, "binary", unit_length=True)
+    rows, at = in_canonical_order(space.rows(ones, missing), weight)
+    d = ones.shape[1]
+    both = rows.matrix
+    if missing is None:
+        return BinaryData(both, None, weight[at], space, rows), at
+    return BinaryData(both[:, :d], both[:, d:], weight[at], space, rows), at
+
+
+def _bias_bound(data: BinaryData) -> float:
+    """Return max_i M1_i - M1_i^2, which bounds the bias of M2_ii (T Theorem 4.3.1)."""
+    m1 = np.clip(data.moments.m1, 0.0, 1.0)
+    return float((m1 - m1**2).max())
+
+
+def _of_data(parameters: BernoulliParameters, missing: Any | None) -> BernoulliParameters:
+    """Return the same parameters as a mixture of data with or without gaps."""
+    kind = BernoulliParameters if missing is None else IncompleteBernoulliParameters
+    return kind(parameters.weights, parameters.centers)
+
+
+def _rows(parameters: BernoulliParameters, ones: Any, missing: Any | None) -> RowBlocks:
+    if isinstance(parameters, IncompleteBernoulliParameters):
+        return RowBlocks(parameters.statistics(ones, missing))
+    return RowBlocks(ones)
