@@ -100,18 +100,20 @@ def test_flat_groups_stand_by_size_and_keep_their_numbers():
     assert [node["leaf"] for node in nodes[1:]] == np.argsort(-sizes, kind="stable").tolist()
 
 
+@pytest.mark.parametrize("min_cell", [1, 5])
 @pytest.mark.parametrize("kind", CASES)
-def test_groups_are_named_by_what_sets_them_apart(kind):
+def test_groups_are_named_by_what_sets_them_apart(kind, min_cell):
     model, records = CASES[kind]()
-    summary = summarize_records(model, records)
+    summary = summarize_records(model, records, min_cell=min_cell)
     rates = profiles_of(model, records)
     for node in summary["nodes"]:
         if node["leaf"] is None:
             continue
         assert node["name"].count(THEMES[node["leaf"]]) == 3
         top = np.array(node["top"])
-        r = relevance(rates.frequencies[[node["leaf"]]][:, top], rates.overall[top], 0.6)[0]
-        assert (np.diff(r) < 1e-2).all()
+        r = relevance(rates.frequencies[[node["leaf"]]][:, top], rates.overall[top], 0.5)[0]
+        # Hidden counts leave the frequency in all records open by a few records.
+        assert (np.diff(r) < (1e-8 if min_cell == 1 else 0.02)).all()
         assert node["top_rates"] == pytest.approx(rates.frequencies[node["leaf"]][top], abs=1e-4)
     assert summary["nodes"][0]["name"] == "All records"
 

@@ -28,7 +28,7 @@ function drawTrail(node) {
   const above = path(node);
   if (!above.length) return el("p", { class: "trail" }, data.n_leaves === 1 ? "The only group" : "The whole");
   return el("nav", { "aria-label": "Groups above this one" }, el("ol", { class: "trail" }, ...above.map((other) =>
-    el("li", {}, user("button", other.name, { type: "button", onclick: () => choose(other.id) })),
+    el("li", {}, user("button", other.name.split(nameSeparator)[0], { title: other.name, type: "button", onclick: () => choose(other.id) })),
   )));
 }
 

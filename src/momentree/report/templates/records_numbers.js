@@ -1,7 +1,7 @@
 // What the data of records are: counts of groups, of which small ones are hidden (-1: small,
 // -2: hidden to protect a small one). Everything shown is computed from them here.
 const { groups, codes } = data;
-const nameSeparator = " · ";
+const nameSeparator = "\u00a0· ";
 const hides = data.min_cell > 1;
 const SMALL = `<${data.min_cell}`;
 const Z = 1.959963984540054; // of 95 % intervals
