@@ -1,4 +1,7 @@
-"""How samples find their leaf: by the mixture over all leaves, or by the rules of the splits."""
+"""How samples find their leaf: by a mixture over all leaves, by rules of splits, or by both nested.
+
+Flat models use these too; nothing here knows of trees.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,40 @@ from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
-from momentree.objects import MixtureParameters
-from momentree.tree.rules import Rule
+from momentree.objects import IncompleteBernoulliParameters, MixtureParameters
+from momentree.tree.rules import LinearRule, Rule, ScoreRule
 
-__all__ = ["Assigner", "MixtureAssigner", "RuleAssigner"]
+__all__ = [
+    "Assigner",
+    "Division",
+    "MixtureAssigner",
+    "NestedAssigner",
+    "RuleAssigner",
+    "reading_gaps",
+]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 
 class Assigner(Protocol):
     """Assigns samples to leaves; leaves are numbered from left to right."""
 
-    def labels(self, rows: RowBlocks) -> NDArray[np.intp]:
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        ...
+
+    def labels(self, rows: RowBlocks) -> Ints:
         """Return the leaf of each sample, shape (n,)."""
         ...
 
     def proba(self, rows: RowBlocks) -> Floats:
         """Return the probability of each leaf for each sample, shape (n, n_leaves)."""
+        ...
+
+    def renumbered(self, to: Ints) -> Assigner:
+        """Return the assigner with the number `to[i]` for leaf i; leaves of one number are one."""
         ...
 
 
@@ -43,24 +63,33 @@ class MixtureAssigner:
     """
 
     parameters: MixtureParameters
-    leaf: NDArray[np.intp]
+    leaf: Ints
 
     @classmethod
     def of(cls, parameters: MixtureParameters) -> MixtureAssigner:
         """Return the assigner with one component a leaf."""
         return cls(parameters, np.arange(parameters.n_components))
 
-    def labels(self, rows: RowBlocks) -> NDArray[np.intp]:
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.leaf.max()) + 1
+
+    def labels(self, rows: RowBlocks) -> Ints:
         """Return the leaf of the likeliest component for each sample, shape (n,)."""
         return np.asarray(self.leaf[log_joint(rows, self.parameters).argmax(axis=1)])
 
     def proba(self, rows: RowBlocks) -> Floats:
         """Return the probability of each leaf for each sample, shape (n, n_leaves)."""
         posterior = np.exp(log_posterior(log_joint(rows, self.parameters))[0])
-        out = np.zeros((len(posterior), int(self.leaf.max()) + 1))
+        out = np.zeros((len(posterior), self.n_leaves))
         for j, leaf in enumerate(self.leaf):
             out[:, leaf] += posterior[:, j]
         return out
+
+    def renumbered(self, to: Ints) -> MixtureAssigner:
+        """Return the same mixture with other numbers of leaves."""
+        return MixtureAssigner(self.parameters, np.asarray(to, dtype=np.intp)[self.leaf])
 
 
 @dataclass(frozen=True)
@@ -84,7 +113,7 @@ class RuleAssigner:
         """Number of leaves."""
         return -min((side for sides in self.children for side in sides), default=-1)
 
-    def labels(self, rows: RowBlocks) -> NDArray[np.intp]:
+    def labels(self, rows: RowBlocks) -> Ints:
         """Return the leaf of each sample, shape (n,)."""
         at = np.full(rows.shape[0], -1 if not self.rules else 0, dtype=np.intp)
         for j, (rule, sides) in enumerate(zip(self.rules, self.children, strict=True)):
@@ -109,3 +138,133 @@ class RuleAssigner:
                 into = inner[:, target] if target >= 0 else out[:, -1 - target]
                 into += inner[:, j] * share
         return out
+
+    def renumbered(self, to: Ints) -> RuleAssigner:
+        """Return the same rules with other numbers of leaves."""
+        children = (
+            tuple(side if side >= 0 else -1 - int(to[-1 - side]) for side in sides)
+            for sides in self.children
+        )
+        return RuleAssigner(self.rules, tuple(children))
+
+
+@dataclass(frozen=True)
+class Division:
+    """How the samples of one leaf are divided further.
+
+    Attributes
+    ----------
+    assigner : Assigner
+        Of the samples of the leaf.
+    leaves : tuple of int
+        The number that each leaf of this assigner has in the whole.
+    """
+
+    assigner: Assigner
+    leaves: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class NestedAssigner:
+    """Follow a first assigner, and where its leaf has been divided further a second one within it.
+
+    Attributes
+    ----------
+    base : Assigner
+        Comes first; may be nested itself.
+    parts : tuple of int or Division
+        For each leaf of `base` its number in the whole, or how it is divided. A number may stand
+        more than once, where leaves have been merged.
+    """
+
+    base: Assigner
+    parts: tuple[int | Division, ...]
+
+    @classmethod
+    def of(cls, base: Assigner, group: int, inner: Assigner) -> NestedAssigner:
+        """Return the assigner in which the leaves of `inner` stand in the place of one leaf."""
+        more = inner.n_leaves - 1
+        whole = tuple(range(group, group + more + 1))
+        parts: list[int | Division] = [i + more * (i > group) for i in range(base.n_leaves)]
+        parts[group] = Division(inner, whole)
+        return cls(base, tuple(parts))
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return 1 + max(
+            max(part.leaves) if isinstance(part, Division) else part for part in self.parts
+        )
+
+    def labels(self, rows: RowBlocks) -> Ints:
+        """Return the leaf of each sample, shape (n,)."""
+        first = self.base.labels(rows)
+        out = np.empty_like(first)
+        for i, part in enumerate(self.parts):
+            here = np.flatnonzero(first == i)
+            if not isinstance(part, Division):
+                out[here] = part
+            elif len(here):
+                out[here] = np.array(part.leaves)[part.assigner.labels(rows.take(here))]
+        return out
+
+    def proba(self, rows: RowBlocks) -> Floats:
+        """Return the probability of each leaf: that of the first times that of the second.
+
+        The leaf of :meth:`labels` is the likeliest within the likeliest leaf of `base`; it need not
+        be the leaf of largest probability.
+        """
+        first = self.base.proba(rows)
+        out = np.zeros((rows.shape[0], self.n_leaves))
+        for share, part in zip(first.T, self.parts, strict=True):
+            if isinstance(part, Division):
+                inner = part.assigner.proba(rows)
+                for leaf, within in zip(part.leaves, inner.T, strict=True):
+                    out[:, leaf] += share * within
+            else:
+                out[:, part] += share
+        return out
+
+    def renumbered(self, to: Ints) -> NestedAssigner:
+        """Return the same assignment with other numbers of leaves."""
+        parts = (
+            Division(part.assigner, tuple(int(to[i]) for i in part.leaves))
+            if isinstance(part, Division)
+            else int(to[part])
+            for part in self.parts
+        )
+        return NestedAssigner(self.base, tuple(parts))
+
+
+def reading_gaps(assigner: Assigner) -> Assigner:
+    """Return an assigner of ones and gaps, given one of binary records without missing values.
+
+    Parameters
+    ----------
+    assigner : Assigner
+        Its rows are the d ones of a record.
+
+    Returns
+    -------
+    Assigner
+        Its rows are the statistics of ``IncompleteBernoulliParameters``, of shape (n, 2 d). A
+        likelihood leaves missing values out; scores take them for zeros.
+    """
+    if isinstance(assigner, MixtureAssigner):
+        p = assigner.parameters
+        return MixtureAssigner(IncompleteBernoulliParameters(p.weights, p.centers), assigner.leaf)
+    if isinstance(assigner, NestedAssigner):
+        parts = (
+            Division(reading_gaps(part.assigner), part.leaves)
+            if isinstance(part, Division)
+            else part
+            for part in assigner.parts
+        )
+        return NestedAssigner(reading_gaps(assigner.base), tuple(parts))
+    assert isinstance(assigner, RuleAssigner)  # noqa: S101 - there is no fourth
+    return RuleAssigner(tuple(_padded(rule) for rule in assigner.rules), assigner.children)
+
+
+def _padded(rule: Rule) -> Rule:
+    coef = np.concatenate([rule.coef, np.zeros_like(rule.coef)])
+    return LinearRule(coef, rule.intercept) if isinstance(rule, LinearRule) else ScoreRule(coef)

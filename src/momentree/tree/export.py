@@ -10,7 +10,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree.metrics import relevance
-from momentree.tree.assign import Assigner, MixtureAssigner, RuleAssigner
+from momentree.tree.assign import (
+    Assigner,
+    Division,
+    MixtureAssigner,
+    NestedAssigner,
+    RuleAssigner,
+)
 from momentree.tree.node import TreeNode
 from momentree.tree.rules import LinearRule, ScoreRule
 
@@ -141,7 +147,7 @@ def scoring(assigner: Assigner, d: int) -> dict[str, Any]:
 
     Parameters
     ----------
-    assigner : MixtureAssigner or RuleAssigner
+    assigner : Assigner
         Of binary data.
     d : int
         Number of features; what comes after them among the statistics is for gaps.
@@ -155,7 +161,15 @@ def scoring(assigner: Assigner, d: int) -> dict[str, Any]:
         p = assigner.parameters
         coef, intercept = p.coefficients[:d].T, p.offsets
         return {"kind": "mixture", "coef": coef, "intercept": intercept, "group": assigner.leaf}
-    assert isinstance(assigner, RuleAssigner)  # noqa: S101 - there is no third
+    if isinstance(assigner, NestedAssigner):
+        parts = [
+            {"scoring": scoring(part.assigner, d), "leaves": list(part.leaves)}
+            if isinstance(part, Division)
+            else part
+            for part in assigner.parts
+        ]
+        return {"kind": "nested", "base": scoring(assigner.base, d), "parts": parts}
+    assert isinstance(assigner, RuleAssigner)  # noqa: S101 - there is no fourth
     nodes = []
     for rule, children in zip(assigner.rules, assigner.children, strict=True):
         if isinstance(rule, ScoreRule):
