@@ -1,0 +1,104 @@
+"""From a table in a file to the page, with the estimators themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import momentree as mt
+from momentree.datasets import make_patient_records, read_records
+from momentree.metrics import predictive_accuracy
+from momentree.report import summarize_records, write_html
+
+from .test_records_report import evaluated
+from .test_records_report_browser import assigned, followed, type_codes
+from .test_report_browser import find, row_of
+
+MODELS = {
+    "tree": lambda: mt.ClusterTree(max_leaf_nodes=6),
+    "tree-splits": lambda: mt.ClusterTree(max_leaf_nodes=6, refine="splits"),
+    "tree-em": lambda: mt.ClusterTree(max_leaf_nodes=6, refine="em"),
+    "flat": lambda: mt.BernoulliMixture(6),
+    "one": lambda: mt.ClusterTree(max_leaf_nodes=1),
+}
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    """Records read from a file of codes with names, outcomes, and blanks to repair."""
+    sample = make_patient_records(700, 60, 6, random_state=1)
+    rows, columns = sample.X.nonzero()
+    path = tmp_path_factory.mktemp("table") / "ward.csv"
+    table = pd.DataFrame({"patient": [f"person-{i:03d}" for i in rows], "code": columns + 250})
+    table["code"] = table["code"].map("{:03d} ".format)
+    table["died"] = sample.labels[rows] == 2
+    table.to_csv(path, index=False)
+    names = {f"{j + 250:03d}": f"condition {j}" for j in range(60)}
+    return read_records(
+        path, id_column="patient", code_columns="code", outcome_columns="died", names=names
+    )
+
+
+@pytest.fixture(scope="module")
+def models(records):
+    X = records.X[records.enough]
+    return {name: make().fit(X) for name, make in MODELS.items()}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_rule_in_the_page_is_that_of_predict_proba(models, records, name):
+    model = models[name]
+    X = records.X[records.enough]
+    summary = summarize_records(model, records, min_cell=1)
+    P = evaluated(summary["scoring"], X.toarray()) if name != "one" else np.ones((X.shape[0], 1))
+    assert np.abs(P - model.predict_proba(X)).max() < 1e-8
+    names = set(summary["codes"]["name"])
+    assert names <= {f"condition {j}" for j in range(60)}
+    assert summary["notes"] == list(records.notes)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_page_assigns_as_the_estimator_does(driver, models, records, name, tmp_path):
+    model = models[name]
+    X = records.X[records.enough].toarray()
+    power = predictive_accuracy(model.labels_, records.outcomes["died"][records.enough])
+    quality = {"predictive_power": {"died": power}} if name != "one" else {}
+    summary = summarize_records(model, records, min_cell=1, quality=quality)
+    driver.get(write_html(summary, tmp_path / "page.html").as_uri())
+    driver.get_log("browser")
+    for node in summary["nodes"]:
+        row_of(driver, node["id"]).click()
+    for row in (0, 5, 301):
+        find(driver, "#tab-assign").click()
+        if find(driver, "#clear-codes").is_displayed():
+            find(driver, "#clear-codes").click()
+        type_codes(driver, ", ".join(records.codes[np.flatnonzero(X[row])]))
+        leaf, found = assigned(driver)
+        P = model.predict_proba(X[[row]])[0]
+        assert [found[j] for j in range(len(P))] == pytest.approx(P, abs=1e-6)
+        assert leaf == model.predict(X[[row]])[0]
+        if name != "one":
+            assert leaf == followed(summary["scoring"], X[[row]])
+    assert [entry["message"] for entry in driver.get_log("browser")] == []
+
+
+def test_groups_of_discharges_can_be_told_from_their_names(shared_data):
+    folder = shared_data / "vermont_icd9"
+    table = pd.read_csv(folder / "icd9cm_hierarchy.csv.gz", dtype=str)
+    records = read_records(
+        folder / "vermont_dx.csv.gz",
+        code_columns="DX*",
+        rollup="icd9",
+        names=dict(zip(table["three_digit"], table["major"], strict=True)),
+        outcome_columns=["death", "sex", "age_group"],
+    )
+    model = mt.BernoulliMixture(8).fit(records.X[records.enough])
+    summary = summarize_records(model, records)
+    names = [node["name"] for node in summary["nodes"][1:]]
+    assert len(set(names)) == 8
+    text = " ".join(names)
+    # Births, deliveries and hearts are in every hospital, and of these any grouping makes groups.
+    assert "Single liveborn" in text
+    assert "Outcome of delivery" in text
+    assert "heart" in text.lower()
