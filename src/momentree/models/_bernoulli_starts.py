@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Start = Literal["auto", "moments", "clusters", "tree", "three_view_mom", "three_view_tpm"]
+Start = Literal["moments", "clusters", "tree", "three_view_mom", "three_view_tpm"]
 Decompose = Callable[[Moments], Decomposition]
 
 POSSIBLE = 0.05
@@ -122,7 +122,7 @@ def start_from_views(
     name: Literal["three_view_mom", "three_view_tpm"],
     random_state: int | np.random.RandomState | None,
 ) -> Found:
-    """Decompose the moments of three views, to which features are dealt at random (T section 4.3.1).
+    """Decompose the moments of three views, to which features are dealt (T section 4.3.1).
 
     Parameters
     ----------

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,8 +39,6 @@ __all__ = ["BernoulliMixture"]
 Floats = NDArray[np.float64]
 
 TOLERANCES: dict[str, float] = {"likelihood": 1e-5, "weights": 1e-2, "centers": 1e-4}
-TRIAL_ITER = 20
-"""Steps of EM after which the starts of "auto" are compared."""
 
 
 class BernoulliMixture(FlatModel):
@@ -61,15 +58,11 @@ class BernoulliMixture(FlatModel):
     refine : {"em", None}, default="em"
         "em" improves the start by expectation-maximisation, which removes the bias of raw moments.
         None leaves what the start gives.
-    start : {"auto", "moments", "clusters", "tree", "three_view_mom", "three_view_tpm"}, \
-default="auto"
+    start : {"moments", "clusters", "tree", "three_view_mom", "three_view_tpm"}, default="moments"
         Where EM starts. "moments" decomposes the raw moments. "clusters" and "tree" group the
         records by D-SIDIWO, in one split into k or in a tree of k leaves, see
         :class:`momentree.ClusterTree`. "three_view_mom" and "three_view_tpm" deal the features to
-        three views, whose cross moments have no bias but much noise (T section 4.3.1). "auto"
-        takes "moments", "clusters" and "tree", 20 steps of EM each, and goes on from that of the
-        largest sum of max_j log P[x, j]: the likelihood of the groups; without refinement it is
-        "moments".
+        three views, whose cross moments have no bias but much noise (T section 4.3.1).
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
         What ends EM: a step that raises the log-likelihood by less than a share `tol` of it, or
         moves omega (T section 4.5) or the centers M (T section 6.4.1) by less than `tol`, in
@@ -143,7 +136,7 @@ default="auto"
 
     _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "refine": ("em", None),
-        "start": ("auto", "moments", "clusters", "tree", "three_view_mom", "three_view_tpm"),
+        "start": get_args(Start),
         "convergence": tuple(TOLERANCES),
     }
 
@@ -159,7 +152,7 @@ default="auto"
         *,
         decomposition: str | Callable[..., Decomposition] = "sidiwo",
         refine: Literal["em"] | None = "em",
-        start: Start = "auto",
+        start: Start = "moments",
         convergence: Convergence = "likelihood",
         smoothing: float = 1.0,
         max_iter: int = 200,
@@ -272,7 +265,7 @@ default="auto"
         if self.start.startswith("three_view") and ones.shape[1] < 3:
             msg = (
                 f"X has {ones.shape[1]} features, start={self.start!r} needs three views of at "
-                "least one: use start='auto'"
+                "least one: use start='moments'"
             )
             raise InvalidDataError(msg)
 
@@ -294,41 +287,17 @@ default="auto"
             same = data.space.family(before.weights, before.centers)
             assert isinstance(same, BernoulliParameters)  # noqa: S101 - the family of binary data
             return Found(same, same.centers, same.weights, self.diagnostics_)
-        if self.start != "auto" or not self.refine:
-            name = "moments" if self.start == "auto" else self.start
-            log.info("starting from %s", name)
-            found = self._starts(data)[name]()
-            k, reason = found.parameters.n_components, found.diagnostics.get("reason")
-            if k < self.n_components and name != "moments":  # of moments it has been told
-                self._warn_of_fewer(k, reason or "the moments show no more")
-            return found
-        return self._best_start(data)
+        log.info("starting from %s", self.start)
+        found = self._starts(data)[self.start]()
+        k, reason = found.parameters.n_components, found.diagnostics.get("reason")
+        if k < self.n_components and self.start != "moments":  # of moments it has been told
+            self._warn_of_fewer(k, reason or "the moments show no more")
+        return found
 
-    def _best_start(self, data: BinaryData) -> Found:
-        best, most = None, (0, -np.inf)
-        for name in ("moments", "clusters", "tree"):
-            log.info("trying the start from %s", name)
-            found = self._starts(data, quiet=True)[name]()
-            k = found.parameters.n_components
-            if k < most[0]:
-                continue
-            tried = self._em(data, found.parameters, TRIAL_ITER).parameters
-            value = float(data.weight @ log_joint(data.rows, tried).max(axis=1))
-            if (k, value) > most:
-                best, most = (
-                    Found(tried, tried.centers, tried.weights, found.diagnostics),
-                    (k, value),
-                )
-        assert best is not None  # noqa: S101 - every start has a component
-        if most[0] < self.n_components:
-            self._warn_of_fewer(most[0], best.diagnostics.get("reason") or "no start shows more")
-        return best
-
-    def _starts(self, data: BinaryData, *, quiet: bool = False) -> dict[str, Callable[[], Found]]:
+    def _starts(self, data: BinaryData) -> dict[str, Callable[[], Found]]:
         k, refine = self.n_components, bool(self.refine)
-        decompose = partial(self._decompose, warn=not quiet)
         return {
-            "moments": lambda: start_from_moments(data, decompose),
+            "moments": lambda: start_from_moments(data, self._decompose),
             "clusters": lambda: start_from_tree(data, k, flat=True, refine=refine),
             "tree": lambda: start_from_tree(data, k, flat=False, refine=refine),
             "three_view_mom": lambda: start_from_views(
