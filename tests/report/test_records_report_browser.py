@@ -94,7 +94,10 @@ def leaf_node(case, leaf):
 
 def type_codes(page, text):
     find(page, "#tab-assign").click()
-    find(page, "#code-query").send_keys(text + Keys.ENTER)
+    query = find(page, "#code-query")
+    # As pasted: letter by letter it takes a second.
+    page.execute_script("arguments[0].value = arguments[1]", query, text)
+    query.send_keys(Keys.ENTER)
 
 
 def assigned(page):
@@ -207,12 +210,12 @@ def records_to_assign(case):
     d = len(case.records.codes)
     yield [0]
     yield [d - 1, d - 2]
-    for size in (2, 3, 5, 8):
+    for size in (3, 8):
         yield sorted(rng.choice(d, size, replace=False).tolist())
     yield np.flatnonzero(case.X[[7]].toarray()[0]).tolist()
 
 
-@pytest.mark.parametrize("name", list(PAGES))
+@pytest.mark.parametrize("name", ["flat", "tree", "flat-exact", "tree-exact"])
 def test_a_record_gets_the_probabilities_of_the_estimator(browse, name):
     page, case = browse(name)
     exact = case.summary["min_cell"] == 1

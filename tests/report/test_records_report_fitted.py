@@ -67,9 +67,8 @@ def test_the_page_assigns_as_the_estimator_does(driver, models, records, name, t
     summary = summarize_records(model, records, min_cell=1, quality=quality)
     driver.get(write_html(summary, tmp_path / "page.html").as_uri())
     driver.get_log("browser")
-    for node in summary["nodes"]:
-        row_of(driver, node["id"]).click()
-    for row in (0, 5, 301):
+    row_of(driver, summary["nodes"][-1]["id"]).click()
+    for row in (0, 301):
         find(driver, "#tab-assign").click()
         if find(driver, "#clear-codes").is_displayed():
             find(driver, "#clear-codes").click()
