@@ -4,11 +4,11 @@ Inside the mathematical rooms arrays hold components in columns, (d, k), as in t
 public estimators put the component first, (k, d).
 """
 
+from momentree.objects.binary import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.objects.decomposed import Decomposition, Moments, Whitening
+from momentree.objects.gaussian import GaussianParameters
 from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters, PoissonParameters, TopicParameters
-from momentree.objects.binary import BernoulliParameters, IncompleteBernoulliParameters
-from momentree.objects.gaussian import GaussianParameters
 
 __all__ = [
     "BernoulliParameters",

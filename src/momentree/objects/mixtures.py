@@ -231,6 +231,16 @@ class PoissonParameters(MixtureParameters):
     """
 
     @property
+    def coefficients(self) -> Floats:
+        """Theta = log mu, shape (d, k).
+
+        A feature that no component knows is as unlikely in all of them: it says nothing of a new
+        sample.
+        """
+        known = self.centers.max(axis=1, keepdims=True) > 0
+        return np.where(known, super().coefficients, np.log(np.finfo(np.float64).tiny))
+
+    @property
     def offsets(self) -> Floats:
         """b_j = log omega_j - sum_w mu_wj, shape (k,)."""
         with np.errstate(divide="ignore"):
