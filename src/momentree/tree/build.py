@@ -21,6 +21,7 @@ from momentree.tree.rules import Rule
 __all__ = [
     "branches_of",
     "build_nodes",
+    "drop",
     "group_sums",
     "leaf_labels",
     "name_by_difference",
@@ -103,7 +104,7 @@ def refine_leaves(
         small = int(sizes.argmin())
         if len(leaves) == 1 or (sizes[small] >= min_samples_leaf and counts.min() > 0):
             break
-        _drop(root, leaves[small])
+        drop(root, leaves[small])
         parameters = parameters.without(small)
         leaves = root.leaves()
     for i, leaf in enumerate(leaves):
@@ -111,7 +112,8 @@ def refine_leaves(
     return parameters, n_iter, result.converged
 
 
-def _drop(root: Branch, leaf: Branch) -> None:
+def drop(root: Branch, leaf: Branch) -> None:
+    """Take a leaf away; a sibling that is left alone takes the place of their parent."""
     parent = next(b for b in branches_of(root) if leaf in b.children)
     parent.children.remove(leaf)
     parent.rule = None  # it knows a side that is no more

@@ -16,10 +16,10 @@ from momentree._validation import check_sample_weight, check_values
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.objects import IncompleteBernoulliParameters
-from momentree.tree import build, export
+from momentree.tree import build, export, regroup
 from momentree.tree._base import TreeEstimator
 from momentree.tree._parameters import Limits, check_parameters
-from momentree.tree.assign import Assigner, MixtureAssigner
+from momentree.tree.assign import Assigner, MixtureAssigner, reading_gaps
 from momentree.tree.direct import DirectSplitter
 from momentree.tree.growth import Branch, Growth, grow
 from momentree.tree.node import TreeNode
@@ -316,6 +316,76 @@ class ClusterTree(TreeEstimator):
             build.name_nodes(tree, self.vocabulary_)
         return tree
 
+    def split_group(
+        self, X: Any, group: int, n_groups: int = 2, *, sample_weight: ArrayLike | None = None
+    ) -> ClusterTree:
+        """Divide one leaf further, and leave all else as it is (T Remark 4.4.1).
+
+        The leaf is split as the tree was, with the same parameters; EM over the new leaves moves
+        no record into or out of them.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            The samples of ``fit``, in the same order.
+        group : int
+            Number of the leaf.
+        n_groups : int >= 2, default=2
+            Into how many; fewer where no part can be split further.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of ``fit``.
+
+        Returns
+        -------
+        ClusterTree
+            A new fitted tree; this one stays as it is. The new leaves stand in the place of the
+            old, and the leaves after it move on.
+
+        Raises
+        ------
+        InvalidDataError
+            If the leaf cannot be split, with the reason, or X is not like the data of ``fit``.
+        InvalidParameterError
+            If there is no such leaf, or `n_groups` is less than 2.
+        """
+        return regroup.split_group(self, X, group, n_groups, sample_weight)
+
+    def merge_groups(
+        self, X: Any, groups: Sequence[int], *, sample_weight: ArrayLike | None = None
+    ) -> ClusterTree:
+        """Make one leaf of several, and leave all else as it is.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            The samples of ``fit``, in the same order.
+        groups : sequence of int
+            Numbers of two leaves or more.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of ``fit``.
+
+        Returns
+        -------
+        ClusterTree
+            A new fitted tree; this one stays as it is. The merged leaf stands in the place of the
+            largest of them; a sibling that is left alone takes the place of their parent. Leaves
+            are numbered anew, the larger child first.
+
+        Raises
+        ------
+        InvalidDataError
+            If X is not like the data of ``fit``.
+        InvalidParameterError
+            If `groups` are not two different leaves or more.
+        """
+        return regroup.merge_groups(self, X, groups, sample_weight)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as nested dictionaries of plain values, ready for JSON."""
+        check_is_fitted(self, "tree_")
+        scale = self._space.scale if self.data_ == "real" else None
+        return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
+
     def scoring(self) -> dict[str, Any]:
         """Return how a 0/1 record is assigned, as plain arrays: for use outside Python.
 
@@ -328,7 +398,9 @@ class ClusterTree(TreeEstimator):
             inner node each in pre-order, with "coef" (s, d), "intercept" (s,) and "children": the
             side of largest (coef @ x + intercept)^2 is taken (for ``refine="splits"``, node kind
             "linear", of largest coef @ x + intercept), and leads to inner node j >= 0 or leaf i as
-            -1 - i.
+            -1 - i. After :meth:`split_group` ``{"kind": "nested", "base": ..., "parts": [...]}``:
+            "base" is again one of these, and for each of its leaves stands the number of the leaf
+            in the whole or ``{"scoring": ..., "leaves": [...]}``, by which its records are divided.
 
         Raises
         ------
@@ -355,16 +427,11 @@ class ClusterTree(TreeEstimator):
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, missing, _ = check_values(self, X, None, reset=False)
         self._space.check(X, missing)
-        assigner = self._assigner
         if missing is not None and not self._space.incomplete:
             # The fit had no gaps: a likelihood leaves them out, scores take them for zeros.
-            if not isinstance(assigner, MixtureAssigner):
-                return assigner, self._space.rows(X, None)
-            p = assigner.parameters
-            parameters = IncompleteBernoulliParameters(p.weights, p.centers)
-            rows = RowBlocks(parameters.statistics(X, missing))
-            return MixtureAssigner(parameters, assigner.leaf), rows
-        return assigner, self._space.rows(X, missing)
+            rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
+            return reading_gaps(self._assigner), rows
+        return self._assigner, self._space.rows(X, missing)
 
 
 def _check_something(X: Any, weight: Floats) -> None:

@@ -42,7 +42,11 @@ def _record(node: TreeNode) -> dict[str, Any]:
 
 
 def to_dict(
-    root: TreeNode, vocabulary: Sequence[str] | NDArray[np.str_], n_words: int = 20
+    root: TreeNode,
+    vocabulary: Sequence[str] | NDArray[np.str_],
+    n_words: int = 20,
+    *,
+    scale: NDArray[np.float64] | None = None,
 ) -> dict[str, Any]:
     """Return a tree as nested dictionaries of plain values.
 
@@ -54,6 +58,9 @@ def to_dict(
         The words.
     n_words : int >= 0, default=20
         Most relevant words (lambda = 0.7) listed for each node.
+    scale : ndarray of shape (d,), default=None
+        Spread of each feature, where centers are means of real values: a feature is then as
+        relevant as its center is far from that of the root, (center - root center) / scale.
 
     Returns
     -------
@@ -63,8 +70,12 @@ def to_dict(
     """
 
     def visit(node: TreeNode) -> dict[str, Any]:
-        score = np.asarray(relevance(node.center[None], root.center))[0]
-        top = [j for j in np.argsort(-score, kind="stable")[:n_words] if node.center[j] > 0]
+        if scale is None:
+            score = np.asarray(relevance(node.center[None], root.center))[0]
+            top = [j for j in np.argsort(-score, kind="stable")[:n_words] if node.center[j] > 0]
+        else:
+            score = (node.center - root.center) / scale
+            top = [j for j in np.argsort(-np.abs(score), kind="stable")[:n_words] if score[j]]
         words = [
             {
                 "word": str(vocabulary[j]),
