@@ -9,9 +9,12 @@ from typing import Annotated
 import typer
 
 from momentree._version import __version__
+from momentree.cli._edits import InOrder
 from momentree.cli._guard import INTERRUPTED, Commands, one_line, prepare_process
 from momentree.cli.assign import EXAMPLES as ASSIGN_EXAMPLES
 from momentree.cli.assign import assign
+from momentree.cli.clusters import EXAMPLES as CLUSTERS_EXAMPLES
+from momentree.cli.clusters import clusters
 from momentree.cli.demo import demo
 from momentree.cli.topics import EXAMPLES as TOPICS_EXAMPLES
 from momentree.cli.topics import topics
@@ -21,7 +24,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="momentree",
     cls=Commands,
-    help="Topics of text, as trees and lists, by the method of moments.",
+    help="Topics of text and groups of records, as trees and lists, by the method of moments.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -37,6 +40,7 @@ def _help(command: Callable[..., None]) -> str:
 
 app.command(help=_help(demo))(demo)
 app.command(help=_help(topics), epilog=TOPICS_EXAMPLES)(topics)
+app.command(cls=InOrder, help=_help(clusters), epilog=CLUSTERS_EXAMPLES)(clusters)
 app.command(help=_help(assign), epilog=ASSIGN_EXAMPLES)(assign)
 
 

@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn, TextIO
@@ -33,10 +33,13 @@ _OPTIONS = {
     "max_leaf_nodes": "leaves",
     "max_depth": "depth",
     "n_components": "components",
+    "code_columns": "code-column",
+    "outcome_columns": "outcome",
     **{
         name: name.replace("_", "-")
         for name in (
             "alpha0",
+            "coverage",
             "damping",
             "encoding",
             "id_column",
@@ -44,34 +47,55 @@ _OPTIONS = {
             "language",
             "max_df",
             "max_features",
+            "min_cell",
+            "min_codes",
             "min_df",
+            "min_records",
             "min_samples_leaf",
+            "names",
+            "outcome",
+            "rollup",
             "separator",
+            "sheet",
             "stop_words",
             "text_column",
             "token_pattern",
+            "union_by",
             "vocabulary",
             "weighting",
         )
     },
 }
+# What is on by default in Python has an option that turns it off.
+_SWITCHES = {"drop_constant=False": "--keep-constant"}
 # A parameter with its value, or one with an underscore; neither quoted nor part of a path.
 _PARAMETER = re.compile(
-    r"(?<![\w'\"./-])(?:(?P<set>NAMES)=(?P<value>'[^']*'|[\w.]+)|(?P<named>NAMES))(?![\w'\"/-])".replace(
+    r"(?<![\w'\"./-])(?:(?P<switch>SWITCHES)|(?P<set>NAMES)=(?P<value>'[^']*'|[\w.]+)|(?P<named>NAMES))(?![\w'\"/-])".replace(
         "NAMES", "|".join(_OPTIONS)
-    )
+    ).replace("SWITCHES", "|".join(_SWITCHES))
 )
 
 
-def in_options(message: str) -> str:
-    """Return a message with the parameters of Python put as options of the command."""
+def in_options(message: str, spelling: Mapping[str, str] | None = None) -> str:
+    """Return a message with the parameters of Python put as options of the command.
+
+    Parameters
+    ----------
+    message : str
+        What a room says.
+    spelling : mapping of str to str, optional
+        Names of parameters for which the command has an option of another name than others have.
+    """
+    options = {**_OPTIONS, **(spelling or {})}
 
     def put(match: re.Match[str]) -> str:
+        if match["switch"]:
+            return _SWITCHES[match["switch"]]
         if match["set"]:
             value = match["value"].strip("'")
-            return f"--{_OPTIONS[match['set']]} {'none' if value == 'None' else value}"
+            return f"--{options[match['set']]} {'none' if value == 'None' else value}"
         # A word of English, such as "encoding", is a parameter only where it has a value.
-        return f"--{_OPTIONS[match['named']]}" if "_" in match["named"] else match["named"]
+        return f"--{options[match['named']]}" if "_" in match["named"] else match["named"]
 
     return _PARAMETER.sub(put, message)
 
@@ -131,11 +155,20 @@ def _parsing() -> Iterator[None]:
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def guarded(
+    spelling: Mapping[str, str] | None = None, less: str = "lower --max-features or raise --min-df"
+) -> Iterator[None]:
     """Turn what goes wrong inside a command into one line on stderr and an exit status.
 
     Bad input, files that cannot be read or written and a lack of memory give status 2,
     Ctrl-C gives 130 and a reader that closed the pipe gives 141, quietly.
+
+    Parameters
+    ----------
+    spelling : mapping of str to str, optional
+        As `in_options` takes it.
+    less : str
+        How to need less memory.
     """
     try:
         with warnings.catch_warnings():
@@ -143,7 +176,7 @@ def guarded() -> Iterator[None]:
             yield
             _flush_stdout()
     except MomentreeError as error:
-        _fail(error)
+        _fail(in_options(one_line(error), spelling))
     except BrokenPipeError:
         _silence(sys.stdout)
         raise typer.Exit(_BROKEN_PIPE) from None
@@ -151,7 +184,7 @@ def guarded() -> Iterator[None]:
         what = error.strerror or error
         _fail(f"{what}: {error.filename}" if error.filename else what)
     except MemoryError:
-        _fail("not enough memory; lower --max-features or raise --min-df, or give fewer documents")
+        _fail(f"not enough memory; {less}, or give less data")
     except KeyboardInterrupt:
         _say("momentree: interrupted")
         raise typer.Exit(INTERRUPTED) from None
@@ -169,7 +202,7 @@ def _flush_stdout() -> None:
 
 
 def _fail(message: object) -> NoReturn:
-    _say(f"momentree: error: {in_options(one_line(message))}")
+    _say(f"momentree: error: {one_line(message)}")
     raise typer.Exit(GENERAL_ERROR) from None
 
 

@@ -13,26 +13,39 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["draw_topics", "print_text", "stdout_console"]
+__all__ = [
+    "BAR_WIDTH",
+    "DEEP",
+    "MIN_WIDTH_BARS",
+    "Style",
+    "bar_of",
+    "cut",
+    "draw_topics",
+    "fit",
+    "print_text",
+    "stdout_console",
+    "style_of",
+    "walk",
+]
 
 _MAX_WIDTH = 120
 _PIPE_WIDTH = 100
-_BAR_WIDTH = 10
+BAR_WIDTH = 10
 _MIN_LABEL_PERCENT = 5  # rarer labels are left to the report
 # Below these widths first the labels go, then the bars.
 _MIN_WIDTH_LABELS = 90
-_MIN_WIDTH_BARS = 60
+MIN_WIDTH_BARS = 60
 _MIN_WORDS_WIDTH = 16
 _WIDE = 110
 _LABELS_WIDTH, _LABELS_WIDTH_WIDE = 30, 44
-_DEEP = 4
+DEEP = 4
 # Each branch at this depth has a colour of its own.
 _COLOUR_DEPTH = 2
 _BRANCH_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
 
 
 @dataclass(frozen=True)
-class _Style:
+class Style:
     """The characters that the output's encoding allows."""
 
     tee: str
@@ -42,13 +55,18 @@ class _Style:
     parts: str
     dot: str
 
-    def narrow(self) -> _Style:
+    def narrow(self) -> Style:
         """Indent by two columns a level instead of three, to leave room for words."""
         return replace(self, tee=self.tee[::2], corner=self.corner[::2], pipe=self.pipe[::2])
 
 
-_UNICODE = _Style("├─ ", "└─ ", "│  ", "█", "▏▎▍▌▋▊▉", "·")
-_ASCII = _Style("|- ", "`- ", "|  ", "#", "", "-")
+_UNICODE = Style("├─ ", "└─ ", "│  ", "█", "▏▎▍▌▋▊▉", "·")
+_ASCII = Style("|- ", "`- ", "|  ", "#", "", "-")
+
+
+def style_of(console: Console) -> Style:
+    """Return the characters that a console can show."""
+    return _UNICODE if (console.encoding or "").lower().startswith("utf") else _ASCII
 
 
 def stdout_console() -> Console:
@@ -95,7 +113,7 @@ def draw_topics(summary: Mapping[str, Any], console: Console) -> Text:
     Text
         Lines no wider than the console, with colours where the console has them.
     """
-    style = _UNICODE if (console.encoding or "").lower().startswith("utf") else _ASCII
+    style = style_of(console)
     nodes: Sequence[Mapping[str, Any]] = summary["nodes"]
     flat = summary["kind"] == "flat"
     if flat:
@@ -105,23 +123,23 @@ def draw_topics(summary: Mapping[str, Any], console: Console) -> Text:
     unit = max(node["share"] for node in nodes) if flat else 1.0
     number_width = len(str(summary["n_leaves"] - 1)) if flat else 0
     words: Sequence[str] = summary["words"]["word"]
-    if max(node["depth"] for node in nodes) > _DEEP:
+    if max(node["depth"] for node in nodes) > DEEP:
         style = style.narrow()
     width = console.width
     labels_width = _LABELS_WIDTH if width < _WIDE else _LABELS_WIDTH_WIDE
     labels: Sequence[str] | None = summary["labels"] if width >= _MIN_WIDTH_LABELS else None
     size_width = max(len(_count(summary["n_documents"])), len("docs"))
     right = 2 + size_width + 2 + len("100.0%")
-    bars = width >= _MIN_WIDTH_BARS
-    right += (2 + _BAR_WIDTH) if bars else 0
+    bars = width >= MIN_WIDTH_BARS
+    right += (2 + BAR_WIDTH) if bars else 0
     right += (2 + labels_width) if labels else 0
     left = max(_MIN_WORDS_WIDTH, width - right)
 
     text = Text()
     header = " " * left + "  " + "docs".rjust(size_width) + "  " + "share".rjust(6)
-    header += (" " * (2 + _BAR_WIDTH) + "  labels") if labels else ""
+    header += (" " * (2 + BAR_WIDTH) + "  labels") if labels else ""
     text.append(header.rstrip() + "\n", style="dim")
-    for node, guide, colour in _walk(nodes, style):
+    for node, guide, colour in walk(nodes, style):
         line = Text()
         line.append(guide, style="dim")
         is_leaf = node["leaf"] is not None
@@ -130,17 +148,17 @@ def draw_topics(summary: Mapping[str, Any], console: Console) -> Text:
             number = f"{node['leaf']:>{number_width}} "
             line.append(number, style=f"bold {colour}")
             room -= len(number)
-            name = _fit([words[i] for i in node["top"]], room) or _cut(node["name"], room)
+            name = fit([words[i] for i in node["top"]], room) or cut(node["name"], room)
         else:
-            name = _cut(node["name"], room)
+            name = cut(node["name"], room)
         line.append(name, style="" if is_leaf else "dim" if node["parent"] is not None else "bold")
         line.append(" " * max(0, left - line.cell_len))
         line.append("  " + _count(node["n_samples"]).rjust(size_width))
         line.append("  " + f"{100 * node['share']:.1f}%".rjust(6))
         if bars:
-            bar = _bar(node["share"] / unit, style)
+            bar = bar_of(node["share"] / unit, style)
             line.append("  ")
-            line.append(bar.ljust(_BAR_WIDTH), style=colour if is_leaf else "dim")
+            line.append(bar.ljust(BAR_WIDTH), style=colour if is_leaf else "dim")
         if labels:
             line.append("  " + _label_summary(node, labels, labels_width, style), style="dim")
         line.rstrip()
@@ -149,8 +167,8 @@ def draw_topics(summary: Mapping[str, Any], console: Console) -> Text:
     return text
 
 
-def _walk(
-    nodes: Sequence[Mapping[str, Any]], style: _Style
+def walk(
+    nodes: Sequence[Mapping[str, Any]], style: Style
 ) -> list[tuple[Mapping[str, Any], str, str]]:
     """Return (node, guide before it, colour of its branch) in pre-order, which nodes are in."""
     by_id = {node["id"]: node for node in nodes}
@@ -178,7 +196,7 @@ def _count(number: int) -> str:
     return f"{number:,}"
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
     """Shorten a text to a width in cells, at a space where there is one."""
     if cell_len(text) <= width:
         return text
@@ -188,26 +206,25 @@ def _cut(text: str, width: int) -> str:
     return head.rstrip(" ,") + "..."
 
 
-def _fit(words: Sequence[str], width: int) -> str:
+def fit(words: Sequence[str], width: int, separator: str = ", ") -> str:
     """Join as many whole words as fit; the first is shortened when even it does not."""
     line = ""
     for word in words:
-        longer = f"{line}, {word}" if line else word
+        longer = f"{line}{separator}{word}" if line else word
         if cell_len(longer) > width:
             break
         line = longer
-    return line or (_cut(words[0], width) if words else "")
+    return line or (cut(words[0], width) if words else "")
 
 
-def _bar(share: float, style: _Style) -> str:
-    eighths = round(share * _BAR_WIDTH * (len(style.parts) + 1))
+def bar_of(share: float, style: Style) -> str:
+    """Return the bar of a share in [0, 1], at most `BAR_WIDTH` columns wide."""
+    eighths = round(share * BAR_WIDTH * (len(style.parts) + 1))
     whole, rest = divmod(eighths, len(style.parts) + 1)
     return style.bar * whole + (style.parts[rest - 1] if rest else "")
 
 
-def _label_summary(
-    node: Mapping[str, Any], labels: Sequence[str], width: int, style: _Style
-) -> str:
+def _label_summary(node: Mapping[str, Any], labels: Sequence[str], width: int, style: Style) -> str:
     """Name the most common labels with their shares, as many as fit."""
     line = ""
     for index, count in node["labels"]:
@@ -223,4 +240,4 @@ def _label_summary(
         return line
     index, count = node["labels"][0]
     share = f" {round(100 * count / max(1, node['n_samples']))}%"
-    return _cut(labels[index], width - len(share)) + share
+    return cut(labels[index], width - len(share)) + share

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from rich.console import Console
 from rich.text import Text
 
 from momentree.cli._output import Outputs
@@ -39,6 +40,7 @@ __all__ = [
     "show_topics",
     "summarize_model",
     "tell",
+    "wrapped",
     "write_assignments",
     "write_csv",
     "write_json",
@@ -191,11 +193,16 @@ def show_topics(summary: Mapping[str, Any], took: float, remarks: Iterable[str] 
             f"ARI {agreement['ari']:.3f}\n",
         )
     for remark in remarks:
-        lines = Text(remark, style="dim").wrap(console, console.width)
-        for line in lines:
-            line.rstrip()
-        text.append("\n").append_text(Text("\n").join(lines)).append("\n")
+        text.append("\n").append_text(wrapped(Text(remark, style="dim"), console)).append("\n")
     print_text(console, text)
+
+
+def wrapped(text: Text, console: Console) -> Text:
+    """Return a text in lines no wider than a console."""
+    lines = text.wrap(console, console.width)
+    for line in lines:
+        line.rstrip()
+    return Text("\n").join(lines)
 
 
 def list_files(outputs: Outputs) -> None:

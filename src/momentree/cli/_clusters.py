@@ -1,0 +1,376 @@
+"""Groups of records: fit them, edit them, measure them, write their files and show them."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich.text import Text
+
+from momentree._version import __version__
+from momentree.cli import _work
+from momentree.cli._edits import Edit, apply_edits
+from momentree.cli._groups import draw_groups, draw_outcomes, draw_quality, tell_codes
+from momentree.cli._guard import in_options
+from momentree.cli._progress import seconds
+from momentree.cli._terminal import print_text, stdout_console
+from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from momentree.cli._output import Outputs
+    from momentree.cli._progress import Progress
+    from momentree.datasets import Records
+
+__all__ = ["GROUP_NAMES", "Job", "assigned", "run"]
+
+GROUP_NAMES = "group_names"
+"""Entry beside the settings of the reader, in the file of a model."""
+_MOST_TRIED = 20
+_MORE_TRIED = 3
+"""So many numbers of groups in a row must be worse than the best before no more are tried."""
+_JSON_CODES = 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is asked of records, and where the answer goes.
+
+    Parameters
+    ----------
+    records : Records
+        The records.
+    groups : int
+        How many groups; 0 lets the data choose.
+    flat : bool
+        A mixture instead of a tree.
+    refine : bool
+        Whether to refine by EM.
+    edits : sequence of Edit
+        By hand, after the fit.
+    stability : bool
+        Whether to measure it.
+    include_records, min_cell, title
+        Of the report.
+    outputs : Outputs
+        The files.
+    progress : Progress
+        Tells what is done.
+    quiet : bool
+        Print nothing.
+    """
+
+    records: Records
+    groups: int
+    flat: bool
+    refine: bool
+    edits: Sequence[Edit]
+    stability: bool
+    include_records: bool
+    min_cell: int
+    title: str | None
+    outputs: Outputs
+    progress: Progress
+    quiet: bool
+
+    @property
+    def fitted_rows(self) -> Any:
+        """The records that have enough codes to learn from."""
+        return self.records.X[self.records.enough.nonzero()[0]]
+
+
+def run(job: Job) -> None:
+    """Group records, write the files that were asked for and show the groups."""
+    records: Any = job.records
+    outputs = job.outputs
+    X = job.fitted_rows
+    _check_number(job, X.shape[0])
+    start = time.perf_counter()
+    with job.progress.stage("finding groups"):
+        fitted, remarks = _fit(job, X)
+        found = int(len(fitted.leaves_) if hasattr(fitted, "leaves_") else len(fitted.weights_))
+        if 0 < found < job.groups:
+            _work.tell(f"{found} groups instead of {job.groups}{_why(fitted)}", quiet=job.quiet)
+        edited = apply_edits(fitted, X, job.edits)
+    took = time.perf_counter() - start
+    quality = _quality(job, fitted, edited, X)
+    with job.progress.stage("summarizing"):
+        from momentree.report import summarize_records
+
+        summary = summarize_records(
+            edited,
+            records,
+            min_cell=job.min_cell,
+            include_records=job.include_records,
+            title=job.title,
+            made_with=_made_with(job, took),
+            quality=quality,
+        )
+    names = [name for _, name in sorted(_names(summary).items())]
+    with job.progress.stage("writing"), outputs.writing() as write:
+        write("--output", lambda path: _work.write_report(path, summary))
+        write("--csv", lambda path: _write_assignments(path, edited, records, names))
+        write("--json", lambda path: _work.write_json(path, _json_content(summary, remarks)))
+        config = {**records.coder.to_dict(), GROUP_NAMES: names}
+        write("--save", lambda path: edited.save(path, vectorizer_config=config))
+    if not job.quiet:
+        _show(summary, took, remarks)
+        _work.list_files(outputs)
+
+
+def _check_number(job: Job, n: int) -> None:
+    """Refuse to make groups of too few records."""
+    of = f"of {len(job.records):,} records"
+    if n == 0:
+        message = f"none {of} has enough codes to learn from; lower --min-codes or --min-records."
+        raise InvalidDataError(message)
+    if n < job.groups:
+        message = (
+            f"--groups {job.groups}, but only {n:,} {of} have enough codes to learn from; ask for "
+            f"fewer groups."
+        )
+        raise InvalidParameterError(message)
+
+
+def _fit(job: Job, X: Any) -> tuple[Any, list[str]]:
+    """Fit a tree or a flat model; return it with what is to be said of its number of groups."""
+    refine: Literal["em"] | None = "em" if job.refine else None
+    names = job.records.codes
+    if not job.flat:
+        from momentree.tree import ClusterTree
+
+        tree = ClusterTree(max_leaf_nodes=job.groups or None, refine=refine, data="binary")
+        return tree.fit(X, feature_names=names), []
+    from momentree.models import BernoulliMixture
+
+    def fit(k: int) -> Any:
+        with warnings.catch_warnings():
+            # That there are fewer groups is told by their number.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return BernoulliMixture(k, refine=refine).fit(X, feature_names=names)
+
+    if job.groups:
+        return fit(job.groups), []
+    return _fewest_bits(job, fit, X)
+
+
+def _fewest_bits(job: Job, fit: Any, X: Any) -> tuple[Any, list[str]]:
+    """Fit one, two, three, ... groups until the information criterion gets no better."""
+    most = min(_MOST_TRIED, X.shape[0])
+    best, best_bic, k_best = None, float("inf"), 0
+    for k in range(1, most + 1):
+        job.progress.tell(f"finding groups: trying {k}")
+        model = fit(k)
+        bic = float(model.bic(X))
+        if bic < best_bic:
+            best, best_bic, k_best = model, bic, k
+        elif k >= k_best + _MORE_TRIED:
+            break
+    return best, [f"Chosen by the information criterion (BIC), lowest among 1 to {k} groups."]
+
+
+def _why(fitted: Any) -> str:
+    """Say why a tree stopped to grow, by its largest leaf."""
+    if not hasattr(fitted, "leaves_"):
+        return ""
+    reason = max(fitted.leaves_, key=lambda leaf: leaf.weight).reason
+    return f": {in_options(reason)}" if reason else ""
+
+
+def _quality(job: Job, fitted: Any, edited: Any, X: Any) -> dict[str, Any]:
+    """Measure what was asked for: stability of the fit, and what groups tell of outcomes."""
+    quality: dict[str, Any] = {}
+    if job.stability:
+        with job.progress.stage("measuring stability"):
+            from momentree.metrics import stability_score
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                quality["stability"] = stability_score(fitted, X)
+    if not job.records.outcomes:
+        return quality
+    with job.progress.stage("measuring what groups tell of outcomes"):
+        powers, coarse = _powers(job, edited.labels_)
+    return {**quality, "predictive_power": powers, **coarse}
+
+
+def _powers(job: Job, labels: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Measure what groups tell of each outcome: exactly, and coarsely where counts are hidden.
+
+    Accuracies are ratios of counts, so that a hidden count could be found from exact ones.
+    """
+    from momentree.metrics import predictive_accuracy
+    from momentree.report.records_outcomes import count_outcomes
+
+    records = job.records
+    values = {name: known[records.enough] for name, known in records.outcomes.items()}
+    k = int(labels.max()) + 1
+    exact, coarse = {}, {}
+    for name in values:
+        try:
+            power = predictive_accuracy(labels, values[name])
+        except InvalidDataError as error:
+            _work.tell(
+                f"what groups tell of outcome {name!r} is not measured: {in_options(str(error))}",
+                quiet=job.quiet,
+            )
+            continue
+        counted = count_outcomes(
+            {name: values[name]}, labels, k, job.min_cell, records.outcome_names
+        )[0]
+        counts = [counted["missing"]]
+        for one in counted["classes"]:
+            counts += [one["counts"], [one["total"]]]
+        if min(map(min, counts)) >= 0:
+            exact[name] = power
+        elif power.auc is not None:
+            coarse[f"{name}: told from the group alone"] = f"AUC about {power.auc:.1f}"
+    return exact, coarse
+
+
+def _made_with(job: Job, took: float) -> dict[str, object]:
+    coder = job.records.coder
+    notes: dict[str, object] = {"input": job.records.name, "form": job.records.form}
+    if coder.union_by is not None:
+        notes["records joined by"] = coder.union_by
+    if coder.rollup is not None:
+        notes["codes rolled up by"] = coder.rollup
+    if job.edits:
+        notes["edited by hand"] = ", ".join(edit.text for edit in job.edits)
+    notes["time to fit"] = seconds(took)
+    return notes
+
+
+def _names(summary: Mapping[str, Any]) -> dict[int, str]:
+    return {node["leaf"]: node["name"] for node in summary["nodes"] if node["leaf"] is not None}
+
+
+def assigned(
+    estimator: Any, X: Any, names: Sequence[str], *, every: bool
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return a header, and for each record its group with probabilities as text.
+
+    Parameters
+    ----------
+    estimator : ClusterTree or BernoulliMixture
+        Fitted.
+    X : csr_array of shape (n, d)
+        Records.
+    names : sequence of str
+        Name of each group.
+    every : bool
+        Whether to tell the probability of every group.
+    """
+    proba, labels = estimator.predict_proba(X), estimator.predict(X)
+    header = ["group", "name", "probability"]
+    rows = [
+        (int(j), names[j], _work.decimals(row[j])) for j, row in zip(labels, proba, strict=True)
+    ]
+    if not every:
+        return header, rows
+    return [*header, *(f"group_{j}" for j in range(len(names)))], [
+        (*start, *map(_work.decimals, row)) for start, row in zip(rows, proba, strict=True)
+    ]
+
+
+def _write_assignments(path: Path, estimator: Any, records: Records, names: Sequence[str]) -> None:
+    """Write the group of every record, those included that have too few codes to learn from."""
+    header, rows = assigned(estimator, records.X, names, every=False)
+    X: Any = records.X
+    n_codes = (X == 1).sum(axis=1).tolist()  # what is missing is no code
+    fitted = ["yes" if enough else "no" for enough in records.enough]
+    table = (
+        (i, *row, n, f) for i, row, n, f in zip(records.ids, rows, n_codes, fitted, strict=True)
+    )
+    _work.write_csv(path, ["id", *header, "n_codes", "fitted"], table)
+
+
+def _json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:
+    """Return the groups as plain values: nothing that the report would hide."""
+    codes = summary["codes"]
+    return {
+        "format": "momentree.clusters",
+        "momentree": __version__,
+        "kind": "flat" if summary["kind"] == "records-flat" else "tree",
+        "title": summary["title"],
+        "n_records": summary["n_records"],
+        "n_left_out": summary["n_left_out"],
+        "n_codes": summary["n_features"],
+        "n_groups": summary["n_leaves"],
+        "min_cell": summary["min_cell"],
+        "notes": summary["notes"],
+        "remarks": list(remarks),
+        "made": summary["made"],
+        "quality": summary["quality"],
+        "nodes": [
+            {
+                "id": node["id"],
+                "parent": node["parent"],
+                "children": node["children"],
+                "group": node["leaf"],
+                "name": node["name"],
+                "size": node["size"],
+                "n_records": node["n_samples"] if node["exact"] else None,
+                "share": node["share"],
+                "share_interval": node["share_interval"],
+                "codes": [
+                    {
+                        "code": codes["code"][j],
+                        "name": codes["name"][j],
+                        "rate": rate,
+                        "rate_of_all": codes["rate"][j],
+                    }
+                    for j, rate in list(zip(node["top"], node["top_rates"], strict=True))[
+                        :_JSON_CODES
+                    ]
+                ],
+            }
+            for node in summary["nodes"]
+        ],
+        "outcomes": [
+            {
+                "name": outcome["name"],
+                "missing": _known(outcome["missing"]),
+                "classes": [
+                    {
+                        "name": one["name"],
+                        "n_records": _known(one["counts"]),
+                        "n_all": _known([one["total"]])[0],
+                    }
+                    for one in outcome["classes"]
+                ],
+            }
+            for outcome in summary["outcomes"]
+        ],
+    }
+
+
+def _known(counts: Sequence[int]) -> list[int | None]:
+    """Return counts by group, None for those that are hidden."""
+    return [count if count >= 0 else None for count in counts]
+
+
+def _show(summary: Mapping[str, Any], took: float, remarks: Sequence[str]) -> None:
+    """Print the drawing of groups, their codes, outcomes and quality."""
+    console = stdout_console()
+    n = summary["n_leaves"]
+    text = Text()
+    text.append(str(summary["title"]), style="bold")
+    text.append(
+        f": {summary['n_records']:,} records, {summary['n_features']:,} codes, "
+        f"{n} {'group' if n == 1 else 'groups'}, {seconds(took)}\n\n"
+    )
+    text.append_text(draw_groups(summary, console))
+    text.append("\n").append_text(tell_codes(summary, console))
+    outcomes = draw_outcomes(summary, console)
+    if outcomes:
+        text.append("\n").append_text(outcomes)
+    lines = [*draw_quality(summary), *remarks]
+    if lines:
+        text.append("\n")
+    for line in lines:
+        text.append_text(_work.wrapped(Text(line), console)).append("\n")
+    print_text(console, text)
