@@ -131,6 +131,20 @@ def test_share_intervals_hold_the_share_and_widen_with_doubt():
         assert np.diff(b["share_interval"]) > np.diff(a["share_interval"])
 
 
+@pytest.mark.parametrize("kind", CASES)
+def test_share_intervals_are_those_of_group_profiles(kind):
+    model, records = CASES[kind]()
+    X = fitted_rows(records)
+    P = model.predict_proba(X)
+    for node in summarize_records(model, records)["nodes"][1:]:
+        inside = P[:, node["leaves"]].sum(axis=1)
+        member = np.isin(model.labels_, node["leaves"]).astype(int)
+        both = np.column_stack([1 - inside, inside])
+        low, high = group_profiles(X, member, n_groups=2, proba=both).share_intervals[1]
+        wanted = [min(low, member.mean()), max(high, member.mean())]
+        assert node["share_interval"] == pytest.approx(wanted, abs=1e-4)
+
+
 def test_outcomes_are_counted_as_rates_are():
     model, records = flat_case()
     summary = summarize_records(model, records, min_cell=1, outcome="ward")
@@ -146,6 +160,8 @@ def test_outcomes_are_counted_as_rates_are():
     assert died["binary"]
     assert not ward["binary"]
     assert len(age["classes"]) == 4
+    assert age["classes"][0]["name"].startswith("up to ")
+    assert age["classes"][3]["name"].startswith("above ")
     quarters = [c["total"] / summary["n_records"] for c in age["classes"]]
     assert quarters == pytest.approx([0.25] * 4, abs=0.03)
     rate = 100 * np.mean(records.outcomes["died"][records.enough])

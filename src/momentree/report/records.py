@@ -159,11 +159,12 @@ def summarize_records(
     tree = hasattr(estimator, "tree_")
     fitted: Any = estimator
     k = len(list(fitted.tree_.leaves())) if tree else len(fitted.weights_)
-    table = shown_table(group_profiles(X, labels, n_groups=k), min_cell)
+    proba = estimator.predict_proba(X)
+    profiles = group_profiles(X, labels, n_groups=k, proba=proba)
+    table = shown_table(profiles, min_cell)
     root = tree_of_groups(estimator, table.about)
     known = {str(code): clean_text(name) for code, name in (records.names or {}).items()}
     names = [known.get(code) or code for code in vocabulary]
-    proba = estimator.predict_proba(X)
     base = table.rates(range(k))
     common = np.lexsort((np.arange(len(base)), -np.round(base, 9)))
     columns = common[:heat_codes]
@@ -176,7 +177,14 @@ def summarize_records(
     if include_records:
         heat["records"] = heat_records(X, labels, order, columns, _kept(records.ids, enough))
     nodes = group_nodes(
-        root, table, names, labels, proba, spread=not tree, n_codes=max(n_codes, _CARD_CODES)
+        root,
+        table,
+        names,
+        profiles,
+        labels,
+        proba,
+        spread=not tree,
+        n_codes=max(n_codes, _CARD_CODES),
     )
     ordered = _outcomes(records, outcome, enough)
     outcomes = count_outcomes(ordered, labels, k, min_cell, records.outcome_names)

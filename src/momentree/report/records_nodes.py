@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.metrics import group_profiles
+from momentree.metrics import GroupProfiles, group_profiles
 from momentree.report.layout import icicle_cells
 from momentree.report.records_table import ShownTable
 from momentree.report.words import relevance_order
@@ -78,6 +78,7 @@ def group_nodes(
     root: TreeNode,
     table: ShownTable,
     names: Sequence[str],
+    profiles: GroupProfiles,
     labels: Ints,
     proba: Floats,
     *,
@@ -94,6 +95,8 @@ def group_nodes(
         What may be shown.
     names : sequence of str of length d
         What each code means.
+    profiles : GroupProfiles
+        Of the groups, with `proba`.
     labels : ndarray of int of shape (n,)
         Group of each record.
     proba : ndarray of shape (n, k)
@@ -111,8 +114,9 @@ def group_nodes(
     everyone = list(range(len(table.about)))
     base = table.rates(everyone)
     nodes = []
-    for node, cell in zip(root.nodes(), icicle_cells(root, spread=spread), strict=True):
-        leaves = sorted(int(leaf.leaf_id or 0) for leaf in node.leaves())
+    cells = icicle_cells(root, spread=spread)
+    for node, cell in zip(root.nodes(), cells, strict=True):
+        leaves = _groups(node)
         n = float(table.about[leaves].sum())
         # Hidden sizes of all groups together are known: they are what is left of the whole.
         hidden = set(np.flatnonzero(table.sizes < 0).tolist())
@@ -132,9 +136,9 @@ def group_nodes(
                 "exact": exact,
                 "size": _size(n, exact, table.sizes[leaves], table.min_cell),
                 "share": round(n / max(len(labels), 1), 6),
-                "share_interval": None
-                if node.parent is None or not exact
-                else _interval(leaves, labels, proba),
+                "share_interval": _interval(node, profiles, labels, proba)
+                if exact and node.parent is not None
+                else None,
                 "codes_per_record": round(float(rates.sum()), 2),
                 "top": top.tolist(),
                 "top_rates": np.round(rates[top], 4).tolist(),
@@ -202,14 +206,22 @@ def _size(n: float, exact: bool, sizes: NDArray[np.int64], min_cell: int) -> str
     return f"<{min_cell}" if len(sizes) == 1 and sizes[0] == -1 else f"about {round(n):,}"
 
 
-def _interval(leaves: list[int], labels: Ints, proba: Floats) -> list[float]:
-    inside = proba[:, leaves].sum(axis=1)
-    both = np.column_stack([np.maximum(1.0 - inside, 0.0), inside])
-    member = np.isin(labels, leaves).astype(np.intp)
-    # Sizes alone are asked for: one column stands for all codes.
-    column = np.zeros((len(labels), 1))
-    found = group_profiles(column, member, n_groups=2, proba=both / both.sum(axis=1, keepdims=True))
-    low, high = found.share_intervals[1]
+def _interval(node: TreeNode, profiles: GroupProfiles, labels: Ints, proba: Floats) -> list[float]:
+    at = _groups(node)
+    member = np.isin(labels, at)
+    if node.is_leaf:
+        low, high = profiles.share_intervals[at[0]]
+    else:
+        inside = np.clip(proba[:, at].sum(axis=1), 0.0, 1.0)
+        both = np.column_stack([1.0 - inside, inside])
+        # Sizes alone are asked for: one empty column stands for all codes.
+        column = np.zeros((len(labels), 1))
+        found = group_profiles(column, member.astype(np.intp), n_groups=2, proba=both)
+        low, high = found.share_intervals[1]
     # Probabilities may expect a little more or less than the records that are counted.
     share = float(member.mean())
     return [round(min(float(low), share), 4), round(max(float(high), share), 4)]
+
+
+def _groups(node: TreeNode) -> list[int]:
+    return sorted(int(leaf.leaf_id or 0) for leaf in node.leaves())

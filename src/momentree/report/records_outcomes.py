@@ -56,7 +56,9 @@ def count_outcomes(
     """
     found = []
     for name, values in outcomes.items():
-        classes, names, binary = outcome_classes(_few(values), len(labels), None)
+        series, quarters = _few(values)
+        classes, names, binary = outcome_classes(series, len(labels), None)
+        names = [label.partition(" ")[2] for label in names] if quarters else names
         table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
         np.add.at(table, (labels, classes), 1)  # the last column, -1, holds missing ones
         if binary:
@@ -128,8 +130,8 @@ def rate_texts(
     return texts
 
 
-def _few(values: Any) -> Any:
-    """Return an outcome of few values: numbers in quarters, rare categories joined."""
+def _few(values: Any) -> tuple[Any, bool]:
+    """Return an outcome of few values, rare ones joined, and whether it is quarters of numbers."""
     array = np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)
     if array.dtype.kind in "OU":
         # Tables of text hold no half of a character, which a file may have.
@@ -138,26 +140,27 @@ def _few(values: Any) -> Any:
     known = series[series.notna() & (series.astype(object) != "")].infer_objects()
     kinds = known.unique()
     if pd.api.types.is_numeric_dtype(known.dtype):
-        return series if len(kinds) <= _MAX_NUMBERS else _quarters(series)
+        few = len(kinds) <= _MAX_NUMBERS
+        return (series, False) if few else (_quarters(series), True)
     if len(kinds) <= _MAX_CLASSES:
-        return series
+        return series, False
     # By number, then by name: the order of the rows has no say.
     counts = known.astype(str).value_counts()
     order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
     kept = set(order[: _MAX_CLASSES - 1])
     texts = series.astype(object)
-    return texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), _OTHER)
+    return texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), _OTHER), False
 
 
 def _quarters(series: Any) -> Any:
     numbers = pd.to_numeric(series, errors="coerce").astype(np.float64)
-    cuts = np.unique(np.nanquantile(numbers, [0.25, 0.5, 0.75]))
+    cuts = np.unique(np.nanquantile(numbers, [0.25, 0.5, 0.75], method="lower"))
     names = [f"up to {cuts[0]:g}"]
     names += [f"above {low:g}, up to {high:g}" for low, high in pairwise(cuts)]
     names += [f"above {cuts[-1]:g}"]
     place = np.searchsorted(cuts, numbers.to_numpy(), side="left")
-    # Numbered, so that classes sort by size and not by name.
-    named = np.array([f"{i + 1}. {name}" for i, name in enumerate(names)], dtype=object)[
+    # Numbered, so that classes sort by size and not by name; the numbers go again.
+    named = np.array([f"{i} {name}" for i, name in enumerate(names)], dtype=object)[
         np.minimum(place, len(cuts))
     ]
     named[np.isnan(numbers.to_numpy())] = None
