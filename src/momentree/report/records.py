@@ -149,6 +149,28 @@ def summarize_records(
     ----------
     .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
        applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
+
+    Examples
+    --------
+    Thirty records have the first two codes and twenty the others, but for three:
+
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> import momentree as mt
+    >>> from momentree.datasets import RecordCoder, Records
+    >>> from momentree.report import summarize_records
+    >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], [30, 20], axis=0)
+    >>> X[:3, 3] = 1
+    >>> codes = ["401", "428", "650", "V27"]
+    >>> ids = [f"patient {i}" for i in range(50)]
+    >>> enough = np.ones(50, dtype=bool)
+    >>> coder = RecordCoder(codes)
+    >>> records = Records(sp.csr_array(X * 1.0), np.array(codes), {}, ids, enough, coder)
+    >>> summary = summarize_records(mt.ClusterTree(max_leaf_nodes=2).fit(X), records)
+    >>> [[codes[j] for j in node["top"]] for node in summary["nodes"][1:]]
+    [['401', '428'], ['650', 'V27']]
+    >>> summary["groups"]["sizes"], summary["groups"]["counts"]
+    ([30, 20], [[30, 30, 0, -1], [0, 0, 20, 20]])
     """
     for name, value in (("n_codes", n_codes), ("heat_codes", heat_codes), ("min_cell", min_cell)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:

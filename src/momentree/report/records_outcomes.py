@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from momentree.metrics._checks import outcome_classes
@@ -132,6 +131,9 @@ def rate_texts(
 
 def _few(values: Any) -> tuple[Any, bool]:
     """Return an outcome of few values, rare ones joined, and whether it is quarters of numbers."""
+    # Here and not above: figures and topics never ask for it, and it is slow to load.
+    import pandas as pd
+
     array = np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)
     if array.dtype.kind in "OU":
         # Tables of text hold no half of a character, which a file may have.
@@ -153,6 +155,8 @@ def _few(values: Any) -> tuple[Any, bool]:
 
 
 def _quarters(series: Any) -> Any:
+    import pandas as pd
+
     numbers = pd.to_numeric(series, errors="coerce").astype(np.float64)
     cuts = np.unique(np.nanquantile(numbers, [0.25, 0.5, 0.75], method="lower"))
     names = [f"up to {cuts[0]:g}"]
