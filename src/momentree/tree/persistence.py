@@ -1,4 +1,4 @@
-"""Save and load a fitted tree: what of it goes into the file of a model."""
+"""Save and load a fitted tree: what of it goes into the file of a model, but for its assigner."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from momentree._container import (
     write_container,
 )
 from momentree._version import __version__
-from momentree.objects import GaussianParameters, MixtureParameters, TopicParameters
-from momentree.tree.assign import MixtureAssigner, RuleAssigner
+from momentree.objects import MixtureParameters, TopicParameters
+from momentree.tree.assigner_files import assigner_of, assigner_state, check_assigner
 from momentree.tree.node import TreeNode
-from momentree.tree.rules import LinearRule, ScoreRule
 from momentree.tree.space import Kind, Space
 
 __all__ = ["restore", "save"]
@@ -37,10 +36,6 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
         "labels": tree.labels_,
         "centers": np.stack([node.center for node in nodes]),
     }
-    if isinstance(tree._assigner, MixtureAssigner):
-        arrays |= _mixture_arrays(tree._assigner)
-    else:
-        arrays |= _rule_arrays(tree._assigner)
     space = getattr(tree, "_space", None)
     if space is not None:
         arrays |= {"shift": space.shift, "scale": space.scale, "view": space.view}
@@ -54,6 +49,7 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
         "n_iter": int(tree.n_iter_),
         "converged": bool(tree.converged_),
         "vectorizer": vectorizer_config,
+        "assigner": assigner_state(tree._assigner, arrays),
         "data": None if space is None else space.kind,
         "nodes": [
             {
@@ -64,28 +60,6 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
         ],
     }
     write_container(path, manifest, arrays)
-
-
-def _mixture_arrays(assigner: MixtureAssigner) -> dict[str, NDArray[Any]]:
-    p = assigner.parameters
-    arrays = {"leaf_weights": p.weights, "leaf_centers": p.centers, "leaf_of": assigner.leaf}
-    if isinstance(p, GaussianParameters):
-        arrays["leaf_variances"] = p.variances
-    return arrays
-
-
-def _rule_arrays(assigner: RuleAssigner) -> dict[str, NDArray[Any]]:
-    """Return rules as one column a side; a linear rule has one column for its two sides."""
-    rules = assigner.rules
-    coefs = [np.atleast_2d(r.coef.T).T for r in rules]
-    return {
-        "rule_coefs": np.concatenate(coefs, axis=1) if coefs else np.empty((0, 0)),
-        "rule_intercepts": np.array(
-            [r.intercept if isinstance(r, LinearRule) else np.nan for r in rules]
-        ),
-        "rule_children": np.array([j for sides in assigner.children for j in sides], dtype=np.intp),
-        "rule_sides": np.array([len(sides) for sides in assigner.children], dtype=np.intp),
-    }
 
 
 def restore(tree: Any, path: str | PathLike[str]) -> TreeNode:
@@ -119,10 +93,8 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) 
     if manifest["data"] is not None:
         tree._space = space = _space(tree, manifest["data"], arrays, d)
         tree.data_, family, p = space.kind, space.family, len(space.view)
-    if "leaf_weights" in arrays:
-        tree._assigner = _mixture(family, arrays, d, k)
-    else:
-        tree._assigner = _rules(arrays, p, k)
+    tree._assigner = assigner_of(manifest["assigner"], arrays)
+    check_assigner(tree._assigner, family, p, k)
     return nodes[0]
 
 
@@ -139,22 +111,6 @@ def _space(tree: Any, kind: str, arrays: dict[str, NDArray[Any]], d: int) -> Spa
         msg = f"view has shape {space.view.shape}"
         raise ValueError(msg)
     return space
-
-
-def _mixture(
-    family: type[MixtureParameters], arrays: dict[str, NDArray[Any]], d: int, k: int
-) -> MixtureAssigner:
-    more = [arrays["leaf_variances"]] if "leaf_variances" in arrays else []
-    parameters = family(arrays["leaf_weights"], arrays["leaf_centers"], *more)
-    m, leaf = parameters.n_components, arrays["leaf_of"].astype(np.intp, casting="same_kind")
-    check_shape("leaf_centers", parameters.centers, (d, m))
-    check_shape("leaf_of", leaf, (m,))
-    if more:
-        check_shape("leaf_variances", more[0], (m,))
-    if sorted(set(leaf.tolist())) != list(range(k)):
-        msg = "its components are not those of its leaves"
-        raise ValueError(msg)
-    return MixtureAssigner(parameters, leaf)
 
 
 def _nodes(
@@ -179,32 +135,3 @@ def _nodes(
         msg = "its leaves are not numbered from left to right"
         raise ValueError(msg)
     return nodes
-
-
-def _rules(arrays: dict[str, NDArray[Any]], p: int, k: int) -> RuleAssigner:
-    coefs = arrays["rule_coefs"].astype(np.float64, casting="same_kind")
-    intercepts = arrays["rule_intercepts"]
-    sides = arrays["rule_sides"].astype(np.intp, casting="same_kind")
-    flat = arrays["rule_children"].astype(np.intp, casting="same_kind")
-    m = len(sides)
-    linear = np.isfinite(intercepts)
-    widths = np.where(linear, 1, sides)
-    check_shape("rule_intercepts", intercepts, (m,))
-    check_shape("rule_coefs", coefs, (p if m else 0, int(widths.sum())))
-    check_shape("rule_children", flat, (int(sides.sum()),))
-    parent = np.repeat(np.arange(m), sides)
-    # Each rule but the first is the child of one rule that stands before it; leaves are all there.
-    inner = sorted(flat[flat >= 0].tolist())
-    leaves = set((-1 - flat[flat < 0]).tolist()) or {0}
-    after = (flat < 0) | (flat > parent)
-    good = inner == list(range(1, m)) and leaves == set(range(k)) and bool(after.all())
-    if not good or (sides < 2).any() or (linear & (sides != 2)).any():
-        msg = "the sides of its rules lead nowhere"
-        raise ValueError(msg)
-    columns = np.split(coefs, np.cumsum(widths)[:-1], axis=1)
-    rules = tuple(
-        LinearRule(part[:, 0], float(b)) if straight else ScoreRule(part)
-        for part, b, straight in zip(columns, intercepts, linear, strict=False)
-    )
-    children = np.split(flat, np.cumsum(sides)[:-1])
-    return RuleAssigner(rules, tuple(tuple(part.tolist()) for part in children[:m]))
