@@ -1,4 +1,4 @@
-"""``momentree assign``: a saved model and new documents in, their leaves or topics out."""
+"""``momentree assign``: a saved model and new data in, their leaves, topics or groups out."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from momentree.cli._guard import guarded
-from momentree.exceptions import InvalidDataError, ReadError
+from momentree.cli._choices import given
+from momentree.cli._guard import guarded, in_options
+from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+    from momentree.cli._progress import Progress
     from momentree.models._base import FlatModel
-    from momentree.tree import TopicTree
+    from momentree.tree import ClusterTree, TopicTree
+
+    Model = TopicTree | ClusterTree | FlatModel
 
 __all__ = ["EXAMPLES", "assign"]
 
@@ -27,17 +31,31 @@ The leaf of each new document, on the screen:\n
 
 Into a file:\n
   momentree assign news.mt today.csv --id-column url --csv today-topics.csv
+
+New records, read as those of momentree clusters were:\n
+  momentree assign stays.mt new-stays.csv --csv new-groups.csv
 """
 
+_FOR_TEXT = ("text_column", "vocabulary")
+_FOR_RECORDS = ("code_column", "union_by", "sheet")
 
-@guarded()
+
+@guarded(less="give a smaller part of the input at a time")
 def assign(
+    context: typer.Context,
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="What momentree topics --save wrote.")
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="What momentree topics or momentree clusters wrote by --save."
+        ),
     ],
     source: Annotated[
         Path,
-        typer.Argument(metavar="NEW_INPUT", help="New documents, in any form that topics reads."),
+        typer.Argument(
+            metavar="NEW_INPUT",
+            help="New documents, in any form that topics reads, or new records, as clusters reads "
+            "them.",
+        ),
     ],
     csv: Annotated[
         Path | None,
@@ -47,7 +65,30 @@ def assign(
         str | None, typer.Option(metavar="NAME", help="Column with the text (else guessed).")
     ] = None,
     id_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Column with names of documents.")
+        str | None,
+        typer.Option(metavar="NAME", help="Column with names of documents or ids of records."),
+    ] = None,
+    code_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="For records: column with codes, or pattern; may be repeated.",
+            show_default="as in clusters",
+        ),
+    ] = None,
+    union_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="For records: column whose rows make one record.",
+            show_default="as in clusters",
+        ),
+    ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="For records: sheet of a spreadsheet.", show_default="the first"
+        ),
     ] = None,
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of text files.")
@@ -66,11 +107,12 @@ def assign(
         bool, typer.Option("--verbose", "-v", help="Log each step and its time on stderr.")
     ] = False,
 ) -> None:
-    """Assign new documents to the leaves of a saved tree, or to saved topics.
+    """Assign new documents or records to the leaves, topics or groups of a saved model.
 
     The table has the columns id, leaf, name and probability; of a flat model id, topic,
-    name, probability and the share of each topic. Words are counted as the model counted them;
-    words that it does not know are left out.
+    name, probability and the share of each topic; of records id, group, name, probability and the
+    probability of each group. Words and codes are counted as the model counted them; those that it
+    does not know are left out.
     """
     from momentree.cli import _work
     from momentree.cli._output import Outputs
@@ -85,30 +127,26 @@ def assign(
 
         if not model.exists():
             message = (
-                f"cannot read {model}: there is no such file. Give one that momentree topics "
-                f"--save wrote."
+                f"cannot read {model}: there is no such file. Give one that momentree topics or "
+                f"momentree clusters wrote by --save."
             )
             raise ReadError(message)
         loaded = load_any(model)
-    with progress.stage(f"reading {source.name or source}"):
-        options = {
-            "text_column": text_column,
-            "id_column": id_column,
-            "encoding": encoding,
-            "separator": separator,
-        }
-        ids, X = _read_for(loaded, source, vocabulary, options)
-    is_tree = hasattr(loaded, "tree_")
-    silent = int((X.sum(axis=1) == 0).sum())
-    if silent:
-        _work.tell(
-            f"{silent:,} of {X.shape[0]:,} documents have no word that the model knows; "
-            f"{'they go to the largest leaf' if is_tree else 'they get the shares of the whole'}.",
-            quiet=quiet,
+    of_records = (loaded.vectorizer_config_ or {}).get("kind") == "records"
+    _check_options(context, model, of_records=of_records)
+    reading: dict[str, Any] = {"id_column": id_column, "encoding": encoding, "separator": separator}
+    if of_records:
+        reading |= {"code_columns": code_column or None, "union_by": union_by, "sheet": sheet}
+        ids, header, found = _assign_records(loaded, source, reading, progress, quiet=quiet)
+        places = f"{len(header) - 3} groups"
+    else:
+        reading["text_column"] = text_column
+        ids, header, found = _assign_documents(
+            loaded, source, vocabulary, reading, progress, quiet=quiet
         )
-    with progress.stage("assigning"):
-        columns, found = _work.assignments(loaded, X)
-    header = ["id", *columns]
+        is_tree = hasattr(loaded, "tree_")
+        places = f"{loaded.n_leaves_} leaves" if is_tree else f"{len(loaded.weights_)} topics"
+    header = ["id", *header]
     rows = [(i, *row) for i, row in zip(ids, found, strict=True)]
     if csv is None:
         _work.print_csv(sys.stdout, header, rows)
@@ -116,13 +154,78 @@ def assign(
     with outputs.writing() as write:
         write("--csv", lambda path: _work.write_csv(path, header, rows))
     if not quiet:
-        places = f"{loaded.n_leaves_} leaves" if is_tree else f"{len(loaded.weights_)} topics"
-        typer.echo(f"Assigned {len(rows):,} documents to {places}.")
+        what = "records" if of_records else "documents"
+        typer.echo(f"Assigned {len(rows):,} {what} to {places}.")
         _work.list_files(outputs)
 
 
+def _check_options(context: typer.Context, model: Path, *, of_records: bool) -> None:
+    """Refuse options that would be without effect: their user expects one."""
+    what, other = ("records", "documents") if of_records else ("documents", "records")
+    for name in _FOR_TEXT if of_records else _FOR_RECORDS:
+        if given(context, name):
+            option = "--" + name.replace("_", "-")
+            message = f"{option} is for {other}, but {model} is a model of {what}: leave it out."
+            raise InvalidParameterError(message)
+
+
+def _assign_documents(
+    model: Any,
+    source: Path,
+    vocabulary: Path | None,
+    options: dict[str, Any],
+    progress: Progress,
+    *,
+    quiet: bool,
+) -> tuple[list[str], list[str], list[tuple[Any, ...]]]:
+    """Return ids of new documents, names of columns, and what these columns hold."""
+    from momentree.cli import _work
+
+    with progress.stage(f"reading {source.name or source}"):
+        ids, X = _read_for(model, source, vocabulary, options)
+    silent = int((X.sum(axis=1) == 0).sum())
+    if silent:
+        is_tree = hasattr(model, "tree_")
+        _work.tell(
+            f"{silent:,} of {X.shape[0]:,} documents have no word that the model knows; "
+            f"{'they go to the largest leaf' if is_tree else 'they get the shares of the whole'}.",
+            quiet=quiet,
+        )
+    with progress.stage("assigning"):
+        return ids, *_work.assignments(model, X)
+
+
+def _assign_records(
+    model: Any, source: Path, options: dict[str, Any], progress: Progress, *, quiet: bool
+) -> tuple[list[str], list[str], list[tuple[Any, ...]]]:
+    """Return ids of new records, names of columns, and what these columns hold."""
+    from momentree.cli import _group_files, _work
+
+    with progress.stage(f"reading {source.name or source}"):
+        from momentree.datasets import RecordCoder, read_records
+
+        config = dict(model.vectorizer_config_)
+        names = config.pop(_group_files.GROUP_NAMES, None)
+        coder = RecordCoder.from_dict(config)
+        # All are to be assigned: none has too few codes.
+        records = read_records(source, coder=coder, min_codes=0, **options)
+    for message in records.notes:
+        _work.tell(in_options(message), quiet=quiet)
+    X: Any = records.X
+    silent = int(((X == 1).sum(axis=1) == 0).sum())
+    if silent:
+        _work.tell(
+            f"{silent:,} of {X.shape[0]:,} records have no code that the model knows; their group "
+            f"rests on what they lack.",
+            quiet=quiet,
+        )
+    with progress.stage("assigning"):
+        names = names or _group_files.names_of(model)
+        return records.ids, *_group_files.assigned(model, X, names, every=True)
+
+
 def _read_for(
-    model: TopicTree | FlatModel, source: Path, vocabulary: Path | None, options: dict[str, Any]
+    model: Model, source: Path, vocabulary: Path | None, options: dict[str, Any]
 ) -> tuple[list[str], sp.csr_array]:
     """Read new documents as counts in the columns of a model."""
     from momentree import datasets
