@@ -1,0 +1,382 @@
+"""Leaves divided and merged by hand: nested, exact, and the same for new records and for files."""
+
+import copy
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from momentree import ClusterTree
+from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.objects import BernoulliParameters
+from momentree.tree import edit
+from momentree.tree.assign import Division, MixtureAssigner, NestedAssigner, RuleAssigner
+
+from .cluster_data import KINDS, REFINE, of_kind
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_refine = pytest.mark.parametrize("refine", REFINE)
+
+
+def fitted(kind="binary", refine="em", k=3, **options):
+    X, _ = of_kind(kind)
+    return X, ClusterTree(k, refine=refine, **options).fit(X)
+
+
+def assert_whole(tree, X):
+    """What holds of every fitted tree: labels, nodes, probabilities and predictions agree."""
+    assert [leaf.leaf_id for leaf in tree.leaves_] == list(range(tree.n_leaves_))
+    for i, leaf in enumerate(tree.leaves_):
+        np.testing.assert_array_equal(leaf.samples, np.flatnonzero(tree.labels_ == i))
+        assert leaf.reason
+        path = [node for node in tree.tree_.nodes() if np.isin(leaf.samples, node.samples).all()]
+        assert leaf.depth == len(path) - 1
+    assert [node.node_id for node in tree.tree_.nodes()] == list(
+        range(tree.decision_path(X).shape[1])
+    )
+    for node in tree.tree_.nodes():
+        assert len(node.children) != 1
+        sizes = [child.n_samples for child in node.children]
+        assert sizes == sorted(sizes, reverse=True)
+        assert all(child.depth == node.depth + 1 for child in node.children)
+        expected = np.nanmean(X[node.samples], axis=0)
+        np.testing.assert_allclose(node.center, expected, rtol=1e-9, atol=1e-12)
+        assert node.weight == pytest.approx(node.n_samples / len(X))
+    np.testing.assert_array_equal(tree.predict(X), tree.labels_)
+    shares = tree.predict_proba(X)
+    assert shares.shape == (len(X), tree.n_leaves_)
+    assert (shares >= 0).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-9)
+
+
+@every_kind
+@every_refine
+def test_a_split_divides_one_group_and_no_other(kind, refine):
+    X, tree = fitted(kind, refine)
+    before, assigner = tree.to_dict(), copy.deepcopy(tree._assigner)
+    labels = tree.labels_.copy()
+    for group in range(tree.n_leaves_):
+        found = tree.split_group(X, group)
+        assert_whole(found, X)
+        assert found.n_leaves_ == tree.n_leaves_ + 1
+        inside = labels == group
+        assert set(found.labels_[inside]) == {group, group + 1}
+        expected = labels[~inside] + (labels[~inside] > group)
+        np.testing.assert_array_equal(found.labels_[~inside], expected)
+    assert tree.to_dict() == before
+    np.testing.assert_array_equal(tree.labels_, labels)
+    np.testing.assert_array_equal(tree._assigner.labels(rows(tree, X)), labels)
+    assert type(assigner) is type(tree._assigner)
+
+
+def rows(tree, X):
+    return tree._ready(X)[1]
+
+
+@every_kind
+@every_refine
+def test_a_merge_is_the_union(kind, refine):
+    X, tree = fitted(kind, refine, k=5)
+    before = tree.to_dict()
+    for groups in ([0, 1], [1, 4], [4, 0, 2], (3, 2), np.array([1, 2, 3])):
+        found = tree.merge_groups(X, groups)
+        assert_whole(found, X)
+        union = np.isin(tree.labels_, groups)
+        (merged,) = set(found.labels_[union])
+        np.testing.assert_array_equal(found.labels_ == merged, union)
+        # What the others were, they are.
+        pairs = set(zip(tree.labels_[~union], found.labels_[~union], strict=True))
+        assert len(pairs) == tree.n_leaves_ - len(groups) == found.n_leaves_ - 1
+        assert "merged" in found.leaves_[merged].reason
+    assert tree.to_dict() == before
+
+
+@every_refine
+def test_merged_siblings_become_their_parent(refine):
+    X, tree = fitted(refine=refine, k=4)
+    for node in tree.tree_.nodes():
+        if node.children and all(child.is_leaf for child in node.children):
+            found = tree.merge_groups(X, [child.leaf_id for child in node.children])
+            (leaf,) = (x for x in found.leaves_ if np.array_equal(x.samples, node.samples))
+            assert (leaf.depth, leaf.name) == (node.depth, node.name)
+            assert found.tree_.gain == pytest.approx(tree.tree_.gain)
+
+
+def test_a_leaf_merged_from_afar_stands_where_its_largest_part_stood():
+    X, tree = fitted(k=4)
+    first, last = tree.leaves_[0], tree.leaves_[-1]
+    assert first.parent is not last.parent
+    large, small = sorted([first, last], key=lambda leaf: leaf.n_samples, reverse=True)
+    found = tree.merge_groups(X, [first.leaf_id, last.leaf_id])
+    (leaf,) = (x for x in found.leaves_ if np.isin(large.samples, x.samples).all())
+    sibling = next(child for child in large.parent.children if child is not large)
+    others = [child for child in leaf.parent.children if child is not leaf]
+    np.testing.assert_array_equal(others[0].samples, np.setdiff1d(sibling.samples, small.samples))
+
+
+@every_kind
+def test_all_groups_merged_leave_the_root_which_can_be_split_anew(kind):
+    X, tree = fitted(kind)
+    root = tree.merge_groups(X, range(3))
+    assert_whole(root, X)
+    assert root.n_leaves_ == 1
+    assert root.tree_.is_leaf
+    again = root.split_group(X, 0, 3)
+    assert_whole(again, X)
+    np.testing.assert_array_equal(again.labels_, tree.labels_)
+
+
+@every_kind
+@every_refine
+def test_edits_follow_one_another(kind, refine):
+    X, tree = fitted(kind, refine)
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        found = tree
+        for _ in range(4):
+            if rng.random() < 0.6 or found.n_leaves_ < 2:
+                group = int(np.bincount(found.labels_).argmax())
+                found = found.split_group(X, group, int(rng.integers(2, 4)))
+            else:
+                found = found.merge_groups(X, rng.permutation(found.n_leaves_)[:2])
+            assert_whole(found, X)
+
+
+def test_a_split_in_more_than_two_keeps_its_tree():
+    X, tree = fitted(k=2)
+    found = tree.split_group(X, 0, 3)
+    assert_whole(found, X)
+    assert found.n_leaves_ == 4
+    again = found.merge_groups(X, [0, 1, 2])
+    np.testing.assert_array_equal(again.labels_, tree.labels_)
+
+
+def test_a_flat_clustering_is_split_flat():
+    X, _ = of_kind("binary")
+    tree = ClusterTree(n_components=3).fit(X)
+    found = tree.split_group(X, 0, 3)
+    assert_whole(found, X)
+    assert [len(node.children) for node in found.tree_.nodes() if node.children] == [3, 3]
+    assert_whole(found.merge_groups(X, [0, 4]), X)
+
+
+@every_refine
+def test_a_split_is_that_of_the_group_alone(refine):
+    """Binary data are scaled by no statistic of others: a tree of the group is the same tree."""
+    X, tree = fitted(refine=refine, k=2)
+    inside = tree.labels_ == 0
+    alone = ClusterTree(3, refine=refine).fit(X[inside])
+    found = tree.split_group(X, 0, 3)
+    np.testing.assert_array_equal(found.labels_[inside], alone.labels_)
+
+
+@every_refine
+def test_weights_are_repetitions_in_edits_too(refine):
+    X, _ = of_kind("binary")
+    weight = np.random.default_rng(3).integers(0, 3, size=len(X))
+    repeated = np.repeat(np.arange(len(X)), weight)
+    one = ClusterTree(3, refine=refine).fit(X, sample_weight=weight)
+    other = ClusterTree(3, refine=refine).fit(X[repeated])
+    one, other = one.split_group(X, 0, sample_weight=weight), other.split_group(X[repeated], 0)
+    np.testing.assert_array_equal(one.labels_[repeated], other.labels_)
+    one = one.merge_groups(X, [0, 3], sample_weight=weight)
+    other = other.merge_groups(X[repeated], [0, 3])
+    np.testing.assert_array_equal(one.labels_[repeated], other.labels_)
+    for a, b in zip(one.tree_.nodes(), other.tree_.nodes(), strict=True):
+        np.testing.assert_allclose(a.center, b.center, rtol=1e-10)
+        assert (a.weight, a.gain) == (pytest.approx(b.weight), pytest.approx(b.gain))
+
+
+def test_the_order_of_rows_does_not_matter_to_edits():
+    X, tree = fitted()
+    found = tree.split_group(X, 1).merge_groups(X, [0, 2])
+    order = np.random.default_rng(0).permutation(len(X))
+    other = ClusterTree(3).fit(X[order]).split_group(X[order], 1).merge_groups(X[order], [0, 2])
+    np.testing.assert_array_equal(other.labels_, found.labels_[order])
+
+
+@every_refine
+def test_new_records_go_the_way_of_the_old(refine):
+    """A new record with the values of an old one takes its leaf, gaps or not."""
+    X, tree = fitted(refine=refine)
+    found = tree.split_group(X, 0).split_group(X, 0)
+    np.testing.assert_array_equal(found.predict(sp.csr_array(X[::-1])), found.labels_[::-1])
+    gap = X[:5].copy()
+    gap[0, 0] = np.nan
+    shares = found.predict_proba(gap)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_allclose(shares[1:], found.predict_proba(X[1:5]), rtol=1e-9)
+    if refine in ("em", "leaves"):  # likelihoods know nothing of a column that is missing
+        expected = less_first(found._assigner).proba(RowBlocks(sp.csr_array(gap[:1, 1:])))
+        np.testing.assert_allclose(shares[:1], expected, rtol=1e-9)
+
+
+def less_first(assigner):
+    """The same mixtures without the first column."""
+    if isinstance(assigner, MixtureAssigner):
+        p = assigner.parameters
+        return MixtureAssigner(BernoulliParameters(p.weights, p.centers[1:]), assigner.leaf)
+    parts = (
+        Division(less_first(part.assigner), part.leaves) if isinstance(part, Division) else part
+        for part in assigner.parts
+    )
+    return NestedAssigner(less_first(assigner.base), tuple(parts))
+
+
+def test_scoring_of_an_edited_tree_is_its_assignment():
+    for refine in REFINE:
+        X, tree = fitted(refine=refine)
+        found = tree.split_group(X, 1, 3).merge_groups(X, [0, 2]).split_group(X, 0)
+        told = found.scoring()
+        assert told["kind"] == "nested"
+        labels = [scored(told, x) for x in X]
+        np.testing.assert_array_equal(labels, found.labels_)
+
+
+def scored(told, x):
+    """Follow a scoring literally, for one record."""
+    if told["kind"] == "nested":
+        part = told["parts"][scored(told["base"], x)]
+        return part if isinstance(part, int) else part["leaves"][scored(part["scoring"], x)]
+    if told["kind"] == "mixture":
+        return told["group"][np.argmax(told["coef"] @ x + told["intercept"])]
+    at = 0 if told["nodes"] else -1
+    while at >= 0:
+        node = told["nodes"][at]
+        score = node["coef"] @ x + node["intercept"]
+        at = node["children"][np.argmax(score**2 if node["kind"] == "scores" else score)]
+    return -1 - at
+
+
+# --- what cannot be ------------------------------------------------------------------------------
+
+
+def test_a_group_that_cannot_be_split_says_why():
+    X, _ = of_kind("binary")
+    tree = ClusterTree(3, min_samples_leaf=60).fit(X)
+    group = int(np.bincount(tree.labels_).argmin())
+    with pytest.raises(InvalidDataError, match=rf"group {group} cannot be split: .*min_samples"):
+        tree.split_group(X, group)
+    X = np.repeat([[1.0, 1, 0, 0], [0, 0, 1, 1]], 20, axis=0)
+    tree = ClusterTree(2).fit(X)
+    with pytest.raises(InvalidDataError, match="group 0 cannot be split: M2 shows 1 component"):
+        tree.split_group(X, 0)
+
+
+@pytest.mark.parametrize("group", [-1, 3, 0.0, True, "0", None, [0]])
+def test_a_group_that_is_not_is_told(group):
+    X, tree = fitted()
+    with pytest.raises(InvalidParameterError, match=r"expected the number of a group, from 0 to 2"):
+        tree.split_group(X, group)
+
+
+@pytest.mark.parametrize("n_groups", [1, 0, 2.0, True, None])
+def test_a_number_of_groups_that_is_none_is_told(n_groups):
+    X, tree = fitted()
+    with pytest.raises(InvalidParameterError, match=r"n_groups=.*a whole number, 2 or more"):
+        tree.split_group(X, 0, n_groups)
+
+
+@pytest.mark.parametrize(
+    "groups", [[], [1], [1, 1], [0, 3], [0, -1], 2, None, ["a", "b"], [0, 1.0]]
+)
+def test_groups_that_are_no_groups_are_told(groups):
+    X, tree = fitted()
+    with pytest.raises(
+        InvalidParameterError, match="the numbers of two groups or more, from 0 to 2"
+    ):
+        tree.merge_groups(X, groups)
+
+
+@pytest.mark.parametrize("method", ["split_group", "merge_groups"])
+def test_other_data_than_those_of_fit_are_told(method):
+    X, tree = fitted()
+    change = getattr(tree, method)
+    what = 0 if method == "split_group" else [0, 1]
+    with pytest.raises(InvalidDataError, match=r"X has 239 rows, the fit had 240: .*data of fit"):
+        change(X[1:], what)
+    with pytest.raises(InvalidDataError, match="features"):
+        change(X[:, 1:], what)
+    with pytest.raises(InvalidDataError, match="expected 0 or 1"):
+        change(X * 2, what)
+    gap = X.copy()
+    gap[0, 0] = np.nan
+    with pytest.raises(InvalidDataError, match="held none: give the data of fit"):
+        change(gap, what)
+    with pytest.raises(InvalidDataError, match="sample_weight"):
+        change(X, what, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="not fitted"):
+        getattr(ClusterTree(), method)(X, what)
+
+
+# --- assigners, without a tree -------------------------------------------------------------------
+
+
+def mixture(seed, k, d=6):
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.full(k, 5.0))
+    return MixtureAssigner.of(BernoulliParameters(weights, rng.uniform(0.1, 0.9, (d, k))))
+
+
+@pytest.fixture(scope="module")
+def sample():
+    X = np.random.default_rng(9).random((80, 6)) < 0.5
+    return RowBlocks(sp.csr_array(X.astype(float)))
+
+
+def test_a_nested_assignment_is_its_definition(sample):
+    base, inner = mixture(0, 4), mixture(1, 3)
+    found = NestedAssigner(base, (2, Division(inner, (0, 3, 0)), 1, 2))
+    p, q = base.proba(sample), inner.proba(sample)
+    expected = np.stack(
+        [p[:, 1] * (q[:, 0] + q[:, 2]), p[:, 2], p[:, 0] + p[:, 3], p[:, 1] * q[:, 1]], axis=1
+    )
+    np.testing.assert_allclose(found.proba(sample), expected, rtol=1e-12)
+    first, second = base.labels(sample), inner.labels(sample)
+    literal = [
+        (0, 3, 0)[second[i]] if first[i] == 1 else {0: 2, 2: 1, 3: 2}[first[i]] for i in range(80)
+    ]
+    assert found.labels(sample).tolist() == literal
+    assert found.n_leaves == 4
+
+
+def test_new_numbers_move_labels_and_probabilities_alike(sample):
+    rule = RuleAssigner(
+        ClusterTree(3, refine=None).fit(sample.matrix)._assigner.rules, ((1, -1), (-2, -3))
+    )
+    nested = NestedAssigner.of(mixture(0, 2), 1, mixture(1, 2))
+    twice = NestedAssigner.of(mixture(5, 2), 0, NestedAssigner.of(mixture(0, 1), 0, mixture(1, 2)))
+    for assigner in (mixture(2, 3), rule, nested, twice):
+        assert assigner.n_leaves == 3
+        for to in ([2, 0, 1], [0, 1, 0], [0, 0, 0]):
+            to = np.array(to)
+            other = assigner.renumbered(to)
+            assert other.n_leaves == to.max() + 1
+            np.testing.assert_array_equal(other.labels(sample), to[assigner.labels(sample)])
+            expected = assigner.proba(sample) @ np.eye(3)[to][:, : to.max() + 1]
+            np.testing.assert_allclose(other.proba(sample), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_groups_of_a_flat_model_are_edited_without_a_tree(sample):
+    base = mixture(0, 3)
+    labels, weight = base.labels(sample), np.ones(80)
+    part = sample.take(np.flatnonzero(labels == 1))
+    inner = mixture(1, 2)
+    divided, found = edit.split(base, labels, 1, inner, inner.labels(part))
+    np.testing.assert_array_equal(divided.labels(sample), found)
+    np.testing.assert_array_equal(found == 3, labels == 2)
+    one, merged = edit.merged(divided, found, [0, 3], weight)
+    np.testing.assert_array_equal(one.labels(sample), merged)
+    assert one.n_leaves == 3
+    sizes = np.bincount(found)
+    assert (merged[np.isin(found, [0, 3])] == (0 if sizes[0] >= sizes[3] else 2)).all()
+    ordered, final = edit.by_size(one, merged, weight)
+    np.testing.assert_array_equal(ordered.labels(sample), final)
+    assert (np.diff(np.bincount(final)) <= 0).all()
+
+
+def test_an_empty_sample_of_rows_is_assigned(sample):
+    nested = NestedAssigner.of(mixture(0, 2), 1, mixture(1, 2))
+    none = sample.take(np.empty(0, dtype=np.intp))
+    assert nested.labels(none).shape == (0,)
