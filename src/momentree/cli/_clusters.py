@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Job", "run"]
 
 _MOST_TRIED = 20
+_MOST_CLASSES = 10
+"""An outcome of more different numbers is a measurement."""
 _MORE_TRIED = 3
 """So many numbers of groups in a row must be worse than the best before no more are tried."""
 
@@ -113,6 +115,8 @@ def run(job: Job) -> None:
         config = {**records.coder.to_dict(), GROUP_NAMES: names}
         write("--save", lambda path: edited.save(path, vectorizer_config=config))
     if not job.quiet:
+        if summary["n_leaves"] == 1 and not job.flat:
+            remarks = [*remarks, f"Not split{_why(edited)}"]
         _show(summary, took, remarks)
         _work.list_files(outputs)
 
@@ -206,12 +210,18 @@ def _powers(job: Job, labels: Any) -> tuple[dict[str, Any], dict[str, str]]:
     k = int(labels.max()) + 1
     exact, coarse = {}, {}
     for name in values:
+        if _is_measured(values[name]):
+            _work.tell(
+                f"outcome {name!r} holds numbers: the rates of its quarters are told, and how well "
+                f"groups tell them is not measured",
+                quiet=job.quiet,
+            )
+            continue
         try:
             power = predictive_accuracy(labels, values[name])
         except InvalidDataError as error:
             _work.tell(
-                f"what groups tell of outcome {name!r} is not measured: {in_options(str(error))}",
-                quiet=job.quiet,
+                f"how well groups tell outcome {name!r} is not measured: {error}", quiet=job.quiet
             )
             continue
         counted = count_outcomes(
@@ -225,6 +235,11 @@ def _powers(job: Job, labels: Any) -> tuple[dict[str, Any], dict[str, str]]:
         elif power.auc is not None:
             coarse[f"{name}: told from the group alone"] = f"AUC about {power.auc:.1f}"
     return exact, coarse
+
+
+def _is_measured(values: Any) -> bool:
+    """Tell numbers, such as days of stay, from classes."""
+    return bool(values.dtype.kind == "f" and len(set(values[values == values])) > _MOST_CLASSES)
 
 
 def _made_with(job: Job, took: float) -> dict[str, object]:
