@@ -90,7 +90,7 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) 
         raise ValueError(msg)
     family: type[MixtureParameters] = TopicParameters
     p = d
-    if manifest["data"] is not None:
+    if "data" in tree.get_params():
         tree._space = space = _space(tree, manifest["data"], arrays, d)
         tree.data_, family, p = space.kind, space.family, len(space.view)
     tree._assigner = assigner_of(manifest["assigner"], arrays)
