@@ -1,0 +1,233 @@
+"""Splits with no model: the identities of T Theorem 6.2.1, and T Algorithm 5 to the letter."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from momentree import ClusterTree
+from momentree.backends import RowBlocks
+from momentree.decomposition.sidiwo import common_rotation, discriminators
+from momentree.moments import RawMoments, ScaledMoments
+from momentree.objects import BernoulliParameters, GaussianParameters
+from momentree.tree.direct import DirectSplitter
+from momentree.tree.rules import LinearRule, ScoreRule
+from momentree.tree.split import NoSplit
+from momentree.whitening import whiten
+
+from .cluster_data import records
+
+
+def splitter(d, **options):
+    fixed = {
+        "n_sides": 2,
+        "min_samples_leaf": 1,
+        "refine_iter": 0,
+        "smoothing": 1.0,
+        "family": BernoulliParameters,
+        "view": np.ones(d),
+    }
+    return DirectSplitter(**{**fixed, **options})
+
+
+def moments_of(X, weight, factor, view):
+    rows = RowBlocks(sp.csr_array(X))
+    return ScaledMoments(RawMoments.from_rows(rows, sample_weight=weight, factor=factor), view)
+
+
+CASES = {
+    "as they are": (False, False, False),
+    "weighted": (True, False, False),
+    "scaled rows": (False, True, False),
+    "scaled columns": (False, False, True),
+    "all of it": (True, True, True),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("d", [12, 80])  # dense eigenvectors, and those of the iteration
+@pytest.mark.parametrize("k", [2, 3])
+def test_scores_have_mean_square_one_and_are_uncorrelated(case, d, k):
+    """T Theorem 6.2.1: sum <d_j, x>^2 / n = 1, and sum <d_1, x> <d_2, x> = 0."""
+    weighted, scaled, viewed = CASES[case]
+    rng = np.random.default_rng(d)
+    X, n = records(n=150, d=d)[0], 150
+    weight = rng.uniform(0.0, 2.0, n) if weighted else np.ones(n)
+    factor = rng.uniform(0.5, 1.5, n) if scaled else np.ones(n)
+    view = rng.uniform(0.5, 2.0, d) if viewed else np.ones(d)
+    found = splitter(d, n_sides=k, view=view)(RowBlocks(sp.csr_array(X)), weight, factor)
+    assert isinstance(found.rule, ScoreRule)
+    seen = factor[:, None] * X @ found.rule.coef
+    gram = (seen * weight[:, None]).T @ seen / weight.sum()
+    np.testing.assert_allclose(gram, np.eye(k), atol=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_objective_is_the_supremum_over_correlations(case):
+    """T Lemma 6.2.2: n |t| is the largest sum_h v_h <d_1, x_h> <d_2, x_h> with v = X alpha."""
+    weighted, scaled, viewed = CASES[case]
+    rng = np.random.default_rng(4)
+    X, _ = records(n=100, d=12, seed=2)
+    n, d = X.shape
+    weight = rng.uniform(0.0, 2.0, n) if weighted else np.ones(n)
+    factor = rng.uniform(0.5, 1.5, n) if scaled else np.ones(n)
+    view = rng.uniform(0.5, 2.0, d) if viewed else np.ones(d)
+    moments = moments_of(X, weight, factor, view)
+    white = whiten(moments, 2)
+    rotation, numbers = common_rotation(moments.whitened_slices(white.W))
+    D = rotation.T @ white.W
+    Y, v = factor[:, None] * X * view, weight / weight.sum()
+    product = v * (Y @ D[0]) * (Y @ D[1])
+    t = Y.T @ product
+    # H eq. 5 counts both entries off the diagonal, each of the norm |t|.
+    assert numbers["objective"] == pytest.approx(2 * np.linalg.norm(t), rel=1e-9)
+    best = t / np.linalg.norm(t)
+    assert (Y @ best) @ product == pytest.approx(np.linalg.norm(t), rel=1e-9)
+    others = rng.standard_normal((500, d))
+    others /= np.linalg.norm(others, axis=1, keepdims=True)
+    assert ((others @ Y.T) @ product <= np.linalg.norm(t) + 1e-12).all()
+    # And no feasible D has a smaller one.
+    for a in np.linspace(-1.0, 1.0, 401):
+        R = turned(a) @ white.W
+        other = Y.T @ (v * (Y @ R[0]) * (Y @ R[1]))
+        assert np.linalg.norm(other) >= np.linalg.norm(t) - 1e-12
+    np.testing.assert_allclose(np.abs(D), np.abs(discriminators(moments, white)), atol=1e-9)
+
+
+def turned(a):
+    c = np.sqrt(1.0 - a**2)
+    return np.array([[c, a], [-a, c]])
+
+
+def algorithm_5(X, steps=4001):
+    """T Algorithm 5, line by line; (6.7) by a grid over a, as H Theorem 3.3 has it."""
+    n, d = X.shape
+    M2, M3 = np.zeros((d, d)), np.zeros((d, d, d))
+    for x in X:  # line 1
+        M2 += np.multiply.outer(x, x) / n
+        M3 += np.multiply.outer(np.multiply.outer(x, x), x) / n
+    U, S, _ = np.linalg.svd(M2)  # line 2
+    E = U[:, :2] * np.sqrt(S[:2])  # line 3
+    best, cost = None, np.inf
+    for a in np.linspace(-1.0, 1.0, steps):  # line 4
+        D = np.linalg.pinv(E @ turned(a))
+        value = np.sqrt(sum((D @ M3[:, :, r] @ D.T)[0, 1] ** 2 for r in range(d)))
+        if value < cost:
+            best, cost = D, value
+    scores = np.abs(X @ best.T)  # line 5 to 7
+    return scores.argmax(axis=1), scores
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_split_is_that_of_algorithm_5(seed):
+    X, _ = records(n=40, d=8, seed=seed)
+    X = X[X.any(axis=1)]
+    expected, scores = algorithm_5(X)
+    tree = ClusterTree(2, unit_length=False, refine=None, min_samples_leaf=1e-9).fit(X)
+    # The grid ends within 5e-4 of the angle: records nearer to the border may fall either way.
+    clear = np.abs(scores[:, 0] - scores[:, 1]) > 2e-3 * scores.max(axis=1)
+    assert clear.mean() > 0.9
+    same = tree.labels_[clear] == expected[clear]
+    assert same.all() or not same.any()
+    assert len(set(tree.labels_)) == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_split_of_numbers_is_that_of_algorithm_5(seed):
+    rng = np.random.default_rng(seed)
+    X = records(n=40, d=8, seed=seed)[0] * rng.uniform(0.2, 3.0, (40, 8))
+    X = X[X.any(axis=1)]
+    expected, scores = algorithm_5(X)
+    tree = ClusterTree(2, unit_length=False, refine=None, min_samples_leaf=1e-9).fit(X)
+    assert tree.data_ == "non_negative"
+    clear = np.abs(scores[:, 0] - scores[:, 1]) > 2e-3 * scores.max(axis=1)
+    same = tree.labels_[clear] == expected[clear]
+    assert same.all() or not same.any()
+
+
+small = st.tuples(st.integers(3, 12), st.integers(2, 5)).flatmap(
+    lambda shape: arrays(np.int64, shape, elements=st.integers(0, 1))
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(small)
+def test_the_side_of_a_record_is_its_larger_score(X):
+    n, d = X.shape
+    found = splitter(d, min_samples_leaf=1e-9)(
+        RowBlocks(sp.csr_array(X.astype(float))), np.ones(n), np.ones(n)
+    )
+    if isinstance(found, NoSplit):
+        assert found.reason
+        return
+    scores = np.abs(X @ found.rule.coef)
+    taken = scores[np.arange(n), found.side]
+    assert (taken >= scores.max(axis=1) - 1e-12).all()
+    sizes = np.bincount(found.side, minlength=2)
+    assert sizes.min() > 0
+    # The gain is the likelihood of two groups over one, by its formula.
+    gain = literal(X[found.side == 0]) + literal(X[found.side == 1]) - literal(X)
+    assert found.gain == pytest.approx(gain, abs=1e-9)
+
+
+def literal(X):
+    total = 0.0
+    for column in X.T:
+        ones, n = column.sum(), len(column)
+        for count in (ones, n - ones):
+            total += count * np.log(count / n) if count else 0.0
+    return total
+
+
+def test_disjoint_groups_have_disjoint_discriminators():
+    """Where two groups share no code, each discriminator is zero on the other."""
+    X = np.array([[1, 1, 0, 0]] * 5 + [[1, 0, 0, 0]] * 2 + [[0, 0, 1, 1]] * 3 + [[0, 0, 0, 1]])
+    n = len(X)
+    found = splitter(4)(RowBlocks(sp.csr_array(X.astype(float))), np.ones(n), np.ones(n))
+    assert found.side.tolist() == [0] * 7 + [1] * 4
+    cross = X.astype(float) @ found.rule.coef
+    np.testing.assert_allclose(cross[:7, 1], 0.0, atol=1e-9)
+    np.testing.assert_allclose(cross[7:, 0], 0.0, atol=1e-9)
+
+
+def test_em_after_a_split_raises_its_likelihood():
+    for seed in range(5):
+        X, _ = records(n=120, d=12, seed=seed, noise=0.15)
+        rows, one = RowBlocks(sp.csr_array(X)), np.ones(120)
+        plain, refined = (splitter(12, refine_iter=m)(rows, one, one) for m in (0, 15))
+        assert isinstance(refined.rule, LinearRule)
+        assert refined.gain >= plain.gain - 1e-9
+
+
+def test_groups_too_small_or_of_one_direction_are_told():
+    X, one = np.eye(4)[[0, 1, 2, 3, 0, 1]], np.ones(6)
+    rows = RowBlocks(sp.csr_array(X))
+    found = splitter(4, min_samples_leaf=4)(rows, one, one)
+    assert found.reason == "fewer than 2 x min_samples_leaf = 8 records"
+    found = splitter(4, min_samples_leaf=3, n_sides=3)(rows, one, one)
+    assert found.reason == "fewer than 3 x min_samples_leaf = 9 records"
+    alike = RowBlocks(sp.csr_array(np.ones((6, 4))))
+    assert "M2 shows 1 component(s) of 2" in splitter(4)(alike, one, one).reason
+    nothing = RowBlocks(sp.csr_array((6, 4)))
+    assert "M2 shows 0 component(s)" in splitter(4)(nothing, one, one).reason
+    lonely = np.array([[1.0, 0]] * 9 + [[0.0, 1]])
+    found = splitter(2, min_samples_leaf=2)(
+        RowBlocks(sp.csr_array(lonely)), np.ones(10), np.ones(10)
+    )
+    assert "one side would hold fewer than min_samples_leaf = 2" in found.reason
+
+
+def test_what_the_view_hides_moves_no_side():
+    """Statistics of EM that the moments do not see have no part in the discriminators."""
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.standard_normal((60, 5))) + np.repeat(
+        [[3.0, 0, 0, 0, 0], [0, 3, 0, 0, 0]], 30, 0
+    )
+    rows = RowBlocks(GaussianParameters.statistics(sp.csr_array(X)))
+    view = np.concatenate([np.ones(5), [0.0, 0.0]])
+    found = splitter(7, view=view, family=GaussianParameters)(rows, np.ones(60), np.ones(60))
+    plain = splitter(5)(RowBlocks(sp.csr_array(X)), np.ones(60), np.ones(60))
+    np.testing.assert_allclose(found.rule.coef[:5], plain.rule.coef, atol=1e-9)
+    assert not found.rule.coef[5:].any()
