@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 
 LEAST_VARIANCE = 1e-9
 """Share of the overall variance below which no component shrinks."""
+ROUNDING = 1e-14
+"""Share of the mean square below which a variance, a difference of sums, is rounding error."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,8 @@ class GaussianParameters(MixtureParameters):
         N = np.where(empty, 1.0, sizes)
         centers = np.where(empty, overall[:d, None], sums[:d] / N)
         within = np.maximum(sums[d] - (centers**2).sum(axis=0) * sizes, 0.0)
-        least = LEAST_VARIANCE * max(float(overall[d] - (overall[:d] ** 2).sum()), 1e-300)
+        spread = float(overall[d] - (overall[:d] ** 2).sum())
+        least = max(LEAST_VARIANCE * spread, ROUNDING * float(overall[d]), 1e-200)
         pooled = within.sum() / total
         variances = (within + smoothing * pooled) / (d * (sizes + smoothing))
         return cls(sizes / total, centers, np.maximum(variances, least / d))
