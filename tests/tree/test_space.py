@@ -153,3 +153,14 @@ def test_new_samples_are_held_to_the_kind_of_the_fit():
     wide.check(sp.csr_array([[0.0, 3.0]]), None)
     with pytest.raises(InvalidDataError, match="Missing values are taken in binary data only"):
         wide.check(sp.csr_array([[0.0, 1.0]]), sp.csr_array([[1.0, 0.0]]))
+
+
+@pytest.mark.parametrize("value", [1e101, -1e300])
+def test_values_beyond_double_precision_are_told(value):
+    with pytest.raises(
+        InvalidDataError, match=r"too large in data: row 1, column 0 holds .*1e\+100 o"
+    ):
+        space_of([[0.5, 1.0], [value, 1.0]])
+    space, _ = space_of([[0.5, -1.0], [1e100, 1.0]])
+    with pytest.raises(InvalidDataError, match="row 0, column 1"):
+        space.check(sp.csr_array([[0.0, value]]), None)

@@ -25,6 +25,9 @@ __all__ = ["Kind", "Space"]
 Floats = NDArray[np.float64]
 Kind = Literal["binary", "counts", "non_negative", "real"]
 
+MAX_SIZE = 1e100
+"""Third powers of larger numbers leave double precision."""
+
 _FAMILIES: dict[str, type[MixtureParameters]] = {
     "binary": BernoulliParameters,
     "counts": PoissonParameters,
@@ -85,8 +88,10 @@ class Space:
         Raises
         ------
         InvalidDataError
-            If the data are not of the kind asked for, or values are missing that are not binary.
+            If the data are not of the kind asked for, values are missing that are not binary, or
+            one is above 1e100 in size.
         """
+        _check_size(X)
         found = _kind_of(X)
         chosen: Kind = found if kind == "auto" else _checked(kind, found, X)
         _check_gaps(chosen, missing)
@@ -126,6 +131,7 @@ class Space:
         InvalidDataError
             If they are not; the message names row and column.
         """
+        _check_size(X)
         _checked(self.kind, _kind_of(X), X)
         _check_gaps(self.kind, missing)
 
@@ -171,14 +177,27 @@ def _checked(kind: str, found: Kind, X: Any) -> Kind:
             "non_negative": X.data < 0,
         }[asked]
         at = int(np.argmax(bad))
-        row = int(np.searchsorted(X.indptr, at, side="right")) - 1
         expected = "0 or 1" if asked == "binary" else f"{fits[asked]} of zero or more"
         msg = (
-            f"data={asked!r}, but row {row}, column {X.indices[at]} holds {X.data[at]}; expected "
-            f"{expected}"
+            f"data={asked!r}, but row {_row(X, at)}, column {X.indices[at]} holds {X.data[at]}; "
+            f"expected {expected}"
         )
         raise InvalidDataError(msg)
     return asked
+
+
+def _row(X: Any, at: int) -> int:
+    return int(np.searchsorted(X.indptr, at, side="right")) - 1
+
+
+def _check_size(X: Any) -> None:
+    if X.data.max(initial=0) > MAX_SIZE or X.data.min(initial=0) < -MAX_SIZE:
+        at = int(np.argmax(np.abs(X.data) > MAX_SIZE))
+        msg = (
+            f"Values too large in data: row {_row(X, at)}, column {X.indices[at]} holds "
+            f"{X.data[at]}; numbers are {MAX_SIZE:g} or less in size"
+        )
+        raise InvalidDataError(msg)
 
 
 def _check_gaps(kind: Kind, missing: Any | None) -> None:
