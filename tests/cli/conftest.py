@@ -22,6 +22,40 @@ THEMES = {
 }
 N_DOCUMENTS = 160
 
+# Codes of ICD-9 as they are written in records, below those they are rolled up to.
+CONDITIONS = {
+    "heart": "41401 42731 4280 4019 2724",
+    "kidney": "5856 40391 5849 27651 28521",
+    "birth": "V270 66401 65971 64891 64511",
+    "newborn": "V3000 V290 7746 76519 7706",
+}
+CODE_NAMES = {
+    "414": "Ischemic heart disease",
+    "427": "Cardiac dysrhythmias",
+    "428": "Heart failure",
+    "401": "Essential hypertension",
+    "272": "Disorders of lipoid metabolism",
+    "585": "Chronic kidney disease",
+    "403": "Hypertensive chronic kidney disease",
+    "584": "Acute kidney failure",
+    "276": "Disorders of fluid, electrolyte and acid-base balance",
+    "285": "Other and unspecified anemias",
+    "V27": "Outcome of delivery",
+    "664": "Trauma to perineum",
+    "659": "Other indications for care",
+    "648": "Other conditions of the mother",
+    "645": "Late pregnancy",
+    "V30": "Single liveborn",
+    "V29": "Observation of newborns",
+    "774": "Other perinatal jaundice",
+    "765": "Short gestation",
+    "770": "Respiratory conditions of newborn",
+}
+N_RECORDS = 240
+N_SLOTS = 6
+# Deaths of each condition: three is a number to be hidden.
+DEATHS = {"heart": 18, "kidney": 30, "birth": 0, "newborn": 3}
+
 
 def make_documents(n: int = N_DOCUMENTS, seed: int = 0) -> list[dict[str, str]]:
     """Draw documents of one theme each, with a few words of the others."""
@@ -41,6 +75,62 @@ def write_csv(path: Path, documents: list[dict[str, str]], separator: str = ",",
     lines = [separator.join(documents[0])] + [separator.join(d.values()) for d in documents]
     path.write_text("\n".join(lines) + "\n", **options)
     return path
+
+
+def make_records(n: int = N_RECORDS, seed: int = 0) -> list[dict[str, str]]:
+    """Draw records of one condition each: most codes of it and at most one other."""
+    rng = np.random.default_rng(seed)
+    names = list(CONDITIONS)
+    everything = " ".join(CONDITIONS.values()).split()
+    left = dict(DEATHS)
+    records = []
+    for i in range(n):
+        condition = names[i % len(names)]
+        usual = CONDITIONS[condition].split()
+        codes = [code for code in usual if rng.random() < 0.7] or usual[:1]
+        codes += rng.choice(everything, int(rng.random() < 0.3)).tolist()
+        slots = codes + [""] * (N_SLOTS - len(codes))
+        died, left[condition] = left[condition] > 0, left[condition] - 1
+        records.append(
+            {
+                "visit_id": f"r{i:03}",
+                "condition": condition,
+                "died": "yes" if died else "no",
+                **{f"DX{j + 1}": code for j, code in enumerate(slots)},
+            }
+        )
+    return records
+
+
+@pytest.fixture(scope="session")
+def records():
+    """Records with visit_id, condition, died and six columns of codes."""
+    return make_records()
+
+
+@pytest.fixture(scope="session")
+def records_table(tmp_path_factory, records):
+    """The records as a CSV file, for tests that only read it."""
+    return write_csv(tmp_path_factory.mktemp("records") / "visits.csv", records)
+
+
+@pytest.fixture(scope="session")
+def code_names(tmp_path_factory):
+    """Names of the codes as a CSV file."""
+    path = tmp_path_factory.mktemp("names") / "names.csv"
+    lines = [f'{code},"{name}"' for code, name in CODE_NAMES.items()]
+    path.write_text("\n".join(["code,name", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture
+def clusters(run, records_table):
+    """Group the records by the roll-up into four groups, with more options; return the result."""
+
+    def invoke(*options, table=records_table, groups=4):
+        return run("clusters", table, "--rollup", "icd9", "-k", groups, *options)
+
+    return invoke
 
 
 @pytest.fixture(scope="session")

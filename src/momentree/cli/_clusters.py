@@ -92,7 +92,9 @@ def run(job: Job) -> None:
         found = int(len(fitted.leaves_) if hasattr(fitted, "leaves_") else len(fitted.weights_))
         if 0 < found < job.groups:
             _work.tell(f"{found} groups instead of {job.groups}{_why(fitted)}", quiet=job.quiet)
-        edited = apply_edits(fitted, X, job.edits)
+        edited = apply_edits(
+            fitted, X, job.edits, lambda message: _work.tell(message, quiet=job.quiet)
+        )
     took = time.perf_counter() - start
     quality = _quality(job, fitted, edited, X)
     with job.progress.stage("summarizing"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,7 +94,7 @@ def _number(text: str) -> int | None:
     return int(text) if text.strip().isdecimal() else None
 
 
-def apply_edits(estimator: Any, X: Any, edits: Iterable[Edit]) -> Any:
+def apply_edits(estimator: Any, X: Any, edits: Iterable[Edit], tell: Callable[[str], None]) -> Any:
     """Return an estimator with edited groups.
 
     Parameters
@@ -105,6 +105,8 @@ def apply_edits(estimator: Any, X: Any, edits: Iterable[Edit]) -> Any:
         The records.
     edits : iterable of Edit
         Each counts groups as they are after those before it.
+    tell : callable
+        Takes a note where a split made fewer groups than were asked for.
 
     Returns
     -------
@@ -119,7 +121,7 @@ def apply_edits(estimator: Any, X: Any, edits: Iterable[Edit]) -> Any:
         If a group cannot be split.
     """
     for edit in edits:
-        k = int(estimator.predict_proba(X[:1]).shape[1])
+        k = _n_groups(estimator, X)
         for group in edit.groups:
             if group >= k:
                 message = (
@@ -131,4 +133,11 @@ def apply_edits(estimator: Any, X: Any, edits: Iterable[Edit]) -> Any:
             estimator = estimator.merge_groups(X, list(edit.groups))
         else:
             estimator = estimator.split_group(X, edit.groups[0], n_groups=edit.n_groups)
+            made = _n_groups(estimator, X) - k + 1
+            if made < edit.n_groups:
+                tell(f"{edit.text} made {made} groups, as no more could be told apart")
     return estimator
+
+
+def _n_groups(estimator: Any, X: Any) -> int:
+    return int(estimator.predict_proba(X[:1]).shape[1])

@@ -21,8 +21,13 @@ _JSON_CODES = 20
 
 def names_in(summary: Mapping[str, Any]) -> list[str]:
     """Return the names of groups, by their numbers."""
-    names = {node["leaf"]: node["name"] for node in summary["nodes"] if node["leaf"] is not None}
+    names = {node["leaf"]: _name(node) for node in summary["nodes"] if node["leaf"] is not None}
     return [names[j] for j in range(len(names))]
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    # The blanks that keep lines of the page together are of no use in a table.
+    return str(node["name"]).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def names_of(estimator: Any) -> list[str]:
@@ -97,7 +102,7 @@ def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str
                 "parent": node["parent"],
                 "children": node["children"],
                 "group": node["leaf"],
-                "name": node["name"],
+                "name": _name(node),
                 "size": node["size"],
                 "n_records": node["n_samples"] if node["exact"] else None,
                 "share": node["share"],

@@ -205,7 +205,8 @@ def _interval(interval: Sequence[float] | None, style: Style) -> str:
 
 def _name(name: str, room: int, style: Style) -> str:
     """Return as many whole names of codes as fit."""
-    parts = [_plain(part, style) for part in name.split(" · ")]
+    # In the page no line ends before a dot: a blank that does not break stands there.
+    parts = [_plain(part, style) for part in name.replace("\N{NO-BREAK SPACE}", " ").split(" · ")]
     return fit(parts, room, f" {style.dot} ")
 
 

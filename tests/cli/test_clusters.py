@@ -1,0 +1,317 @@
+"""``momentree clusters``: every option does what its help says."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+
+import pytest
+
+from .conftest import CODE_NAMES, CONDITIONS, N_RECORDS, make_records, read_json, write_csv
+
+
+def read_csv(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def groups_in(path):
+    return [node for node in read_json(path)["nodes"] if node["group"] is not None]
+
+
+def found(clusters, tmp_path, *options, **keywords):
+    """Run with a JSON file; return its content."""
+    path = tmp_path / "groups-of-options.json"
+    result = clusters(*options, "--json", path, **keywords)
+    assert result.exit_code == 0, result.output
+    return read_json(path)
+
+
+def conditions_of(path, records):
+    """Return the conditions of the records of each group in a table of assignments."""
+    condition = {record["visit_id"]: record["condition"] for record in records}
+    groups: dict[str, set[str]] = {}
+    for row in read_csv(path):
+        groups.setdefault(row["group"], set()).add(condition[row["id"]])
+    return groups
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_draws_the_groups(clusters, code_names, flat):
+    result = clusters("--names", code_names, *(["--flat"] if flat else []))
+    assert result.exit_code == 0, result.output
+    assert f"{N_RECORDS} records, 20 codes, 4 groups" in result.stdout
+    drawn = re.findall(r"^\W*[0-3] \w.* 60   25.0%", result.stdout, re.MULTILINE)
+    assert len(drawn) == 4
+    assert ("─ 0" in result.stdout) != flat
+    # The codes of each group are told by name, and are of one condition.
+    told = result.stdout.split("Most relevant codes")[1]
+    paragraphs = re.split(r"\n(?=\d  )", told)[1:]
+    assert len(paragraphs) == 4
+    for paragraph in paragraphs:
+        words = set(re.findall(r"[V\d]\d\d(?= )", paragraph))
+        assert max(len(words & {c[:3] for c in t.split()}) for t in CONDITIONS.values()) >= 4
+        assert any(name in paragraph for name in CODE_NAMES.values())
+
+
+def test_what_was_read_is_noted(clusters):
+    result = clusters()
+    assert "momentree: note: form slots" in result.stderr
+    assert all(line.startswith("momentree: note: ") for line in result.stderr.splitlines())
+    quiet = clusters("--quiet")
+    assert (quiet.exit_code, quiet.output) == (0, "")
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_all_outputs(clusters, records, records_table, code_names, tmp_path, flat):
+    names = {"--output": "r.html", "--csv": "a.csv", "--json": "g.json", "--save": "m.mt"}
+    options = [part for option, name in names.items() for part in (option, tmp_path / name)]
+    options += ["--flat"] if flat else []
+    result = clusters("--names", code_names, "--outcome", "died", *options)
+    assert result.exit_code == 0, result.output
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(names.values())
+    for name in names.values():
+        assert name in result.stdout.replace("\n", "")
+
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Chronic kidney disease" in page
+    assert "r007" not in page
+
+    rows = read_csv(tmp_path / "a.csv")
+    assert list(rows[0]) == ["id", "group", "name", "probability", "n_codes", "fitted"]
+    assert [row["id"] for row in rows] == [r["visit_id"] for r in records]
+    assert {row["fitted"] for row in rows} == {"yes"}
+    assert all(0.25 < float(row["probability"]) <= 1 for row in rows)
+    n_codes = [len({v[:3] for k, v in r.items() if k.startswith("DX") and v}) for r in records]
+    assert [int(row["n_codes"]) for row in rows] == n_codes
+    sorted_out = conditions_of(tmp_path / "a.csv", records)
+    assert sorted(map(sorted, sorted_out.values())) == [[c] for c in sorted(CONDITIONS)]
+
+    content = read_json(tmp_path / "g.json")
+    assert content["kind"] == ("flat" if flat else "tree")
+    assert (content["n_records"], content["n_codes"], content["n_groups"]) == (N_RECORDS, 20, 4)
+    name_of = {node["group"]: node["name"] for node in groups_in(tmp_path / "g.json")}
+    assert all(row["name"] == name_of[int(row["group"])] for row in rows)
+    codes = [code["code"] for node in groups_in(tmp_path / "g.json") for code in node["codes"][:5]]
+    assert sorted(codes) == sorted(CODE_NAMES)
+
+
+def test_same_input_same_files(clusters, tmp_path):
+    contents = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        clusters("--csv", folder / "a.csv", "--save", folder / "m.mt")
+        contents.append([(folder / file).read_bytes() for file in ("a.csv", "m.mt")])
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("flat", [[], ["--flat"]])
+def test_number_of_groups(clusters, tmp_path, groups, flat):
+    assert found(clusters, tmp_path, *flat, groups=groups)["n_groups"] == groups
+
+
+def test_the_data_choose_the_size_of_a_tree(clusters, tmp_path):
+    content = found(clusters, tmp_path, groups="auto")
+    assert content["made"]["parameters"]["max_leaf_nodes"] is None
+    assert content["n_groups"] >= 4
+
+
+def test_the_data_choose_how_many_flat_groups(clusters, tmp_path):
+    assert found(clusters, tmp_path, "--flat", groups="auto")["n_groups"] == 4
+
+
+def test_a_flat_choice_is_explained(clusters):
+    shown = clusters("--flat", groups="auto").stdout
+    assert "Chosen by the information criterion (BIC), lowest among 1 to 7 groups." in shown
+
+
+def test_one_group_says_why(clusters):
+    assert "Not split: " in clusters(groups=1).stdout
+
+
+def test_fewer_groups_than_asked_for_are_noted(clusters, tmp_path):
+    few = write_csv(tmp_path / "t.csv", make_records(16))
+    result = clusters(table=few, groups=8)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"note: [1-3] groups? instead of 8: ", result.stderr)
+    assert "max_leaf_nodes" not in result.stderr
+
+
+@pytest.mark.parametrize("flat", [[], ["--flat"]])
+@pytest.mark.parametrize(("option", "value"), [("--refine", "em"), ("--no-refine", None)])
+def test_refine(clusters, tmp_path, flat, option, value):
+    content = found(clusters, tmp_path, *flat, option)
+    assert content["made"]["parameters"]["refine"] == value
+
+
+def test_outcomes_are_told_and_small_numbers_hidden(clusters, tmp_path):
+    content = found(clusters, tmp_path, "--outcome", "died")
+    result = clusters("--outcome", "died")
+    row = next(line for line in result.stdout.splitlines() if line.startswith("died "))
+    # 18, 30, none and three of sixty each; and the whole would tell of the three.
+    assert sorted(row.split()[1:-1]) == ["0.0%", "30.0%", "50.0%", "<5"]
+    assert row.split()[-1] == "*"
+    counts = content["outcomes"][0]["classes"][0]["n_records"]
+    assert sorted(map(str, counts)) == ["0", "18", "30", "None"]
+    assert content["outcomes"][0]["classes"][0]["n_all"] is None
+    # Nor do accuracies, which are ratios of the same numbers.
+    assert content["quality"]["predictive_power"] == []
+    assert "died: told from the group alone: AUC about 0.8" in result.stdout
+
+
+def test_min_cell(clusters, tmp_path):
+    content = found(clusters, tmp_path, "--outcome", "died", "--min-cell", 1)
+    one = content["outcomes"][0]["classes"][0]
+    assert (sorted(one["n_records"]), one["n_all"]) == ([0, 3, 18, 30], 51)
+    power = content["quality"]["predictive_power"][0]
+    assert power["baseline"] == pytest.approx(1 - 51 / N_RECORDS, abs=1e-4)
+    shown = clusters("--outcome", "died", "--min-cell", 1).stdout
+    assert "5.0%" in shown
+    assert "<" not in shown
+    assert "died: told from the group alone in 78.8% of records, without it in 78.8%" in shown
+
+
+def test_several_outcomes_and_patterns(clusters):
+    shown = clusters("--outcome", "d*", "--outcome", "condition").stdout
+    assert "condition\n" in shown
+    for name in CONDITIONS:
+        row = next(line for line in shown.splitlines() if line.strip().startswith(f"{name} "))
+        assert row.split().count("100.0%") == 1
+        assert row.split()[-1] == "25.0%"
+    assert "condition: told from the group alone in 100.0% of records" in shown
+
+
+def test_an_outcome_of_numbers(run, records, tmp_path):
+    path = write_csv(
+        tmp_path / "t.csv", [{**r, "days": str(i % 40)} for i, r in enumerate(records)]
+    )
+    result = run("clusters", path, "-k", 4, "--outcome", "days", "--code-column", "DX*")
+    assert result.exit_code == 0, result.output
+    assert "note: outcome 'days' holds numbers" in result.stderr
+    assert "up to 9" in result.stdout
+
+
+def test_stability(clusters, tmp_path):
+    quality = found(clusters, tmp_path, "--stability")["quality"]["stability"]
+    assert quality["n"] == 5
+    assert 0.9 < quality["low"] <= quality["mean"] <= quality["high"] <= 1
+    assert "Stability over 5 repeats: " in clusters("--stability").stdout
+
+
+def test_title(clusters):
+    assert clusters("--title", "All of May").stdout.startswith("All of May: ")
+
+
+def test_verbose(clusters):
+    shown = clusters("--verbose").stderr
+    for words in ("reading visits.csv: ", "finding groups: ", "writing: "):
+        assert words in shown
+
+
+def test_options_of_codes(clusters, records, tmp_path):
+    changed = [dict(r) for r in records]
+    for r in changed:
+        r["DX9"] = "99999"
+    for r in changed[:3]:
+        r["DX8"] = "12345"
+    table = write_csv(tmp_path / "t.csv", [{"DX8": "", **r} for r in changed])
+
+    def count(*options):
+        return found(clusters, tmp_path, *options, table=table)["n_codes"]
+
+    plain = count()
+    assert plain == 21  # 999 is in every record, 123 in three
+    assert count("--keep-constant") == 22
+    assert count("--min-records", 4) == 20
+    assert count("--coverage", 0.5) < 15
+    left = found(clusters, tmp_path, "--min-codes", 5, table=table)
+    assert 0 < left["n_left_out"] < N_RECORDS
+    assert left["n_left_out"] + left["n_records"] == N_RECORDS
+
+
+def test_records_with_few_codes_are_assigned(clusters, tmp_path, records):
+    result = clusters("--min-codes", 4, "--csv", tmp_path / "a.csv")
+    assert result.exit_code == 0, result.output
+    rows = read_csv(tmp_path / "a.csv")
+    assert len(rows) == N_RECORDS
+    assert all((int(row["n_codes"]) >= 4) == (row["fitted"] == "yes") for row in rows)
+    assert {row["fitted"] for row in rows} == {"yes", "no"}
+    condition = {record["visit_id"]: record["condition"] for record in records}
+    pairs = Counter((row["group"], condition[row["id"]]) for row in rows)
+    # A record with one code of another condition goes there.
+    assert sum(n for _, n in pairs.most_common(4)) >= 0.97 * N_RECORDS
+
+
+def test_rollup_by_a_file(run, records_table, tmp_path):
+    path = tmp_path / "map.csv"
+    pairs = [f"{code},{name}" for name, codes in CONDITIONS.items() for code in codes.split()]
+    path.write_text("\n".join(["code,group", *pairs]) + "\n")
+    result = run("clusters", records_table, "--rollup", path, "-k", 4, "--code-column", "DX*")
+    assert result.exit_code == 0, result.output
+    assert "4 codes, 4 groups" in result.stdout
+
+
+def as_long(records):
+    rows = ["patient,visit,icd"]
+    for i, record in enumerate(records):
+        codes = [v for k, v in record.items() if k.startswith("DX") and v]
+        rows += [f"p{i // 8},{record['visit_id']},{code}" for code in codes]
+    return "\n".join(rows) + "\n"
+
+
+def test_forms_of_tables(run, records, tmp_path):
+    codes = [[v for k, v in r.items() if k.startswith("DX") and v] for r in records]
+    lists = ["visit_id;codes"]
+    lists += [f"{r['visit_id']};{' '.join(c)}" for r, c in zip(records, codes, strict=True)]
+    every = sorted({code for row in codes for code in row})
+    wide = [",".join(["visit_id", *every])]
+    wide += [
+        ",".join([r["visit_id"], *("1" if code in c else "0" for code in every)])
+        for r, c in zip(records, codes, strict=True)
+    ]
+    tables = {
+        "long": (as_long(records), ["--id-column", "visit", "--code-column", "icd"]),
+        "lists": ("\n".join(lists), ["--separator", ";"]),
+        "wide": ("\n".join(wide), []),
+    }
+    shown = set()
+    for form, (text, options) in tables.items():
+        path = tmp_path / f"{form}.csv"
+        path.write_text(text, encoding="utf-16")
+        options = [*options, "--encoding", "utf-16", "--rollup", "icd9", "-k", 4, "--title", "all"]
+        result = run("clusters", path, *options)
+        assert result.exit_code == 0, result.output
+        assert f"form {form}, " in result.stderr
+        shown.add(re.sub(r"\d\.\d s", "", result.stdout))
+    assert len(shown) == 1
+
+
+def test_union_by(run, records, tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text(as_long(records))
+    result = run("clusters", path, "--union-by", "patient", "-k", 2, "--code-column", "icd")
+    assert result.exit_code == 0, result.output
+    assert "30 records" in result.stdout
+
+
+def test_sheet(run, records, tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"note": ["nothing"]}).to_excel(book, sheet_name="about", index=False)
+        pd.DataFrame(records).to_excel(book, sheet_name="visits", index=False)
+    result = run("clusters", path, "--sheet", "visits", "-k", 4, "--rollup", "icd9")
+    assert result.exit_code == 0, result.output
+    assert f"{N_RECORDS} records" in result.stdout
+
+
+def test_include_records(clusters, refuses, records_table, tmp_path):
+    page = tmp_path / "r.html"
+    assert clusters("--include-records", "-o", page).exit_code == 0
+    assert "r007" in page.read_text(encoding="utf-8")
+    assert "--output" in refuses("clusters", records_table, "--include-records")
