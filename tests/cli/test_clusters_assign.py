@@ -1,0 +1,122 @@
+"""``momentree assign`` with a model of groups: new records, in words of the fit."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from momentree.datasets import read_records
+from momentree.tree import ClusterTree
+
+from .conftest import make_records, write_csv
+
+
+def rows_of(result):
+    assert result.exit_code == 0, result.output
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+@pytest.fixture(scope="module", params=["tree", "flat"])
+def groups_model(request, tmp_path_factory, records_table, code_names):
+    """A saved model of four groups, and the table of assignments of the fit."""
+    from typer.testing import CliRunner
+
+    from momentree.cli import app
+
+    folder = tmp_path_factory.mktemp("model")
+    arguments = ["clusters", records_table, "--rollup", "icd9", "-k", 4, "--names", code_names]
+    arguments += ["--save", folder / "m.mt", "--csv", folder / "a.csv"]
+    arguments += ["--flat"] if request.param == "flat" else []
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == 0, result.output
+    return folder / "m.mt", folder / "a.csv"
+
+
+def test_records_of_the_fit_go_where_they_were(run, groups_model, records_table, tmp_path):
+    model, first = groups_model
+    path = tmp_path / "again.csv"
+    result = run("assign", model, records_table, "--csv", path)
+    assert result.exit_code == 0, result.output
+    assert f"Assigned 240 records to 4 groups.\n\nWrote {path}" in result.stdout
+    with path.open(newline="") as file, first.open(newline="") as before:
+        again, were = list(csv.DictReader(file)), list(csv.DictReader(before))
+    for name in ("id", "group", "name", "probability"):
+        assert [row[name] for row in again] == [row[name] for row in were]
+
+
+def test_new_records_with_probabilities(run, groups_model, tmp_path):
+    model = groups_model[0]
+    new = make_records(40, seed=1)
+    result = run("assign", model, write_csv(tmp_path / "new.csv", new))
+    rows = rows_of(result)
+    groups = [f"group_{j}" for j in range(4)]
+    assert list(rows[0]) == ["id", "group", "name", "probability", *groups]
+    assert [row["id"] for row in rows] == [r["visit_id"] for r in new]
+    for row in rows:
+        shares = [float(row[name]) for name in groups]
+        assert sum(shares) == pytest.approx(1, abs=1e-4)
+        assert float(row["probability"]) == max(shares) == shares[int(row["group"])]
+    found = {}
+    for row, record in zip(rows, new, strict=True):
+        found.setdefault(record["condition"], []).append(row["name"])
+    assert len({max(set(names), key=names.count) for names in found.values()}) == 4
+
+
+def test_another_table_with_other_columns(run, groups_model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("who|codes\na|585.6 403.91\nb|V30.00;774.6\nc|\nd|Z99 585\n")
+    options = ["--id-column", "who", "--code-column", "codes", "--separator", "|"]
+    result = run("assign", groups_model[0], path, *options)
+    rows = rows_of(result)
+    assert [row["id"] for row in rows] == ["a", "b", "c", "d"]
+    assert rows[0]["group"] == rows[3]["group"] != rows[1]["group"]
+    assert "note: left out 1 code (1 entry) without a column, such as 'Z99'" in result.stderr
+    assert "note: 1 of 4 records have no code that the model knows" in result.stderr
+    assert run("assign", groups_model[0], path, *options, "--quiet").stderr == ""
+
+
+def test_union_by_of_the_fit(run, records, tmp_path):
+    rows = ["patient,icd"]
+    for i, record in enumerate(records):
+        rows += [f"p{i // 4},{record[f'DX{j}']}" for j in range(1, 7) if record[f"DX{j}"]]
+    table = tmp_path / "long.csv"
+    table.write_text("\n".join(rows) + "\n")
+    model = tmp_path / "m.mt"
+    options = ["--union-by", "patient", "--code-column", "icd", "-k", 2, "--save", model]
+    assert run("clusters", table, *options).exit_code == 0
+    new = tmp_path / "new.csv"
+    new.write_text("icd,patient\n5856,x\n40391,x\nV270,y\n")
+    assert [row["id"] for row in rows_of(run("assign", model, new))] == ["x", "y"]
+
+
+def test_a_model_saved_from_python(run, records_table, tmp_path):
+    """It knows no names of groups: their codes stand for them."""
+    read = read_records(records_table, rollup="icd9")
+    tree = ClusterTree(4).fit(read.X, feature_names=read.codes)
+    tree.save(tmp_path / "m.mt", vectorizer_config=read.coder.to_dict())
+    rows = rows_of(run("assign", tmp_path / "m.mt", records_table))
+    assert [int(row["group"]) for row in rows] == tree.labels_.tolist()
+    names = [leaf.name for leaf in tree.leaves_]
+    assert all(row["name"] == names[int(row["group"])] for row in rows)
+
+
+@pytest.mark.parametrize("option", ["--text-column", "--vocabulary"])
+def test_options_of_documents_are_refused(refuses, groups_model, records_table, option):
+    line = refuses("assign", groups_model[0], records_table, option, "x")
+    assert f"{option} is for documents" in line
+
+
+@pytest.mark.parametrize("option", ["--code-column", "--union-by", "--sheet"])
+def test_options_of_records_are_refused(refuses, model, lasting_table, option):
+    assert f"{option} is for records" in refuses("assign", model, lasting_table, option, "x")
+
+
+def test_bad_new_records(refuses, groups_model, tmp_path):
+    model = groups_model[0]
+    assert "none.csv" in refuses("assign", model, tmp_path / "none.csv")
+    path = tmp_path / "t.csv"
+    path.write_text("visit_id,note\na,nothing\nb,of use\n")
+    assert "--code-column" in refuses("assign", model, path)
+    assert "no column 'ICD'" in refuses("assign", model, path, "--code-column", "ICD")
