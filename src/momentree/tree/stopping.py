@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
+from momentree.inference import log_joint, log_posterior
 from momentree.moments import typical_unit
 from momentree.objects import MixtureParameters
 from momentree.tree.split import Split
@@ -19,6 +20,9 @@ Floats = NDArray[np.float64]
 Stop = Literal["bic"]
 Worth = Callable[[Split, RowBlocks, Floats, Floats], str]
 """Given a split, its documents, their weights and units, says why it is not worth making."""
+
+NEXT_TO_NOTHING = 1e-9
+"""Samples by which fits are smoothed here, so that logarithms are finite."""
 
 
 def always(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> str:  # noqa: ARG001
@@ -69,14 +73,16 @@ def bic_of(
 ) -> str:
     """Make a split of samples under a mixture that lowers the Bayesian information criterion.
 
-        gain > p / 2 log n
+        sum_i v_i ( log sum_j omega_j P[x_i | side j] - log P[x_i] ) > (p + 1) / 2 log n
+
+    for n samples, the sum of their weights v, with p features that occur in them.
 
     Parameters
     ----------
     family : type of MixtureParameters
         The mixture.
     split : Split
-        The candidate; a split into s sides adds s - 1 times p parameters.
+        The candidate; a split into s sides adds s - 1 times p + 1 parameters.
     rows : RowBlocks of shape (n, p)
         Statistics of the samples.
     sample_weight : ndarray of shape (n,)
@@ -88,10 +94,28 @@ def bic_of(
     -------
     str
         Why the split is not worth making; "" when it is.
+
+    Notes
+    -----
+    The likelihood is that of a mixture, in which no sample belongs to a side for certain. The gain
+    of :class:`Split` takes the sides as known: cutting any group in halves gains as much as its
+    samples differ along the cut, noise as well, and no penalty of parameters makes up for it.
     """
     columns = np.arange(rows.shape[1]) < family.n_features(rows.shape[1])
-    added = np.count_nonzero(_seen(rows, sample_weight) & columns)
-    return _worth(split.gain, float(added * split.side.max()), sample_weight)
+    added = np.count_nonzero(_seen(rows, sample_weight) & columns) + 1
+    n_sides = int(split.side.max()) + 1
+    groups = (split.side[:, None] == np.arange(n_sides)) * sample_weight[:, None]
+    sums, sizes = rows.sum(lambda B: B.tdot(groups[B.at])), groups.sum(axis=0)
+    sides = family.fitted_to(sums, sizes, NEXT_TO_NOTHING)
+    whole = family.fitted_to(
+        sums.sum(axis=1, keepdims=True), sizes.sum(keepdims=True), NEXT_TO_NOTHING
+    )
+    gains = _log_likelihoods(rows, sides) - _log_likelihoods(rows, whole)
+    return _worth(float(sample_weight @ gains), float(added * (n_sides - 1)), sample_weight)
+
+
+def _log_likelihoods(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
+    return log_posterior(log_joint(rows, parameters))[1]
 
 
 def _seen(rows: RowBlocks, sample_weight: Floats) -> NDArray[np.bool_]:
