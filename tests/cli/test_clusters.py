@@ -118,7 +118,7 @@ def test_number_of_groups(clusters, tmp_path, groups, flat):
 def test_the_data_choose_the_size_of_a_tree(clusters, tmp_path):
     content = found(clusters, tmp_path, groups="auto")
     assert content["made"]["parameters"]["max_leaf_nodes"] is None
-    assert content["n_groups"] >= 4
+    assert content["n_groups"] == 4
 
 
 def test_the_data_choose_how_many_flat_groups(clusters, tmp_path):
@@ -140,6 +140,15 @@ def test_fewer_groups_than_asked_for_are_noted(clusters, tmp_path):
     assert result.exit_code == 0, result.output
     assert re.search(r"note: [1-3] groups? instead of 8: ", result.stderr)
     assert "max_leaf_nodes" not in result.stderr
+    assert re.search(r"instead of 8: fewer than 2 x --min-samples-leaf = 10 records", result.stderr)
+
+
+def test_min_samples_leaf(clusters, refuses, records_table):
+    shown = clusters("--min-samples-leaf", 70, groups=4).stdout
+    assert "1 group," in shown
+    assert "one side would hold fewer than --min-samples-leaf = 70" in shown
+    line = refuses("clusters", records_table, "--flat", "--min-samples-leaf", 9)
+    assert "is for trees" in line
 
 
 @pytest.mark.parametrize("flat", [[], ["--flat"]])

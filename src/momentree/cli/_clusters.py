@@ -45,6 +45,8 @@ class Job:
         How many groups; 0 lets the data choose.
     flat : bool
         A mixture instead of a tree.
+    min_samples_leaf : int
+        Fewest records in a group of a tree.
     refine : bool
         Whether to refine by EM.
     edits : sequence of Edit
@@ -64,6 +66,7 @@ class Job:
     records: Records
     groups: int
     flat: bool
+    min_samples_leaf: int
     refine: bool
     edits: Sequence[Edit]
     stability: bool
@@ -89,9 +92,7 @@ def run(job: Job) -> None:
     start = time.perf_counter()
     with job.progress.stage("finding groups"):
         fitted, remarks = _fit(job, X)
-        found = int(len(fitted.leaves_) if hasattr(fitted, "leaves_") else len(fitted.weights_))
-        if 0 < found < job.groups:
-            _work.tell(f"{found} groups instead of {job.groups}{_why(fitted)}", quiet=job.quiet)
+        _note_fewer(job, fitted)
         edited = apply_edits(
             fitted, X, job.edits, lambda message: _work.tell(message, quiet=job.quiet)
         )
@@ -118,7 +119,7 @@ def run(job: Job) -> None:
         write("--save", lambda path: edited.save(path, vectorizer_config=config))
     if not job.quiet:
         if summary["n_leaves"] == 1 and not job.flat:
-            remarks = [*remarks, f"Not split{_why(edited)}"]
+            remarks = [*remarks, f"Not split: {_why(edited) or 'one group was asked for'}"]
         _show(summary, took, remarks)
         _work.list_files(outputs)
 
@@ -144,7 +145,12 @@ def _fit(job: Job, X: Any) -> tuple[Any, list[str]]:
     if not job.flat:
         from momentree.tree import ClusterTree
 
-        tree = ClusterTree(max_leaf_nodes=job.groups or None, refine=refine, data="binary")
+        tree = ClusterTree(
+            job.groups or None,
+            min_samples_leaf=job.min_samples_leaf,
+            refine=refine,
+            data="binary",
+        )
         return tree.fit(X, feature_names=names), []
     from momentree.models import BernoulliMixture
 
@@ -174,12 +180,23 @@ def _fewest_bits(job: Job, fit: Any, X: Any) -> tuple[Any, list[str]]:
     return best, [f"Chosen by the information criterion (BIC), lowest among 1 to {k} groups."]
 
 
+def _note_fewer(job: Job, fitted: Any) -> None:
+    """Tell that there are fewer groups than were asked for, and why."""
+    found = len(fitted.leaves_) if hasattr(fitted, "leaves_") else len(fitted.weights_)
+    if found < job.groups:
+        groups = "group" if found == 1 else "groups"
+        reason = _why(fitted)
+        _work.tell(
+            f"{found} {groups} instead of {job.groups}{reason and ': ' + reason}", quiet=job.quiet
+        )
+
+
 def _why(fitted: Any) -> str:
-    """Say why a tree stopped to grow, by its largest leaf."""
-    if not hasattr(fitted, "leaves_"):
-        return ""
-    reason = max(fitted.leaves_, key=lambda leaf: leaf.weight).reason
-    return f": {in_options(reason)}" if reason else ""
+    """Say why a tree stopped to grow, by its largest leaf that says it."""
+    leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
+    # That it has as many leaves as were asked for was true before EM emptied one.
+    reasons = [leaf.reason for leaf in leaves if "max_leaf_nodes" not in leaf.reason]
+    return in_options(next(filter(None, reasons), ""))
 
 
 def _quality(job: Job, fitted: Any, edited: Any, X: Any) -> dict[str, Any]:

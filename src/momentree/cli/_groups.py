@@ -16,7 +16,6 @@ from momentree.cli._terminal import (
     Style,
     bar_of,
     cut,
-    fit,
     style_of,
     walk,
 )
@@ -204,10 +203,12 @@ def _interval(interval: Sequence[float] | None, style: Style) -> str:
 
 
 def _name(name: str, room: int, style: Style) -> str:
-    """Return as many whole names of codes as fit."""
+    """Return as much of the name of a group as fits."""
     # In the page no line ends before a dot: a blank that does not break stands there.
-    parts = [_plain(part, style) for part in name.replace("\N{NO-BREAK SPACE}", " ").split(" · ")]
-    return fit(parts, room, f" {style.dot} ")
+    parts = name.replace("\N{NO-BREAK SPACE}", " ").split(" · ")
+    text = cut(f" {style.dot} ".join(_plain(part, style) for part in parts), room)
+    # What is left after a cut may end in a dot, or in a name that was cut before.
+    return text[:-3].rstrip(f" .…{style.dot}") + "..." if text.endswith("...") else text
 
 
 def _wrapped(items: Sequence[str], width: int, style: Style) -> list[str]:

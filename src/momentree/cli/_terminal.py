@@ -21,7 +21,6 @@ __all__ = [
     "bar_of",
     "cut",
     "draw_topics",
-    "fit",
     "print_text",
     "stdout_console",
     "style_of",
@@ -148,7 +147,7 @@ def draw_topics(summary: Mapping[str, Any], console: Console) -> Text:
             number = f"{node['leaf']:>{number_width}} "
             line.append(number, style=f"bold {colour}")
             room -= len(number)
-            name = fit([words[i] for i in node["top"]], room) or cut(node["name"], room)
+            name = _fit([words[i] for i in node["top"]], room) or cut(node["name"], room)
         else:
             name = cut(node["name"], room)
         line.append(name, style="" if is_leaf else "dim" if node["parent"] is not None else "bold")
@@ -206,11 +205,11 @@ def cut(text: str, width: int) -> str:
     return head.rstrip(" ,") + "..."
 
 
-def fit(words: Sequence[str], width: int, separator: str = ", ") -> str:
+def _fit(words: Sequence[str], width: int) -> str:
     """Join as many whole words as fit; the first is shortened when even it does not."""
     line = ""
     for word in words:
-        longer = f"{line}{separator}{word}" if line else word
+        longer = f"{line}, {word}" if line else word
         if cell_len(longer) > width:
             break
         line = longer

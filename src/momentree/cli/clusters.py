@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from momentree.cli._choices import parse_leaves
+from momentree.cli._choices import given, parse_leaves
 from momentree.cli._edits import read_edits
 from momentree.cli._guard import guarded, in_options
 from momentree.exceptions import InvalidParameterError
@@ -68,6 +68,12 @@ def clusters(
             "--flat", help="A flat list of groups (a mixture), no tree.", rich_help_panel=GROUPS
         ),
     ] = False,
+    min_samples_leaf: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Fewest records in a group of a tree.", rich_help_panel=GROUPS
+        ),
+    ] = 5,
     refine: Annotated[
         bool, typer.Option(help="Refine the moments' answer by EM.", rich_help_panel=GROUPS)
     ] = True,
@@ -279,6 +285,9 @@ def clusters(
     from momentree.cli._progress import Progress
 
     edits = read_edits(context, {"merge": merge or (), "split": split or ()})
+    if flat and given(context, "min_samples_leaf"):
+        message = "--min-samples-leaf is for trees: leave it out, or leave out --flat."
+        raise InvalidParameterError(message)
     if include_records and output is None:
         message = "--include-records is for the report: add --output FILE.html."
         raise InvalidParameterError(message)
@@ -316,6 +325,7 @@ def clusters(
             records=records,
             groups=groups,
             flat=flat,
+            min_samples_leaf=min_samples_leaf,
             refine=refine,
             edits=edits,
             stability=stability,
