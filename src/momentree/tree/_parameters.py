@@ -60,7 +60,7 @@ def check_parameters(tree: Any, choices: Mapping[str, tuple[str | None, ...]]) -
         ("max_leaf_nodes", 1, True),
         ("max_depth", 0, True),
         ("max_iter", 1, False),
-        ("n_components", 2, True),
+        ("n_components", 1, True),
     ):
         value = getattr(tree, name, None if optional else 0)
         if value is None and optional:
