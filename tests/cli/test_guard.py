@@ -72,7 +72,28 @@ def test_warnings_are_one_line(capsys):
         ("its columns are 'text_column'", "its columns are 'text_column'"),
         ("cannot read data/min_df.csv", "cannot read data/min_df.csv"),
         ("the encoding of the file", "the encoding of the file"),
+        ("name them with code_columns, or", "name them with --code-column, or"),
+        (
+            "lower min_records, pass drop_constant=False",
+            "lower --min-records, pass --keep-constant",
+        ),
+        ("pass rollup='icd9'", "pass --rollup icd9"),
+        ("it is an outcome of names", "it is an outcome of names"),
     ],
 )
 def test_messages_name_options(message, expected):
     assert in_options(message) == expected
+
+
+def test_a_command_may_spell_a_parameter_otherwise(capsys):
+    spelling = {"max_leaf_nodes": "groups"}
+    assert in_options("max_leaf_nodes=3, min_df", spelling) == "--groups 3, --min-df"
+    with pytest.raises(typer.Exit), guarded(spelling):
+        raise ReadError("max_leaf_nodes=3")
+    assert capsys.readouterr().err == "momentree: error: --groups 3\n"
+
+
+def test_lack_of_memory_is_for_each_command(capsys):
+    with pytest.raises(typer.Exit), guarded(less="raise --min-records"):
+        raise MemoryError
+    assert "not enough memory; raise --min-records, or give less data" in capsys.readouterr().err
