@@ -53,7 +53,7 @@ def test_a_round_trip_changes_nothing(kind, refine, tmp_path):
         {"max_leaf_nodes": 1},
         {"max_leaf_nodes": 1, "refine": None},
         {"max_leaf_nodes": None},
-        {"unit_length": False},
+        {"scaling": None},
     ],
     ids=str,
 )

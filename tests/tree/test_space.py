@@ -16,13 +16,13 @@ from momentree.tree.space import Space
 from .cluster_data import KINDS, of_kind
 
 
-def space_of(X, kind="auto", weight=None, unit_length=True):
+def space_of(X, kind="auto", weight=None, scaled=True):
     X = np.asarray(X, dtype=np.float64)
     gone = np.isnan(X)
     values = sp.csr_array(np.where(gone, 0.0, X))
     missing = sp.csr_array(gone.astype(float)) if gone.any() else None
     weight = np.ones(len(X)) if weight is None else weight
-    space = Space.of(values, missing, weight, kind, unit_length=unit_length)
+    space = Space.of(values, missing, weight, kind, scaled=scaled)
     return space, space.rows(values, missing)
 
 
@@ -32,7 +32,8 @@ def space_of(X, kind="auto", weight=None, unit_length=True):
         ([[0, 1], [1, 1]], "binary", BernoulliParameters),
         ([[0, np.nan], [1, 1]], "binary", IncompleteBernoulliParameters),
         ([[0, 2], [1, 1]], "counts", PoissonParameters),
-        ([[0, 0.5], [1, 1]], "non_negative", GaussianParameters),
+        ([[0, 0.5], [1, 0]], "non_negative", GaussianParameters),
+        ([[0, 0.5], [1, 1]], "real", GaussianParameters),
         ([[0, -1], [1, 1]], "real", GaussianParameters),
         ([[-0.0, 1], [1, 0]], "binary", BernoulliParameters),
         ([[0, 0], [0, 0]], "binary", BernoulliParameters),
@@ -93,11 +94,10 @@ def test_the_moments_see_records_of_unit_length(kind):
     X, _ = of_kind(kind)
     X[0] = 0.0
     space, rows = space_of(X)
-    seen = space.factors(rows)[:, None] * rows.matrix.toarray() * space.view
-    lengths = np.linalg.norm(seen, axis=1)
-    np.testing.assert_allclose(lengths[1:], 1.0, rtol=1e-12)
-    assert lengths[0] == 0.0
-    plain, rows = space_of(X, unit_length=False)
+    lifted = np.column_stack([rows.matrix.toarray() * space.view, np.full(len(X), space.constant)])
+    lengths = np.linalg.norm(space.factors(rows)[:, None] * lifted, axis=1)
+    np.testing.assert_allclose(lengths, 1.0, rtol=1e-12)
+    plain, rows = space_of(X, scaled=False)
     np.testing.assert_array_equal(plain.factors(rows), np.ones(len(X)))
 
 
@@ -123,7 +123,7 @@ def test_missing_values_weigh_by_how_often_a_column_is_seen():
     n, p, share = 40_000, np.array([0.2, 0.5, 0.8]), np.array([1.0, 0.7, 0.4])
     X = (rng.random((n, 3)) < p).astype(float)
     X[rng.random((n, 3)) > share] = np.nan
-    space, rows = space_of(X, unit_length=False)
+    space, rows = space_of(X, scaled=False)
     seen = (rows.matrix.toarray() * space.view)[:, :3]
     error = np.sqrt(p / share / n)  # a bound of the standard error of each mean
     assert (np.abs(seen.mean(axis=0) - p) < 4 * error).all()
@@ -137,7 +137,9 @@ def test_missing_values_weigh_by_how_often_a_column_is_seen():
 def test_a_space_is_the_same_from_its_numbers(kind):
     X, _ = of_kind(kind)
     space, rows = space_of(X)
-    again = Space.again(space.kind, space.shift, space.scale, space.view, unit_length=True)
+    again = Space.again(
+        space.kind, space.shift, space.scale, space.view, constant=space.constant, scaled=True
+    )
     assert (again.kind, again.family, again.unit_length, again.incomplete) == (
         (space.kind, space.family, space.unit_length, space.incomplete)
     )

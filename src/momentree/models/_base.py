@@ -126,14 +126,14 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 whole = "whole number" if kind is Integral else "number"
                 _refuse(name, number, f"a {whole} {'of at least' if closed else 'above'} {low}")
 
-    def _decompose(self, moments: Moments) -> Decomposition:
+    def _decompose(self, moments: Moments, *, warn: bool = True) -> Decomposition:
         """Decompose moments by the method asked for; warn where fewer components come back."""
         limit = 2 * self.n_components + WHITENING_ITER
         white = whiten(moments, self.n_components, tol=WHITENING_TOL, max_iter=limit)
         found = self._method()(
             moments, self.n_components, random_state=self.random_state, whitening=white
         )
-        if found.n_components < self.n_components:
+        if warn and found.n_components < self.n_components:
             reason = found.diagnostics.get("reason") or "the moments show no more"
             self._warn_of_fewer(found.n_components, reason)
         return found

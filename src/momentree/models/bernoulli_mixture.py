@@ -51,15 +51,18 @@ class BernoulliMixture(FlatModel):
     n_components : int >= 1, default=8
         Number of components k.
     decomposition : str or callable, default="sidiwo"
-        How raw moments are taken apart: "sidiwo", "svtd", "tensor_power_method", "als",
+        How moments are taken apart: "sidiwo", "svtd", "tensor_power_method", "als",
         "svd_method", "eigendecomposition", "jennrich" or "random_projections", each the function
         of that name in ``momentree.decomposition``; or a callable of their signature. "svtd" with
-        ``start="moments"`` is ASVTD (T Algorithm 2).
+        ``start="raw_moments"`` is ASVTD (T Algorithm 2).
     refine : {"em", None}, default="em"
         "em" improves the start by expectation-maximisation, which removes the bias of raw moments.
         None leaves what the start gives.
-    start : {"moments", "clusters", "tree", "three_view_mom", "three_view_tpm"}, default="moments"
-        Where EM starts. "moments" decomposes the raw moments. "clusters" and "tree" group the
+    start : {"moments", "raw_moments", "clusters", "tree", "three_view_mom", "three_view_tpm"}, \
+default="moments"
+        Where EM starts. "raw_moments" decomposes the raw moments, as the thesis does; "moments"
+        goes on to take their bias away, as the parameters found predict it, and decomposes what
+        is left, three times: see :class:`momentree.moments.CorrectedMoments`. "clusters" and "tree" group the
         records by D-SIDIWO, in one split into k or in a tree of k leaves, see
         :class:`momentree.ClusterTree`. "three_view_mom" and "three_view_tpm" deal the features to
         three views, whose cross moments have no bias but much noise (T section 4.3.1).
@@ -290,14 +293,15 @@ class BernoulliMixture(FlatModel):
         log.info("starting from %s", self.start)
         found = self._starts(data)[self.start]()
         k, reason = found.parameters.n_components, found.diagnostics.get("reason")
-        if k < self.n_components and self.start != "moments":  # of moments it has been told
+        if k < self.n_components and "moments" not in self.start:  # of moments it has been told
             self._warn_of_fewer(k, reason or "the moments show no more")
         return found
 
     def _starts(self, data: BinaryData) -> dict[str, Callable[[], Found]]:
         k, refine = self.n_components, bool(self.refine)
         return {
-            "moments": lambda: start_from_moments(data, self._decompose),
+            "moments": lambda: start_from_moments(data, self._decompose, corrected=True),
+            "raw_moments": lambda: start_from_moments(data, self._decompose, corrected=False),
             "clusters": lambda: start_from_tree(data, k, flat=True, refine=refine),
             "tree": lambda: start_from_tree(data, k, flat=False, refine=refine),
             "three_view_mom": lambda: start_from_views(
@@ -454,14 +458,16 @@ class BernoulliMixture(FlatModel):
         return tags
 
 
-_SPACE_OF_ONES = Space.again("binary", np.zeros(0), np.ones(0), np.ones(0), unit_length=True)
+_SPACE_OF_ONES = Space.again(
+    "binary", np.zeros(0), np.ones(0), np.ones(0), constant=0.0, scaled=True
+)
 
 
 def _prepared(
     ones: Any, missing: Any | None, weight: Floats
 ) -> tuple[BinaryData, NDArray[np.intp]]:
     """Return the data in canonical order, and the row of each sample."""
-    space = Space.of(ones, missing, weight, "binary", unit_length=True)
+    space = Space.of(ones, missing, weight, "binary", scaled=True)
     rows, at = in_canonical_order(space.rows(ones, missing), weight)
     d = ones.shape[1]
     both = rows.matrix

@@ -7,15 +7,16 @@ from momentree.moments.bernoulli_bias import (
     bernoulli_bias,
     bernoulli_bias_bounds,
 )
+from momentree.moments.bernoulli_correction import CorrectedMoments
 from momentree.moments.bounds import moment_error_bound, required_samples
 from momentree.moments.damping import Damped, Damping, damp, typical_unit
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
+from momentree.moments.lifted import LiftedMoments
 from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.observed import observed_shares
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.raw import RawMoments
-from momentree.moments.scaled import ScaledMoments
 from momentree.moments.single_topic import SingleTopicMoments, Weighting
 from momentree.moments.splits import split_views
 from momentree.moments.tfidf import tfidf
@@ -23,15 +24,16 @@ from momentree.moments.tfidf import tfidf
 __all__ = [
     "BernoulliBias",
     "BernoulliMoments",
+    "CorrectedMoments",
     "Damped",
     "Damping",
     "FactorialMoments",
     "LDAMoments",
+    "LiftedMoments",
     "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
     "RawMoments",
-    "ScaledMoments",
     "SingleTopicMoments",
     "Weighting",
     "bernoulli_bias",

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from momentree.backends import RowBlocks
 from momentree.moments._sample_means import SampleMeans
 
 __all__ = ["RawMoments"]
-
-Floats = NDArray[np.float64]
 
 
 class RawMoments(SampleMeans):
@@ -55,28 +49,3 @@ class RawMoments(SampleMeans):
     """
 
     _unit: ClassVar[float] = 0.0
-
-    @classmethod
-    def from_rows(
-        cls, rows: RowBlocks, *, sample_weight: Floats, factor: Floats | None = None
-    ) -> Self:
-        """Estimate the moments from rows that have been checked already.
-
-        Parameters
-        ----------
-        rows : RowBlocks of shape (n, d)
-            Values.
-        sample_weight : ndarray of shape (n,)
-            Weights >= 0, not all zero.
-        factor : ndarray of shape (n,), default=None
-            By what each row is scaled: the moments are those of factor_i x_i, without a copy.
-
-        Returns
-        -------
-        RawMoments
-            The moments.
-        """
-        v = sample_weight / sample_weight.sum()
-        if factor is None:
-            return cls(rows, np.stack([v, v, v]), cls._unit)
-        return cls(rows, np.stack([v * factor, v * factor**2, v * factor**3]), cls._unit)

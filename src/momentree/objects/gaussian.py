@@ -27,7 +27,7 @@ class GaussianParameters(MixtureParameters):
 
         log P[x, j] = x . mu_j / v_j - |x|^2 / (2 v_j) + b_j + const,
 
-    linear in the statistics (x, |x|^2, 1); the last lets linear scores of x have a constant.
+    linear in the statistics (x, |x|^2).
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class GaussianParameters(MixtureParameters):
 
     @classmethod
     def statistics(cls, X: Any) -> Any:
-        """Return (x, |x|^2, 1) of every sample.
+        """Return (x, |x|^2) of every sample.
 
         Parameters
         ----------
@@ -69,24 +69,21 @@ class GaussianParameters(MixtureParameters):
 
         Returns
         -------
-        csr_array of shape (n, d + 2)
-            X with two more columns.
+        csr_array of shape (n, d + 1)
+            X with one more column.
         """
         squares = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
-        return sp.csr_array(
-            sp.hstack([X, sp.csr_array(squares), sp.csr_array(np.ones_like(squares))], format="csr")
-        )
+        return sp.csr_array(sp.hstack([X, sp.csr_array(squares)], format="csr"))
 
     @classmethod
     def n_features(cls, n_statistics: int) -> int:
-        """Return d = p - 2."""
-        return n_statistics - 2
+        """Return d = p - 1."""
+        return n_statistics - 1
 
     @property
     def coefficients(self) -> Floats:
-        """mu_j / v_j, -1 / (2 v_j) and 0, shape (d + 2, k)."""
-        zero = np.zeros(self.n_components)
-        return np.vstack([self.centers / self.variances, -0.5 / self.variances, zero])
+        """mu_j / v_j and -1 / (2 v_j), shape (d + 1, k)."""
+        return np.vstack([self.centers / self.variances, -0.5 / self.variances])
 
     @property
     def offsets(self) -> Floats:
@@ -109,8 +106,8 @@ class GaussianParameters(MixtureParameters):
 
         Parameters
         ----------
-        sums : ndarray of shape (d + 2, k)
-            Sums of x, of |x|^2 and of 1 expected in each component.
+        sums : ndarray of shape (d + 1, k)
+            Sums of x and of |x|^2 expected in each component.
         sizes : ndarray of shape (k,)
             N, the samples expected in each component.
         smoothing : float > 0
@@ -121,7 +118,7 @@ class GaussianParameters(MixtureParameters):
         GaussianParameters
             Variances > 0. A component without samples gets the mean of all.
         """
-        d, total = len(sums) - 2, float(sizes.sum())
+        d, total = len(sums) - 1, float(sizes.sum())
         overall = sums.sum(axis=1) / total
         empty = sizes <= 0
         N = np.where(empty, 1.0, sizes)
@@ -141,8 +138,8 @@ class GaussianParameters(MixtureParameters):
 
         Parameters
         ----------
-        sums : ndarray of shape (d + 2, ...)
-            Sums of x, of |x|^2 and of 1 of each group.
+        sums : ndarray of shape (d + 1, ...)
+            Sums of x and of |x|^2 of each group.
         sizes : ndarray of shape (...)
             Samples of each group.
 
@@ -152,7 +149,7 @@ class GaussianParameters(MixtureParameters):
             In nats, less a constant for each sample; a group of no samples has 0. A group of equal
             samples counts as having the variance that rounding leaves.
         """
-        d = len(sums) - 2
+        d = len(sums) - 1
         N = np.where(sizes > 0, sizes, 1.0)
         squares = sums[d] / N
         v = np.maximum(squares - ((sums[:d] / N) ** 2).sum(axis=0), 1e-12 * squares) / d

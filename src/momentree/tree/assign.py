@@ -267,4 +267,7 @@ def reading_gaps(assigner: Assigner) -> Assigner:
 
 def _padded(rule: Rule) -> Rule:
     coef = np.concatenate([rule.coef, np.zeros_like(rule.coef)])
-    return LinearRule(coef, rule.intercept) if isinstance(rule, LinearRule) else ScoreRule(coef)
+    if isinstance(rule, LinearRule):
+        return LinearRule(coef, rule.intercept)
+    assert isinstance(rule, ScoreRule)  # noqa: S101 - there is no third
+    return ScoreRule(coef, rule.constant)

@@ -70,6 +70,9 @@ def assigner_state(assigner: Assigner, arrays: Arrays, prefix: str = "") -> dict
     arrays |= {
         f"{prefix}rule_coefs": np.concatenate(coefs, axis=1) if coefs else np.empty((0, 0)),
         f"{prefix}rule_intercepts": np.array(intercepts, dtype=np.float64),
+        f"{prefix}rule_constants": np.concatenate(
+            [rule.constant for rule in rules if isinstance(rule, ScoreRule)] or [np.empty(0)]
+        ),
         f"{prefix}rule_children": np.array(children, dtype=np.intp),
         f"{prefix}rule_sides": np.array(sides, dtype=np.intp),
     }
@@ -182,7 +185,7 @@ def _mixture(state: dict[str, Any], arrays: Arrays) -> MixtureAssigner:
     leaf = arrays[f"{prefix}leaf_of"].astype(np.intp, casting="same_kind")
     check_shape("leaf_of", leaf, (parameters.n_components,))
     for name, values in found.items():
-        if name != "centers":
+        if values.shape != parameters.centers.shape:  # else one number a component
             check_shape(name, values, (parameters.n_components,))
     return MixtureAssigner(parameters, leaf)
 
@@ -198,7 +201,9 @@ def _rules(prefix: str, arrays: Arrays) -> RuleAssigner:
     check_shape("rule_intercepts", intercepts, (m,))
     check_shape("rule_coefs", coefs, (coefs.shape[0], int(widths.sum())))
     check_shape("rule_children", flat, (int(sides.sum()),))
-    if not np.isfinite(coefs).all():
+    constants = arrays[f"{prefix}rule_constants"].astype(np.float64, casting="same_kind")
+    check_shape("rule_constants", constants, (int(sides[~linear].sum()),))
+    if not (np.isfinite(coefs).all() and np.isfinite(constants).all()):
         msg = "rules hold what is no finite number"
         raise ValueError(msg)
     parent = np.repeat(np.arange(m), sides)
@@ -210,8 +215,9 @@ def _rules(prefix: str, arrays: Arrays) -> RuleAssigner:
         msg = "the sides of its rules lead nowhere"
         raise ValueError(msg)
     columns = np.split(coefs, np.cumsum(widths)[:-1], axis=1)
+    of_scores = iter(np.split(constants, np.cumsum(sides[~linear])[:-1]))
     rules = tuple(
-        LinearRule(part[:, 0], float(b)) if straight else ScoreRule(part)
+        LinearRule(part[:, 0], float(b)) if straight else ScoreRule(part, next(of_scores))
         for part, b, straight in zip(columns, intercepts, linear, strict=False)
     )
     children = np.split(flat, np.cumsum(sides)[:-1])

@@ -41,9 +41,10 @@ class ClusterTree(TreeEstimator):
     The samples are split by the discriminators d_1, d_2 that SIDIWO recovers from the raw moments
     M2 = sum x x^T / n and M3 = sum x (x) x (x) x / n, and each side is split again (D-SIDIWO):
 
-        side(x) = argmax_j |d_j . x|.
+        side(x) = argmax_j |d_j . x + c_j|,
 
-    No random restarts: the same data give the same tree on every run, in any order of rows.
+    with a constant c that comes of a feature that all samples share. No random restarts: the same
+    data give the same tree on every run, in any order of rows.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class ClusterTree(TreeEstimator):
     max_depth : int >= 0 or None, default=None
         Most splits on the way from the root to a leaf. None sets no limit; for
         ``growth="depth"`` it stands for the least depth that can hold `max_leaf_nodes` leaves.
-    n_components : int >= 2 or None, default=None
+    n_components : int >= 1 or None, default=None
         Split all samples once, into this many clusters, by as many discriminators: a flat
         clustering. `max_leaf_nodes`, `max_depth` and `growth` are then not used.
     min_samples_leaf : int or float > 0, default=5
@@ -65,17 +66,17 @@ class ClusterTree(TreeEstimator):
         which may move samples between branches, "em" does both. None leaves what the moments
         give: D-SIDIWO, the most stable answer.
     data : {"auto", "binary", "counts", "non_negative", "real"}, default="auto"
-        What the data are; "auto" takes the first of these kinds that fits. Each kind is scaled,
-        and gains and EM are those of a mixture, of its own: binary: independent Bernoulli
-        variables; counts: independent Poisson variables; other values of zero or more: spherical
-        Gaussians; real values: spherical Gaussians, of columns that are first brought to mean 0
-        and variance 1.
-    unit_length : bool, default=True
-        Whether the moments see each sample scaled to length 1, so that a record of many codes
-        counts no more than one of few. The rule above does not ask for lengths. False is T
-        Algorithm 5 to the letter, and less stable on records. Real data are never scaled so: they
-        get a constant feature of length sqrt(n_features) instead, so that splits are by value and
-        not by direction.
+        What the data are; "auto" takes the first of these kinds that fits, but values of zero or
+        more that are seldom zero for real ones. Gains and EM are those of a mixture: of
+        independent Bernoulli variables for binary data, of independent Poisson variables for
+        counts, else of spherical Gaussians.
+    scaling : {"auto", None}, default="auto"
+        What the moments see. "auto": of data of zero or more, each sample with a constant beside
+        it, scaled to length 1, so that a record of many codes counts no more than one of few; of
+        real data, columns of mean 0 and variance 1, and a constant of sqrt(n_features). The
+        constant (of the size of a typical value: 1 in binary data) lets a split tell by how much
+        samples hold, and not only by of what. None is T Algorithm 5 to the letter, the data as
+        they are; on records of patients it is less stable (see ``docs/choices.md``).
     smoothing : float > 0, default=1.0
         Average samples that are added to each cluster in EM.
     stop : {"bic"}, default="bic"
@@ -155,7 +156,7 @@ class ClusterTree(TreeEstimator):
         growth: Growth = "best_first",
         refine: Refine | None = "em",
         data: Literal["auto"] | Kind = "auto",
-        unit_length: bool = True,
+        scaling: Literal["auto"] | None = "auto",
         smoothing: float = 1.0,
         stop: Stop = "bic",
         max_iter: int = 100,
@@ -170,7 +171,7 @@ class ClusterTree(TreeEstimator):
         self.growth = growth
         self.refine = refine
         self.data = data
-        self.unit_length = unit_length
+        self.scaling = scaling
         self.smoothing = smoothing
         self.stop = stop
         self.max_iter = max_iter
@@ -220,7 +221,7 @@ class ClusterTree(TreeEstimator):
         weight = check_sample_weight(sample_weight, X.shape[0])
         _check_something(X, weight)
         with shown(log, bool(self.verbose)), single_threaded_blas():
-            space = Space.of(X, missing, weight, self.data, unit_length=self.unit_length)
+            space = Space.of(X, missing, weight, self.data, scaled=self.scaling is not None)
             rows, at = in_canonical_order(space.rows(X, missing), weight)
             ordered = weight[at]
             branches = self._grow(space, rows, ordered)
@@ -245,6 +246,7 @@ class ClusterTree(TreeEstimator):
             smoothing=self.smoothing,
             family=space.family,
             view=space.view,
+            constant=space.constant,
         )
         return grow(
             rows,
@@ -420,6 +422,7 @@ class ClusterTree(TreeEstimator):
                 "growth": get_args(Growth),
                 "refine": (*get_args(Refine), None),
                 "data": ("auto", *get_args(Kind)),
+                "scaling": ("auto", None),
                 "stop": get_args(Stop),
             },
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.decomposition.sidiwo import discriminators
-from momentree.moments import RawMoments, ScaledMoments
+from momentree.moments import LiftedMoments
 from momentree.objects import MixtureParameters
 from momentree.refinement import em
 from momentree.tree.rules import LinearRule, Rule, ScoreRule
@@ -42,6 +42,8 @@ class DirectSplitter:
         For EM and gains.
     view : ndarray of shape (p,)
         What the moments see of each statistic.
+    constant : float
+        What they see besides, the same in every sample.
     """
 
     n_sides: int
@@ -50,6 +52,7 @@ class DirectSplitter:
     smoothing: float
     family: type[MixtureParameters]
     view: Floats
+    constant: float
 
     def __call__(self, rows: RowBlocks, sample_weight: Floats, factor: Floats) -> Split | NoSplit:
         """Split the samples `rows`, which the moments see scaled by `factor`."""
@@ -58,14 +61,13 @@ class DirectSplitter:
             return NoSplit(
                 f"fewer than {k} x min_samples_leaf = {k * self.min_samples_leaf:g} records"
             )
-        moments = ScaledMoments(
-            RawMoments.from_rows(rows, sample_weight=sample_weight, factor=factor), self.view
-        )
+        moments = LiftedMoments(rows, sample_weight, factor, self.view, self.constant)
         white = whiten(moments, k, tol=WHITENING_TOL, max_iter=WHITENING_ITER + 2 * k)
         if white.rank < k:
             return NoSplit(white.reason)
-        D = discriminators(moments, white) * self.view
-        rule: Rule = ScoreRule(np.ascontiguousarray(D.T))
+        D = discriminators(moments, white)
+        coef = np.ascontiguousarray((D[:, :-1] * self.view).T)
+        rule: Rule = ScoreRule(coef, self.constant * D[:, -1])
         split = self._settled(rule, rows, sample_weight)
         if not self.refine_iter or k > 2 or isinstance(split, NoSplit):
             return split

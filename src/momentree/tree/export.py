@@ -184,7 +184,7 @@ def scoring(assigner: Assigner, d: int) -> dict[str, Any]:
     nodes = []
     for rule, children in zip(assigner.rules, assigner.children, strict=True):
         if isinstance(rule, ScoreRule):
-            node = {"kind": "scores", "coef": rule.coef[:d].T, "intercept": np.zeros(len(children))}
+            node = {"kind": "scores", "coef": rule.coef[:d].T, "intercept": rule.constant}
         else:
             assert isinstance(rule, LinearRule)  # noqa: S101 - there is no third
             half = 0.5 * rule.coef[:d]

@@ -39,6 +39,7 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
     space = getattr(tree, "_space", None)
     if space is not None:
         arrays |= {"shift": space.shift, "scale": space.scale, "view": space.view}
+        arrays["constant"] = np.array([space.constant])
     manifest = {
         "format": FORMATS[type(tree).__name__],
         "format_version": FORMAT_VERSION,
@@ -103,7 +104,10 @@ def _space(tree: Any, kind: str, arrays: dict[str, NDArray[Any]], d: int) -> Spa
         msg = f"data of the kind {kind!r}"
         raise ValueError(msg)
     space = Space.again(
-        kind, arrays["shift"], arrays["scale"], arrays["view"], unit_length=tree.unit_length
+        kind,
+        *(arrays[name] for name in ("shift", "scale", "view")),
+        constant=float(arrays["constant"][0]),
+        scaled=tree.scaling is not None,
     )
     check_shape("shift", space.shift, (d,))
     check_shape("scale", space.scale, (d,))

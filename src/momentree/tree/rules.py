@@ -88,22 +88,25 @@ class LinearRule:
 
 @dataclass(frozen=True)
 class ScoreRule:
-    """The side of the largest score, in size: argmax_i |d_i . x| (T eq. 6.11).
+    """The side of the largest score, in size: argmax_i |d_i . x + c_i| (T eq. 6.11).
 
     Attributes
     ----------
     coef : ndarray of shape (p, s)
         d_i in columns, one a side.
+    constant : ndarray of shape (s,)
+        c_i; zero in the thesis.
     """
 
     coef: Floats
+    constant: Floats
 
     def scores(self, rows: RowBlocks) -> Floats:
-        """Return (d_i . x)^2 of each sample, shape (n, s)."""
-        return rows.map(lambda B: B.dot(self.coef) ** 2)
+        """Return (d_i . x + c_i)^2 of each sample, shape (n, s)."""
+        return rows.map(lambda B: (B.dot(self.coef) + self.constant) ** 2)
 
     def shares(self, rows: RowBlocks) -> Floats:
-        """Return (d_i . x)^2 / sum_j (d_j . x)^2; equal shares for a sample without scores.
+        """Return the square of each score over the sum of all; equal shares where all are zero.
 
         Over the samples of the split, sum_i <d_j, x_i>^2 / n = 1 for every side (T Theorem 6.2.1):
         squares weigh the sides alike.
@@ -115,4 +118,4 @@ class ScoreRule:
 
     def reordered(self, order: Ints) -> ScoreRule:
         """Return the rule with its sides in another order."""
-        return ScoreRule(np.ascontiguousarray(self.coef[:, order]))
+        return ScoreRule(np.ascontiguousarray(self.coef[:, order]), self.constant[order])

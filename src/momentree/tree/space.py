@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree.backends import RowBlocks
+from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import InvalidDataError
 from momentree.moments import observed_shares
 from momentree.objects import (
@@ -50,8 +50,10 @@ class Space:
         Values are taken as (x - shift) / scale; 0 and 1 but for real data.
     view : ndarray of shape (p,)
         What the moments see of each statistic: a factor, 0 where they do not see it.
+    constant : float
+        What the moments see besides, the same in every sample.
     unit_length : bool
-        Whether the moments see samples scaled to unit length.
+        Whether the moments see samples, with the constant, scaled to unit length.
     """
 
     kind: Kind
@@ -59,6 +61,7 @@ class Space:
     shift: Floats
     scale: Floats
     view: Floats
+    constant: float
     unit_length: bool
 
     @property
@@ -67,9 +70,7 @@ class Space:
         return self.family is IncompleteBernoulliParameters
 
     @classmethod
-    def of(
-        cls, X: Any, missing: Any | None, weight: Floats, kind: str, *, unit_length: bool
-    ) -> Space:
+    def of(cls, X: Any, missing: Any | None, weight: Floats, kind: str, *, scaled: bool) -> Space:
         """Return the space of given data.
 
         Parameters
@@ -82,8 +83,8 @@ class Space:
             Sample weights.
         kind : {"auto", "binary", "counts", "non_negative", "real"}
             "auto" finds out.
-        unit_length : bool
-            Whether samples of zero or more are scaled to unit length; real ones never are.
+        scaled : bool
+            Whether the moments see data scaled, and a constant beside them.
 
         Raises
         ------
@@ -92,9 +93,13 @@ class Space:
             one is above 1e100 in size.
         """
         _check_size(X)
-        found = _kind_of(X)
-        chosen: Kind = found if kind == "auto" else _checked(kind, found, X)
+        chosen = _kind_of(X) if kind == "auto" else _checked(kind, X)
         _check_gaps(chosen, missing)
+        if chosen != "binary" or missing is not None:
+            # Means to the last bit for any order of rows: symmetric groups are told apart by it.
+            ordered, at = in_canonical_order(RowBlocks(X), weight)
+            X, weight = ordered.matrix, weight[at]
+            missing = None if missing is None else missing[at]
         d = X.shape[1]
         family = _FAMILIES[chosen]
         shift, scale, view = np.zeros(d), np.ones(d), np.ones(d)
@@ -103,25 +108,30 @@ class Space:
             shares = observed_shares(missing, weight)
             assert shares is not None  # noqa: S101 - there are missing values
             view = np.concatenate([1.0 / shares, np.zeros(d)])
-        elif chosen == "real":
+        elif chosen == "real" and scaled:
             shift, scale = _location_and_scale(X, weight)
-            # The constant outweighs all columns together, so that it is the first direction of
-            # every group, and the largest differences within the group the second.
-            view = np.concatenate([np.ones(d), [0.0, np.sqrt(d)]])
-        elif chosen == "non_negative":
-            view = np.concatenate([np.ones(d), [0.0, 0.0]])
-        return cls(chosen, family, shift, scale, view, unit_length and chosen != "real")
+        if family is GaussianParameters:
+            view = np.append(np.ones(d), 0.0)
+        constant = _constant(chosen, X, weight) if scaled else 0.0
+        return cls(chosen, family, shift, scale, view, constant, scaled and chosen != "real")
 
     @classmethod
     def again(
-        cls, kind: str, shift: Floats, scale: Floats, view: Floats, *, unit_length: bool
+        cls,
+        kind: str,
+        shift: Floats,
+        scale: Floats,
+        view: Floats,
+        *,
+        constant: float,
+        scaled: bool,
     ) -> Space:
         """Return a space from what is kept of it in a file."""
         chosen: Kind = get_args(Kind)[get_args(Kind).index(kind)]
         family = _FAMILIES[chosen]
         if chosen == "binary" and len(view) == 2 * len(shift):
             family = IncompleteBernoulliParameters
-        return cls(chosen, family, shift, scale, view, unit_length and chosen != "real")
+        return cls(chosen, family, shift, scale, view, constant, scaled and chosen != "real")
 
     def check(self, X: Any, missing: Any | None) -> None:
         """Check that samples are of the kind of the fit.
@@ -132,7 +142,7 @@ class Space:
             If they are not; the message names row and column.
         """
         _check_size(X)
-        _checked(self.kind, _kind_of(X), X)
+        _checked(self.kind, X)
         _check_gaps(self.kind, missing)
 
     def rows(self, X: Any, missing: Any | None) -> RowBlocks:
@@ -141,23 +151,33 @@ class Space:
             return RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
         if self.kind == "real":
             X = sp.csr_array((X.toarray() - self.shift) / self.scale)
-        elif self.kind == "non_negative":
-            # The same lengths that the moments see: a mixture of directions.
-            X = sp.csr_array(sp.diags_array(_inverse_lengths(X)) @ X) if self.unit_length else X
+        elif self.kind == "non_negative" and self.unit_length:
+            # The same lengths that the moments see: Gaussians around directions.
+            lengths = _inverse_roots(RowBlocks(_squared(X)).row_sums)
+            X = sp.csr_array(sp.diags_array(lengths) @ X)
         return RowBlocks(self.family.statistics(X))
 
     def factors(self, rows: RowBlocks) -> Floats:
         """Return by what the moments scale each row, shape (n,)."""
-        n = rows.shape[0]
-        if not self.unit_length or self.kind == "non_negative":
-            return np.ones(n)
-        squares = self.view**2
-        if self.kind == "binary":
-            return _inverse_roots(rows.map(lambda B: B.dot(squares)))
-        return _inverse_lengths(rows.matrix)
+        if not self.unit_length:
+            return np.ones(rows.shape[0])
+        if self.kind == "counts":
+            squares = RowBlocks(_squared(rows.matrix)).row_sums
+        else:
+            # A one is its own square; the squared length of other values is a statistic.
+            right = self.view**2 if self.kind == "binary" else 1.0 - self.view
+            squares = rows.map(lambda B: B.dot(right))
+        return _inverse_roots(squares + self.constant**2)
 
 
 def _kind_of(X: Any) -> Kind:
+    found = _narrowest(X)
+    # Values of zero or more that are seldom zero are measurements: their sizes tell, not only
+    # their proportions.
+    return "real" if found == "non_negative" and 2 * X.nnz > X.shape[0] * X.shape[1] else found
+
+
+def _narrowest(X: Any) -> Kind:
     data = X.data
     if not len(data) or (data.min() >= 0 and data.max() <= 1 and ((data == 0) | (data == 1)).all()):
         return "binary"
@@ -166,8 +186,8 @@ def _kind_of(X: Any) -> Kind:
     return "counts" if (data == np.floor(data)).all() else "non_negative"
 
 
-def _checked(kind: str, found: Kind, X: Any) -> Kind:
-    order = get_args(Kind)
+def _checked(kind: str, X: Any) -> Kind:
+    found, order = _narrowest(X), get_args(Kind)
     asked: Kind = order[order.index(kind)]
     if order.index(found) > order.index(asked):
         fits = {"binary": (0, 1), "counts": "whole numbers", "non_negative": "numbers"}
@@ -191,13 +211,28 @@ def _row(X: Any, at: int) -> int:
 
 
 def _check_size(X: Any) -> None:
-    if X.data.max(initial=0) > MAX_SIZE or X.data.min(initial=0) < -MAX_SIZE:
+    if float(X.data.max(initial=0)) > MAX_SIZE or float(X.data.min(initial=0)) < -MAX_SIZE:
         at = int(np.argmax(np.abs(X.data) > MAX_SIZE))
         msg = (
             f"Values too large in data: row {_row(X, at)}, column {X.indices[at]} holds "
             f"{X.data[at]}; numbers are {MAX_SIZE:g} or less in size"
         )
         raise InvalidDataError(msg)
+
+
+def _constant(kind: Kind, X: Any, weight: Floats) -> float:
+    """Return the value of the feature that all samples share in the moments."""
+    if kind == "binary":
+        return 1.0
+    if kind == "real":
+        # It outweighs all columns together, so that it is the first direction of every group, and
+        # the largest differences within the group the second.
+        return float(np.sqrt(X.shape[1]))
+    # As much as a value that is not zero; where rows have unit length already, of such rows.
+    filled = float(weight @ np.diff(X.indptr))
+    unit = kind == "non_negative"
+    squares = float(weight.sum() if unit else weight @ RowBlocks(_squared(X)).row_sums)
+    return float(np.sqrt(squares / max(filled, np.finfo(float).tiny)))
 
 
 def _check_gaps(kind: Kind, missing: Any | None) -> None:
@@ -214,15 +249,16 @@ def _check_gaps(kind: Kind, missing: Any | None) -> None:
 def _location_and_scale(X: Any, weight: Floats) -> tuple[Floats, Floats]:
     v = weight / weight.sum()
     mean = np.asarray(X.T @ v)
-    square = np.asarray(X.multiply(X).T @ v)
+    square = np.asarray(_squared(X).T @ v)
     spread = np.sqrt(np.maximum(square - mean**2, 0.0))
     tiny = 1e-7 * np.sqrt(np.maximum(square, 1e-300))  # a constant column, up to rounding
     return mean, np.where(spread > tiny, spread, np.inf)
 
 
-def _inverse_lengths(X: Any) -> Floats:
-    return _inverse_roots(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+def _squared(X: Any) -> Any:
+    """Return the squares of all values, in double precision: those of small types overflow."""
+    return sp.csr_array((X.data.astype(np.float64) ** 2, X.indices, X.indptr), X.shape)
 
 
 def _inverse_roots(squares: Floats) -> Floats:
-    return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+    return np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
