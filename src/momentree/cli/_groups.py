@@ -147,12 +147,16 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> Text:
     """
     style = style_of(console)
     rows = [("group", [str(j) for j in range(summary["n_leaves"])], "all")]
+    # Of yes and no the summary has the rate of all, about where it must be.
+    about = iter(summary["nodes"][0]["outcome_rates"])
     for outcome in summary["outcomes"]:
-        if not outcome["binary"]:
-            rows.append((outcome["name"], [""] * summary["n_leaves"], ""))
-        for one in outcome["classes"]:
-            name = outcome["name"] if outcome["binary"] else f"  {one['name']}"
-            rows.append((name, *_rates(summary, outcome, one)))
+        name = outcome["name"]
+        if outcome["binary"]:
+            cells, _ = _rates(summary, outcome, outcome["classes"][0])
+            rows.append((name, cells, _plain(next(about).replace(" ", ""), style)))
+            continue
+        rows.append((name, [""] * summary["n_leaves"], ""))
+        rows += [(f"  {one['name']}", *_rates(summary, outcome, one)) for one in outcome["classes"]]
     text = Text()
     if len(rows) == 1:
         return text
@@ -167,7 +171,7 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> Text:
             line = name + " " * (first - cell_len(name))
             line += "".join(cell.rjust(wide) for cell in (*cells[start : start + block], whole))
             text.append(line.rstrip() + "\n", style="dim" if i == 0 else "")
-    if any(_HIDDEN in cells for _, cells, _ in rows):
+    if any(_HIDDEN in (*cells, whole) for _, cells, whole in rows):
         text.append(f"\n{_HIDDEN} hidden, as it would tell a number below {summary['min_cell']}\n")
     return text
 
@@ -224,8 +228,8 @@ def _wrapped(items: Sequence[str], width: int, style: Style) -> list[str]:
 
 
 def _plain(text: str, style: Style) -> str:
-    # The sign that names are cut with, which may be all that keeps a line from ASCII.
-    return text.replace("…", "...") if style.dot == "-" else text
+    # Signs of the summary, which may be all that keeps a line from ASCII.
+    return text.replace("…", "...").replace("≈", "~") if style.dot == "-" else text
 
 
 def _rates(
