@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
 from momentree.moments import typical_unit
-from momentree.objects import MixtureParameters
+from momentree.objects import GaussianParameters, MixtureParameters
 from momentree.tree.split import Split
 
 __all__ = ["Stop", "Worth", "always", "bic", "bic_of"]
@@ -106,12 +107,23 @@ def bic_of(
     n_sides = int(split.side.max()) + 1
     groups = (split.side[:, None] == np.arange(n_sides)) * sample_weight[:, None]
     sums, sizes = rows.sum(lambda B: B.tdot(groups[B.at])), groups.sum(axis=0)
+    if family is GaussianParameters and n_sides == 2:
+        rows = _along_the_means(rows, np.where(columns[:, None], sums / sizes, 0.0))
+        sums = rows.sum(lambda B: B.tdot(groups[B.at]))
     sides = family.fitted_to(sums, sizes, NEXT_TO_NOTHING)
     whole = family.fitted_to(
         sums.sum(axis=1, keepdims=True), sizes.sum(keepdims=True), NEXT_TO_NOTHING
     )
     gains = _log_likelihoods(rows, sides) - _log_likelihoods(rows, whole)
     return _worth(float(sample_weight @ gains), float(added * (n_sides - 1)), sample_weight)
+
+
+def _along_the_means(rows: RowBlocks, means: Floats) -> RowBlocks:
+    """Return the statistics of samples projected on the line through the means of two sides."""
+    along = means[:, 0] - means[:, 1]
+    along /= max(float(np.linalg.norm(along)), np.finfo(float).tiny)
+    z = rows.map(lambda B: B.dot(along))
+    return RowBlocks(GaussianParameters.statistics(sp.csr_array(z[:, None])))
 
 
 def _log_likelihoods(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
