@@ -29,13 +29,15 @@ __all__ = [
     "BinaryData",
     "Found",
     "Start",
-    "start_from_moments",
     "start_from_tree",
     "start_from_views",
+    "starts_from_moments",
 ]
 
 Floats = NDArray[np.float64]
-Start = Literal["moments", "raw_moments", "clusters", "tree", "three_view_mom", "three_view_tpm"]
+Start = Literal[
+    "auto", "moments", "raw_moments", "clusters", "tree", "three_view_mom", "three_view_tpm"
+]
 Decompose = Callable[..., Decomposition]
 
 ROUNDS = 3
@@ -103,8 +105,8 @@ class Found:
     diagnostics: Mapping[str, Any]
 
 
-def start_from_moments(data: BinaryData, decompose: Decompose, *, corrected: bool) -> Found:
-    """Decompose the raw moments: with SVTD this is ASVTD (T Algorithm 2).
+def starts_from_moments(data: BinaryData, decompose: Decompose) -> list[Found]:
+    """Decompose the raw moments, with SVTD as ASVTD does (T Algorithm 2), and corrected ones.
 
     Corrected moments are those without the bias that the parameters found predict; what they give
     predicts it better, and so on.
@@ -116,28 +118,27 @@ def start_from_moments(data: BinaryData, decompose: Decompose, *, corrected: boo
     decompose : callable
         Of moments, and of whether to warn where there are fewer components: by which method, and
         into how many components, is settled.
-    corrected : bool
-        Whether to take the bias of the moments away, in three rounds.
 
     Returns
     -------
-    Found
-        Fewer components where the moments show fewer.
+    list of Found
+        From raw moments, then from corrected ones if these show as many components. Fewer than
+        asked for where the moments show fewer.
     """
     moments = data.moments
-    found = decompose(moments)
-    name, k = "moments" if corrected else "raw_moments", found.n_components
-    for _ in range(ROUNDS if corrected else 0):
+    raw = found = decompose(moments)
+    for _ in range(ROUNDS):
         if not found.weights.sum() > 0:
             break
         centers = np.clip(found.centers, 0.0, 1.0)
         less = CorrectedMoments(moments, found.weights / found.weights.sum(), centers)
         better = decompose(less, warn=False)
         # Where bias is most of what there is, nothing may be left of a component.
-        if better.n_components < k:
+        if better.n_components < raw.n_components:
             break
         found = better
-    return _found(found, moments.m1, name, data)
+    names = {"raw_moments": raw} if found is raw else {"raw_moments": raw, "moments": found}
+    return [_found(one, moments.m1, name, data) for name, one in names.items()]
 
 
 def start_from_views(

@@ -20,16 +20,16 @@ from momentree.models._bernoulli_starts import (
     BinaryData,
     Found,
     Start,
-    start_from_moments,
     start_from_tree,
     start_from_views,
+    starts_from_moments,
 )
 from momentree.objects import (
     BernoulliParameters,
     Decomposition,
     IncompleteBernoulliParameters,
 )
-from momentree.refinement import Convergence, em
+from momentree.refinement import Convergence, Refined, em
 from momentree.tree.assign import Assigner, MixtureAssigner
 from momentree.tree.export import scoring
 from momentree.tree.space import Space
@@ -58,14 +58,16 @@ class BernoulliMixture(FlatModel):
     refine : {"em", None}, default="em"
         "em" improves the start by expectation-maximisation, which removes the bias of raw moments.
         None leaves what the start gives.
-    start : {"moments", "raw_moments", "clusters", "tree", "three_view_mom", "three_view_tpm"}, \
-default="moments"
-        Where EM starts. "raw_moments" decomposes the raw moments, as the thesis does; "moments"
-        goes on to take their bias away, as the parameters found predict it, and decomposes what
-        is left, three times: see :class:`momentree.moments.CorrectedMoments`. "clusters" and "tree" group the
-        records by D-SIDIWO, in one split into k or in a tree of k leaves, see
-        :class:`momentree.ClusterTree`. "three_view_mom" and "three_view_tpm" deal the features to
-        three views, whose cross moments have no bias but much noise (T section 4.3.1).
+    start : {"auto", "moments", "raw_moments", "clusters", "tree", "three_view_mom", \
+"three_view_tpm"}, default="auto"
+        Where EM starts. "raw_moments" decomposes the raw moments, as the thesis does. "moments"
+        goes on to take their bias away, as the parameters found predict it, and decomposes what is
+        left, three times: see :class:`momentree.moments.CorrectedMoments`. "auto" runs EM from both
+        and keeps "moments" where its likelihood is higher by n_components / 2 log n_samples nats;
+        without EM it is "moments". "clusters" and "tree" group the records by D-SIDIWO, in one
+        split into k or in a tree of k leaves, see :class:`momentree.ClusterTree`. "three_view_mom"
+        and "three_view_tpm" deal the features to three views, whose cross moments have no bias but
+        much noise (T section 4.3.1).
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
         What ends EM: a step that raises the log-likelihood by less than a share `tol` of it, or
         moves omega (T section 4.5) or the centers M (T section 6.4.1) by less than `tol`, in
@@ -155,7 +157,7 @@ default="moments"
         *,
         decomposition: str | Callable[..., Decomposition] = "sidiwo",
         refine: Literal["em"] | None = "em",
-        start: Start = "moments",
+        start: Start = "auto",
         convergence: Convergence = "likelihood",
         smoothing: float = 1.0,
         max_iter: int = 200,
@@ -224,18 +226,16 @@ default="moments"
         self._check_enough(ones, weight)
         with shown(package_log, bool(self.verbose)), single_threaded_blas():
             data, at = _prepared(ones, missing, weight)
-            found = self._start_of(data)
-            self.n_iter_, self.converged_ = 1, True
+            found, refined = self._best_run(data)
             fitted, centers, diagnostics = found.parameters, found.centers, dict(found.diagnostics)
             diagnostics["m2_bias_bound"] = _bias_bound(data)
-            if self.refine:
-                log.info("refining %d components", fitted.n_components)
-                refined = self._em(data, fitted, self.max_iter)
+            self.n_iter_, self.converged_ = 1, True
+            if refined is None:
+                fitted = type(fitted)(found.weights, fitted.centers)
+            else:
                 fitted, centers = refined.parameters, refined.parameters.centers
                 self.n_iter_, self.converged_ = refined.n_iter, refined.converged
                 diagnostics["log_likelihood"] = refined.log_likelihood
-            else:
-                fitted = type(fitted)(found.weights, fitted.centers)
             order = np.argsort(-fitted.weights, kind="stable")
             self._posterior = fitted.reordered(order)
             labels = MixtureAssigner.of(self._posterior).labels(data.rows)
@@ -268,49 +268,57 @@ default="moments"
         if self.start.startswith("three_view") and ones.shape[1] < 3:
             msg = (
                 f"X has {ones.shape[1]} features, start={self.start!r} needs three views of at "
-                "least one: use start='moments'"
+                "least one: use start='auto'"
             )
             raise InvalidDataError(msg)
 
-    def _em(self, data: BinaryData, start: BernoulliParameters, max_iter: int) -> Any:
-        return em(
-            data.rows,
-            start,
-            sample_weight=data.weight,
-            smoothing=self.smoothing,
-            max_iter=max_iter,
-            tol=TOLERANCES[self.convergence] if self.tol is None else self.tol,
-            convergence=self.convergence,
-        )
+    def _best_run(self, data: BinaryData) -> tuple[Found, Refined[BernoulliParameters] | None]:
+        """Return a start and what EM makes of it, if there is to be EM."""
+        starts = self._starts(data)
+        if not self.refine:
+            return starts[-1], None
+        runs = []
+        for found in starts:
+            log.info("refining %d components", found.parameters.n_components)
+            refined = em(
+                data.rows,
+                found.parameters,
+                sample_weight=data.weight,
+                smoothing=self.smoothing,
+                max_iter=self.max_iter,
+                tol=TOLERANCES[self.convergence] if self.tol is None else self.tol,
+                convergence=self.convergence,
+            )
+            runs.append((found, refined))
+        best, *others = runs
+        # Less than what a parameter of each component costs by the BIC is no reason to leave the
+        # moments that assume least.
+        margin = 0.5 * self.n_components * np.log(max(data.weight.sum(), 2.0))
+        for run in others:
+            if run[1].log_likelihood > best[1].log_likelihood + margin:
+                best = run
+        return best
 
-    def _start_of(self, data: BinaryData) -> Found:
+    def _starts(self, data: BinaryData) -> list[Found]:
         before = getattr(self, "_posterior", None) if self.warm_start and self.refine else None
         if before is not None and before.centers.shape == (data.ones.shape[1], self.n_components):
             log.info("starting from the last fit")
             same = data.space.family(before.weights, before.centers)
             assert isinstance(same, BernoulliParameters)  # noqa: S101 - the family of binary data
-            return Found(same, same.centers, same.weights, self.diagnostics_)
-        log.info("starting from %s", self.start)
-        found = self._starts(data)[self.start]()
-        k, reason = found.parameters.n_components, found.diagnostics.get("reason")
-        if k < self.n_components and "moments" not in self.start:  # of moments it has been told
-            self._warn_of_fewer(k, reason or "the moments show no more")
-        return found
-
-    def _starts(self, data: BinaryData) -> dict[str, Callable[[], Found]]:
-        k, refine = self.n_components, bool(self.refine)
-        return {
-            "moments": lambda: start_from_moments(data, self._decompose, corrected=True),
-            "raw_moments": lambda: start_from_moments(data, self._decompose, corrected=False),
-            "clusters": lambda: start_from_tree(data, k, flat=True, refine=refine),
-            "tree": lambda: start_from_tree(data, k, flat=False, refine=refine),
-            "three_view_mom": lambda: start_from_views(
-                data, k, "three_view_mom", self.random_state
-            ),
-            "three_view_tpm": lambda: start_from_views(
-                data, k, "three_view_tpm", self.random_state
-            ),
-        }
+            return [Found(same, same.centers, same.weights, self.diagnostics_)]
+        k, start = self.n_components, self.start
+        log.info("starting from %s", start)
+        if start in ("auto", "moments", "raw_moments"):
+            starts = starts_from_moments(data, self._decompose)
+            return starts if start == "auto" else starts[:1] if "raw" in start else starts[-1:]
+        if start in ("three_view_mom", "three_view_tpm"):
+            found = start_from_views(data, k, start, self.random_state)
+        else:
+            found = start_from_tree(data, k, flat=start == "clusters", refine=bool(self.refine))
+        if found.parameters.n_components < k:
+            reason = found.diagnostics.get("reason") or "the moments show no more"
+            self._warn_of_fewer(found.parameters.n_components, reason)
+        return [found]
 
     # --- inference -------------------------------------------------------------------------------
 
