@@ -1,0 +1,511 @@
+"""What a cluster tree makes of data: of each kind, with each option, and where there is little."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+
+from momentree import ClusterTree
+from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+
+from .cluster_data import KINDS, REFINE, of_kind, records
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_refine = pytest.mark.parametrize("refine", REFINE)
+
+
+def assert_sound(tree, X):
+    """What holds of every fitted tree."""
+    n = X.shape[0]
+    assert tree.labels_.shape == (n,)
+    assert [leaf.leaf_id for leaf in tree.leaves_] == list(range(tree.n_leaves_))
+    np.testing.assert_array_equal(tree.predict(X), tree.labels_)
+    shares = tree.predict_proba(X)
+    assert shares.shape == (n, tree.n_leaves_)
+    assert ((shares >= 0) & (shares <= 1 + 1e-12)).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-9)
+    for node in tree.tree_.nodes():
+        assert np.isfinite(node.center).all()
+        assert np.isfinite([node.gain, node.weight]).all()
+        assert bool(node.reason) == node.is_leaf
+        sizes = [child.weight for child in node.children]
+        assert sizes == sorted(sizes, reverse=True)
+    assert len(tree.to_frame()) == len(list(tree.tree_.nodes()))
+    assert tree.to_dict()["node_id"] == 0
+
+
+# --- what is found -------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("options", [{}, {"n_components": 4}, {"refine": "leaves"}], ids=str)
+def test_the_groups_that_made_the_data_are_found(kind, options):
+    X, truth = of_kind(kind, n=600, rate=0.8)
+    tree = ClusterTree(4, **options).fit(X)
+    assert_sound(tree, X)
+    assert tree.n_leaves_ == 4
+    assert adjusted_rand_score(truth, tree.labels_) > 0.9
+
+
+@every_kind
+def test_moments_alone_find_most_of_them(kind):
+    X, truth = of_kind(kind, n=600, rate=0.8)
+    tree = ClusterTree(4, refine=None).fit(X)
+    assert_sound(tree, X)
+    assert adjusted_rand_score(truth, tree.labels_) > 0.5
+
+
+@every_kind
+@every_refine
+def test_centers_are_means_of_what_is_there(kind, refine):
+    X, _ = of_kind(kind)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(X))
+    tree = ClusterTree(5, refine=refine).fit(X, sample_weight=weight)
+    assert_sound(tree, X)
+    for node in tree.tree_.nodes():
+        values, v = X[node.samples], weight[node.samples, None]
+        seen = ~np.isnan(values)
+        expected = np.where(seen, values * v, 0.0).sum(axis=0) / (v * seen).sum(axis=0)
+        np.testing.assert_allclose(node.center, expected, rtol=1e-9, atol=1e-12)
+        assert node.weight == pytest.approx(v.sum() / weight.sum())
+
+
+def test_the_kind_of_data_is_told_and_may_be_asked_for():
+    X, _ = records()
+    for kind in ("binary", "counts", "non_negative", "real"):
+        tree = ClusterTree(3, data=kind).fit(X)
+        assert tree.data_ == kind
+        assert_sound(tree, X)
+    assert ClusterTree(3).fit(X).data_ == "binary"
+    with pytest.raises(InvalidDataError, match=r"data='counts', but row 0, column 0 holds 0\.5"):
+        ClusterTree(data="counts").fit(X + 0.5)
+
+
+# --- growth --------------------------------------------------------------------------------------
+
+
+@every_refine
+def test_the_best_split_comes_first(refine):
+    """Best first, k leaves are those of k - 1 with the best of their splits."""
+    X, _ = records(n=400, noise=0.15)
+    options = {"refine": refine if refine != "em" else "splits", "growth": "best_first"}
+    if options["refine"] == "leaves":
+        options["refine"] = None
+    before = ClusterTree(2, **options).fit(X)
+    for k in range(3, 7):
+        tree = ClusterTree(k, **options).fit(X)
+        assert tree.n_leaves_ == k
+        whole = {tuple(leaf.samples) for leaf in before.leaves_}
+        kept = whole & {tuple(leaf.samples) for leaf in tree.leaves_}
+        assert len(kept) == k - 2
+        (divided,) = whole - kept
+        node = next(n for n in tree.tree_.nodes() if tuple(n.samples) == divided)
+        others = [
+            n.gain
+            for n in ClusterTree(2 * k, **options).fit(X).tree_.nodes()
+            if tuple(n.samples) in kept
+        ]
+        assert all(gain <= node.gain + 1e-9 for gain in others)
+        before = tree
+
+
+@every_refine
+def test_growth_by_depth_splits_every_leaf(refine):
+    X, _ = records(n=400)
+    tree = ClusterTree(None, max_depth=3, growth="depth", refine=refine, min_samples_leaf=1).fit(X)
+    assert_sound(tree, X)
+    assert max(leaf.depth for leaf in tree.leaves_) == 3
+    assert tree.n_leaves_ <= 8
+    if refine in (None, "splits"):
+        for leaf in tree.leaves_:
+            assert leaf.depth == 3 or "max_depth" not in leaf.reason
+    assert ClusterTree(8, growth="depth", refine=refine).fit(X).tree_.depth == 0
+
+
+def test_depth_is_limited_in_best_first_too():
+    X, _ = records(n=400)
+    tree = ClusterTree(8, max_depth=2).fit(X)
+    assert_sound(tree, X)
+    assert max(leaf.depth for leaf in tree.leaves_) <= 2
+    assert ClusterTree(8, max_depth=0).fit(X).n_leaves_ == 1
+
+
+@every_kind
+@every_refine
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_a_flat_clustering_is_one_split(kind, refine, k):
+    X, _ = of_kind(kind)
+    tree = ClusterTree(n_components=k, refine=refine).fit(X)
+    assert_sound(tree, X)
+    assert 1 < tree.n_leaves_ <= k
+    assert all(leaf.depth == 1 for leaf in tree.leaves_)
+    assert len(tree.tree_.children) == tree.n_leaves_
+
+
+def test_two_components_are_two_leaves():
+    X, _ = records()
+    flat = ClusterTree(n_components=2, refine=None).fit(X)
+    np.testing.assert_array_equal(flat.labels_, ClusterTree(2, refine=None).fit(X).labels_)
+
+
+@every_refine
+@pytest.mark.parametrize("least", [1, 7.5, 40])
+def test_no_leaf_is_smaller_than_asked(refine, least):
+    X, _ = records()
+    weight = np.random.default_rng(1).uniform(0, 2, len(X))
+    tree = ClusterTree(12, min_samples_leaf=least, refine=refine).fit(X, sample_weight=weight)
+    assert_sound(tree, X)
+    assert np.bincount(tree.labels_, weights=weight).min() >= least
+
+
+@pytest.mark.parametrize("kind", ["binary", "non_negative", "real", "gaps"])
+def test_growth_ends_by_itself_where_the_groups_end(kind):
+    X, truth = of_kind(kind, n=600, rate=0.8)
+    tree = ClusterTree(None).fit(X)
+    assert_sound(tree, X)
+    assert tree.n_leaves_ == 4
+    assert adjusted_rand_score(truth, tree.labels_) > 0.9
+    assert all("less than the BIC penalty" in leaf.reason for leaf in tree.leaves_)
+
+
+def test_growth_ends_by_itself_where_the_groups_of_counts_end():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(4, size=600)
+    X = rng.poisson(np.kron(np.eye(4), np.ones(6))[truth] * 2.0 + 0.1)
+    tree = ClusterTree(None).fit(X)
+    assert_sound(tree, X)
+    assert tree.n_leaves_ == 4
+    assert adjusted_rand_score(truth, tree.labels_) > 0.9
+
+
+@every_refine
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_is_not_split(refine, seed):
+    """Independent columns of one group: whatever cut is best, no mixture explains them better."""
+    rng = np.random.default_rng(seed)
+    shares = rng.uniform(0.02, 0.4, 30)
+    for X in (
+        rng.random((500, 30)) < shares,
+        np.where(rng.random((500, 30)) < 0.1, np.nan, rng.random((500, 30)) < shares),
+        rng.poisson(10 * shares, (500, 30)),
+        rng.standard_normal((500, 2)),
+        rng.standard_normal((500, 8)) * rng.uniform(0.1, 9.0, 8),
+    ):
+        assert ClusterTree(None, refine=refine).fit(X).n_leaves_ == 1
+
+
+@every_kind
+def test_em_over_the_leaves_raises_the_likelihood_of_the_splits(kind):
+    X, _ = of_kind(kind)
+    gains = {}
+    for refine in REFINE:
+        tree = ClusterTree(4, refine=refine, smoothing=0.1).fit(X)
+        if tree.n_leaves_ == 4:
+            gains[refine] = sum(node.gain for node in tree.tree_.nodes())
+        assert (tree.n_iter_ > 1) == (refine in ("em", "leaves"))
+    assert gains["leaves"] >= gains[None]
+
+
+# --- weights, duplicates and little data ---------------------------------------------------------
+
+
+@every_kind
+@every_refine
+def test_a_weight_of_two_is_the_sample_twice(kind, refine):
+    X, _ = of_kind(kind)
+    weight = np.random.default_rng(2).integers(0, 3, size=len(X))
+    repeated = np.repeat(np.arange(len(X)), weight)
+    one = ClusterTree(4, refine=refine).fit(X, sample_weight=weight)
+    other = ClusterTree(4, refine=refine).fit(X[repeated])
+    np.testing.assert_array_equal(one.labels_[repeated], other.labels_)
+    for a, b in zip(one.tree_.nodes(), other.tree_.nodes(), strict=True):
+        np.testing.assert_allclose(a.center, b.center, rtol=1e-9, atol=1e-12)
+        assert a.weight == pytest.approx(b.weight, rel=1e-9)
+        assert a.gain == pytest.approx(b.gain, rel=1e-6)
+
+
+@every_kind
+@every_refine
+def test_duplicate_rows_stay_together(kind, refine):
+    X, _ = of_kind(kind, n=120)
+    twice = np.vstack([X, X])
+    tree = ClusterTree(5, refine=refine).fit(twice)
+    assert_sound(tree, twice)
+    np.testing.assert_array_equal(tree.labels_[:120], tree.labels_[120:])
+
+
+LITTLE = {
+    "one row of ones": np.ones((1, 3)),
+    "one row of numbers": np.array([[0.5, 2.5, 0.0]]),
+    "one row of real values": np.array([[0.5, -2.5, 0.0]]),
+    "equal ones": np.ones((12, 3)),
+    "equal counts": np.full((12, 3), 7.0),
+    "equal numbers": np.full((12, 3), 0.5),
+    "equal real values": np.full((12, 3), -0.5),
+    "one column of ones and zeros": np.repeat([0.0, 1.0], 10)[:, None],
+    "one column of counts": np.arange(20.0)[:, None] % 7,
+    "one column of real values": np.linspace(-1, 1, 30)[:, None],
+    "two rows": np.eye(2),
+    "more columns than rows": np.random.default_rng(0).random((4, 90)),
+}
+
+
+@pytest.mark.parametrize("name", LITTLE)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"refine": "splits"},
+        {"refine": "leaves"},
+        {"refine": None},
+        {"n_components": 3},
+        {"max_leaf_nodes": None},
+        {"scaling": None},
+        {"min_samples_leaf": 1},
+    ],
+    ids=str,
+)
+def test_little_data_make_a_small_tree(name, options):
+    X = LITTLE[name]
+    tree = ClusterTree(**options).fit(X)
+    assert_sound(tree, X)
+    if name.startswith(("one row", "equal")):
+        assert tree.n_leaves_ == 1
+
+
+@every_kind
+@every_refine
+def test_constant_columns_change_no_label(kind, refine):
+    """Columns of zeros, or of one value where values are shifted, tell nothing."""
+    X, _ = of_kind(kind)
+    constant = np.full((len(X), 2), 3.5 if kind == "real" else 0.0)
+    found = ClusterTree(4, refine=refine, smoothing=1e-9).fit(X)
+    other = ClusterTree(4, refine=refine, smoothing=1e-9).fit(np.hstack([X, constant]))
+    if kind in ("non_negative", "real"):  # a sphere of two more columns has another variance
+        assert adjusted_rand_score(found.labels_, other.labels_) > 0.9
+    else:
+        np.testing.assert_array_equal(other.labels_, found.labels_)
+
+
+@every_kind
+@every_refine
+def test_empty_records_join_one_leaf(kind, refine):
+    X, _ = of_kind(kind)
+    X = np.vstack([np.zeros((15, X.shape[1])), X])
+    tree = ClusterTree(5, refine=refine).fit(X)
+    assert_sound(tree, X)
+    assert len(set(tree.labels_[:15])) == 1
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-9, 1e9, 1e90])
+@every_refine
+def test_a_unit_of_measure_changes_nothing(size, refine):
+    rng = np.random.default_rng(0)
+    for X in (of_kind("non_negative")[0], of_kind("real")[0], rng.random((60, 4))):
+        found = ClusterTree(4, refine=refine).fit(X)
+        # Beyond 2^53 all numbers are whole, and would be taken for counts.
+        other = ClusterTree(4, refine=refine, data=found.data_).fit(X * size)
+        np.testing.assert_array_equal(other.labels_, found.labels_)
+        assert_sound(other, X * size)
+
+
+def test_counts_may_be_huge():
+    X, _ = of_kind("counts")
+    tree = ClusterTree(4).fit(X * 2.0**90)
+    assert_sound(tree, X * 2.0**90)
+
+
+# --- missing values ------------------------------------------------------------------------------
+
+
+@every_refine
+def test_missing_values_at_random_change_the_answer_little(refine):
+    """Of 5 % of the values, over several draws; without EM the noise of the weights shows."""
+    X, truth = records(n=800)
+    whole = ClusterTree(4, refine=refine).fit(X)
+    agreement, accuracy = [], []
+    for seed in range(4):
+        gone = np.random.default_rng(seed).random(X.shape) < 0.05
+        gaps = np.where(gone, np.nan, X)
+        tree = ClusterTree(4, refine=refine).fit(gaps)
+        assert_sound(tree, gaps)
+        agreement.append(adjusted_rand_score(whole.labels_, tree.labels_))
+        accuracy.append(adjusted_rand_score(truth, tree.labels_))
+    least, lost = (0.9, 0.03) if refine in ("em", "leaves") else (0.75, 0.15)
+    assert np.mean(agreement) > least
+    assert np.mean(accuracy) > adjusted_rand_score(truth, whole.labels_) - lost
+
+
+def test_profiles_are_shares_of_what_was_observed():
+    """Whatever the share of gaps: within four standard errors of the profile of a group."""
+    X, truth = records(n=2000, rate=0.7)
+    share = np.linspace(0.0, 0.5, 24)
+    gaps = np.where(np.random.default_rng(0).random(X.shape) < share, np.nan, X)
+    tree = ClusterTree(4).fit(gaps)
+    for leaf in tree.leaves_:
+        group = np.bincount(truth[leaf.samples]).argmax()
+        profile = np.kron(np.eye(4), np.ones(6))[group] * 0.65 + 0.05
+        error = np.sqrt(profile * (1 - profile) / (leaf.n_samples * (1 - share)))
+        assert (np.abs(leaf.center - profile) < 4 * error + 0.02).all()
+
+
+def test_gaps_as_stored_values_of_a_sparse_matrix_are_gaps():
+    X, _ = of_kind("gaps")
+    found = ClusterTree(4).fit(X)
+    other = ClusterTree(4).fit(sp.csr_array(X))
+    np.testing.assert_array_equal(found.labels_, other.labels_)
+    np.testing.assert_array_equal(other.predict(sp.csc_array(X)), found.labels_)
+
+
+@pytest.mark.parametrize("kind", ["counts", "non_negative", "real"])
+def test_missing_values_of_other_data_are_told(kind):
+    X, _ = of_kind(kind)
+    gap = X.astype(float)
+    gap[2, 3] = np.nan
+    with pytest.raises(InvalidDataError, match=r"NaN: row 2, column 3 is missing.*: fill them"):
+        ClusterTree().fit(gap)
+    with pytest.raises(InvalidDataError, match="row 2, column 3 is missing"):
+        ClusterTree().fit(X).predict(gap)
+
+
+@every_refine
+def test_gaps_in_new_records_alone_are_taken(refine):
+    X, _ = records()
+    tree = ClusterTree(4, refine=refine).fit(X)
+    gaps = X[:40].copy()
+    gaps[:, 5] = np.nan
+    shares = tree.predict_proba(gaps)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(tree.predict(gaps).shape, (40,))
+    if refine in ("em", "leaves"):  # between the shares with a one there and with a zero
+        sides = []
+        for value in (0.0, 1.0):
+            gaps[:, 5] = value
+            sides.append(tree.predict_proba(gaps))
+        assert (shares >= np.minimum(*sides) - 1e-12).all()
+        assert (shares <= np.maximum(*sides) + 1e-12).all()
+
+
+# --- scoring -------------------------------------------------------------------------------------
+
+
+@every_refine
+@pytest.mark.parametrize("options", [{"max_leaf_nodes": 5}, {"n_components": 3}], ids=str)
+def test_scoring_tells_the_assignment(refine, options):
+    X, _ = records()
+    tree = ClusterTree(refine=refine, **options).fit(X)
+    told = tree.scoring()
+    if told["kind"] == "mixture":
+        joint = X @ told["coef"].T + told["intercept"]
+        labels = told["group"][joint.argmax(axis=1)]
+        shares = np.exp(joint - joint.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(shares, tree.predict_proba(X)[:, told["group"]], atol=1e-9)
+    else:
+        labels = []
+        for x in X:
+            at = 0
+            while at >= 0:
+                node = told["nodes"][at]
+                score = node["coef"] @ x + node["intercept"]
+                at = node["children"][np.argmax(score**2 if node["kind"] == "scores" else score)]
+            labels.append(-1 - at)
+    np.testing.assert_array_equal(labels, tree.labels_)
+
+
+def test_scoring_is_for_binary_records():
+    X, _ = of_kind("counts")
+    with pytest.raises(InvalidDataError, match="fitted on counts data; only binary records"):
+        ClusterTree().fit(X).scoring()
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.zeros((5, 3)), "all 5 records of X are empty"),
+        (np.empty((0, 3)), "0 sample"),
+        (np.empty((3, 0)), "0 feature"),
+        (np.ones(4), "1D array"),
+        ([["a", "b"]], "not compatible with arrays of bytes/strings"),
+        ([[1.0, np.inf]], r"row 0, column 1 holds inf"),
+        (np.full((3, 2), np.nan), "column 0 is missing in every row|are empty"),
+        ([[1.0, 2e100]], "Values too large in data: row 0, column 1"),
+    ],
+)
+def test_bad_data_are_told(X, message):
+    with pytest.raises(ValueError, match=message):
+        ClusterTree().fit(X)
+
+
+def test_records_without_weight_are_no_records():
+    X = np.array([[1.0, 0.0], [0.0, 0.0]])
+    with pytest.raises(EmptyCorpusError, match="no record of positive weight"):
+        ClusterTree().fit(X, sample_weight=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_leaf_nodes", 0),
+        ("max_depth", -1),
+        ("n_components", 0),
+        ("n_components", 2.0),
+        ("min_samples_leaf", 0),
+        ("growth", "width"),
+        ("refine", "all"),
+        ("refine", True),
+        ("data", "text"),
+        ("data", None),
+        ("smoothing", 0.0),
+        ("stop", "aic"),
+        ("stop", None),
+        ("growth", None),
+        ("max_iter", 0),
+        ("tol", -1.0),
+    ],
+)
+def test_parameters_out_of_range_are_told(name, value):
+    X, _ = records(n=20)
+    with pytest.raises(InvalidParameterError, match=f"{name}="):
+        ClusterTree(**{name: value}).fit(X)
+
+
+def test_a_fit_that_fails_leaves_no_tree():
+    X, _ = records()
+    tree = ClusterTree(3).fit(X)
+    with pytest.raises(InvalidDataError):
+        tree.fit(X * np.nan)
+    with pytest.raises(ValueError, match="not fitted"):
+        tree.predict(X)
+
+
+def test_names_come_from_where_they_are_given():
+    X, _ = records()
+    names = [f"code {j}" for j in range(24)]
+    frame = pd.DataFrame(X, columns=names)
+    tree = ClusterTree(4).fit(frame)
+    assert tree.feature_names_in_.tolist() == names == tree.vocabulary_.tolist()
+    assert all("code" in leaf.name for leaf in tree.leaves_)
+    with pytest.raises(ValueError, match="feature names should match"):
+        tree.predict(frame.rename(columns={"code 0": "other"}))
+    other = ClusterTree(4).fit(frame, feature_names=[f"x{j}" for j in range(24)])
+    assert other.vocabulary_[3] == "x3"
+    with pytest.raises(InvalidDataError, match=r"feature_names has shape \(1,\)"):
+        ClusterTree(4).fit(X, feature_names=["a"])
+
+
+def test_names_of_real_leaves_say_high_or_low():
+    X, _ = of_kind("real")
+    tree = ClusterTree(4).fit(X)
+    for leaf in tree.leaves_:
+        first, *_ = leaf.name.split(", ")
+        column, way = first.split()
+        assert (leaf.center[int(column)] > tree.tree_.center[int(column)]) == (way == "high")
+    told = tree.to_dict()
+    word = told["children"][0]["words"][0]
+    z = (tree.tree_.children[0].center - X.mean(axis=0)) / X.std(axis=0)
+    assert abs(word["relevance"]) == pytest.approx(np.abs(z).max())

@@ -1,0 +1,23 @@
+"""scikit-learn's own checks of the estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from momentree import ClusterTree
+
+from ..sklearn_checks import expected_to_fail
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [
+        ClusterTree(),
+        ClusterTree(refine=None),
+        ClusterTree(refine="splits", growth="depth", max_depth=2),
+        ClusterTree(n_components=3),
+        ClusterTree(max_leaf_nodes=None),
+    ],
+    expected_failed_checks=expected_to_fail,
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
