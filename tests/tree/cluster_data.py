@@ -28,3 +28,17 @@ def of_kind(kind, **options):
 
 KINDS = ("binary", "counts", "non_negative", "real", "gaps")
 REFINE = ("em", "splits", "leaves", None)
+
+PAIRS = (
+    ("binary", "em"),
+    ("binary", None),
+    ("counts", "splits"),
+    ("counts", "leaves"),
+    ("non_negative", "em"),
+    ("non_negative", None),
+    ("real", "splits"),
+    ("real", "leaves"),
+    ("gaps", "em"),
+    ("gaps", "splits"),
+)
+"""Every kind of data with two ways of refinement, and every way with two kinds or more."""

@@ -9,10 +9,11 @@ from sklearn.metrics import adjusted_rand_score
 from momentree import ClusterTree
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
-from .cluster_data import KINDS, REFINE, of_kind, records
+from .cluster_data import KINDS, PAIRS, REFINE, of_kind, records
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_refine = pytest.mark.parametrize("refine", REFINE)
+every_pair = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 
 
 def assert_sound(tree, X):
@@ -56,8 +57,7 @@ def test_moments_alone_find_most_of_them(kind):
     assert adjusted_rand_score(truth, tree.labels_) > 0.5
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_centers_are_means_of_what_is_there(kind, refine):
     X, _ = of_kind(kind)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(X))
@@ -131,8 +131,7 @@ def test_depth_is_limited_in_best_first_too():
     assert ClusterTree(8, max_depth=0).fit(X).n_leaves_ == 1
 
 
-@every_kind
-@every_refine
+@every_pair
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_a_flat_clustering_is_one_split(kind, refine, k):
     X, _ = of_kind(kind)
@@ -210,8 +209,7 @@ def test_em_over_the_leaves_raises_the_likelihood_of_the_splits(kind):
 # --- weights, duplicates and little data ---------------------------------------------------------
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_a_weight_of_two_is_the_sample_twice(kind, refine):
     X, _ = of_kind(kind)
     weight = np.random.default_rng(2).integers(0, 3, size=len(X))
@@ -225,8 +223,7 @@ def test_a_weight_of_two_is_the_sample_twice(kind, refine):
         assert a.gain == pytest.approx(b.gain, rel=1e-6)
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_duplicate_rows_stay_together(kind, refine):
     X, _ = of_kind(kind, n=120)
     twice = np.vstack([X, X])
@@ -261,8 +258,7 @@ LITTLE = {
         {"refine": None},
         {"n_components": 3},
         {"max_leaf_nodes": None},
-        {"scaling": None},
-        {"min_samples_leaf": 1},
+        {"scaling": None, "min_samples_leaf": 1},
     ],
     ids=str,
 )
@@ -274,8 +270,7 @@ def test_little_data_make_a_small_tree(name, options):
         assert tree.n_leaves_ == 1
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_constant_columns_change_no_label(kind, refine):
     """Columns of zeros, or of one value where values are shifted, tell nothing."""
     X, _ = of_kind(kind)
@@ -288,8 +283,7 @@ def test_constant_columns_change_no_label(kind, refine):
         np.testing.assert_array_equal(other.labels_, found.labels_)
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_empty_records_join_one_leaf(kind, refine):
     X, _ = of_kind(kind)
     X = np.vstack([np.zeros((15, X.shape[1])), X])

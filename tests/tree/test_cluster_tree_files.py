@@ -9,7 +9,7 @@ from momentree.exceptions import ReadError
 from momentree.tree.assign import Division, NestedAssigner
 from momentree.tree.assigner_files import assigner_of, assigner_state, check_assigner
 
-from .cluster_data import KINDS, REFINE, of_kind
+from .cluster_data import PAIRS, REFINE, of_kind
 from .test_persistence import rewritten
 
 
@@ -35,8 +35,7 @@ def assert_same(again, tree, X, tmp_path):
     assert (tmp_path / "again.mt").read_bytes() == (tmp_path / "tree.mt").read_bytes()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("refine", REFINE)
+@pytest.mark.parametrize(("kind", "refine"), PAIRS)
 def test_a_round_trip_changes_nothing(kind, refine, tmp_path):
     X, _ = of_kind(kind)
     tree = ClusterTree(3, refine=refine).fit(X)

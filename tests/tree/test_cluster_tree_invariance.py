@@ -11,11 +11,12 @@ from hypothesis.extra.numpy import arrays
 from momentree import ClusterTree
 from momentree.backends import num_threads, rows
 
-from .cluster_data import KINDS, REFINE, of_kind
+from .cluster_data import KINDS, PAIRS, REFINE, of_kind
 from .test_invariance import assert_same_tree, forms, stored
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_refine = pytest.mark.parametrize("refine", REFINE)
+every_pair = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 
 
 def tree(X, refine="em", k=5, **options):
@@ -73,8 +74,7 @@ def test_equal_records_share_a_leaf(X, refine):
         assert len(set(found.labels_[(x == X).all(axis=1)])) == 1
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_a_shuffle_gives_the_same_tree(kind, refine):
     X, _ = of_kind(kind)
     found = tree(X, refine)
@@ -88,8 +88,7 @@ def test_a_shuffle_gives_the_same_tree(kind, refine):
             assert (a.weight, a.name) == (pytest.approx(b.weight), b.name)
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_a_permutation_of_columns_permutes_the_centers(kind, refine):
     X, _ = of_kind(kind)
     order = np.random.default_rng(1).permutation(X.shape[1])
@@ -120,8 +119,7 @@ def test_a_common_factor_of_all_weights_is_a_unit(kind):
         np.testing.assert_array_equal(scaled.labels_, found.labels_)
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_a_weight_of_zero_is_the_sample_left_out(kind, refine):
     X, _ = of_kind(kind)
     weight = (np.random.default_rng(3).random(len(X)) < 0.7).astype(float)
@@ -131,8 +129,7 @@ def test_a_weight_of_zero_is_the_sample_left_out(kind, refine):
     np.testing.assert_array_equal(one.labels_, other.predict(X))
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_threads_and_repetition_change_no_bit(kind, refine):
     X, _ = of_kind(kind)
     with num_threads(1):

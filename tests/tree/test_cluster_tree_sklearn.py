@@ -13,9 +13,8 @@ from ..sklearn_checks import expected_to_fail
     [
         ClusterTree(),
         ClusterTree(refine=None),
-        ClusterTree(refine="splits", growth="depth", max_depth=2),
+        ClusterTree(max_leaf_nodes=None, refine="splits"),
         ClusterTree(n_components=3),
-        ClusterTree(max_leaf_nodes=None),
     ],
     expected_failed_checks=expected_to_fail,
 )

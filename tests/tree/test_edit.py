@@ -13,10 +13,11 @@ from momentree.objects import BernoulliParameters
 from momentree.tree import edit
 from momentree.tree.assign import Division, MixtureAssigner, NestedAssigner, RuleAssigner
 
-from .cluster_data import KINDS, REFINE, of_kind
+from .cluster_data import KINDS, PAIRS, REFINE, of_kind
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_refine = pytest.mark.parametrize("refine", REFINE)
+every_pair = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 
 
 def fitted(kind="binary", refine="em", k=3, **options):
@@ -50,8 +51,7 @@ def assert_whole(tree, X):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-9)
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_a_split_divides_one_group_and_no_other(kind, refine):
     X, tree = fitted(kind, refine)
     before, assigner = tree.to_dict(), copy.deepcopy(tree._assigner)
@@ -74,8 +74,7 @@ def rows(tree, X):
     return tree._ready(X)[1]
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_a_merge_is_the_union(kind, refine):
     X, tree = fitted(kind, refine, k=5)
     before = tree.to_dict()
@@ -127,8 +126,7 @@ def test_all_groups_merged_leave_the_root_which_can_be_split_anew(kind):
     np.testing.assert_array_equal(again.labels_, tree.labels_)
 
 
-@every_kind
-@every_refine
+@every_pair
 def test_edits_follow_one_another(kind, refine):
     X, tree = fitted(kind, refine)
     for seed in range(2):
