@@ -301,9 +301,22 @@ def test_records_are_included_on_request_only():
 def evaluated(scoring, X):
     if scoring["kind"] == "rules":
         return rule_probabilities(scoring, X)
+    if scoring["kind"] == "nested":
+        return nested_probabilities(scoring, X)
     scores = X @ np.transpose(scoring["coef"]) + scoring["intercept"]
     P = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return P / P.sum(axis=1, keepdims=True)
+    return (P / P.sum(axis=1, keepdims=True)) @ np.eye(max(scoring["group"]) + 1)[scoring["group"]]
+
+
+def nested_probabilities(scoring, X):
+    found = {}
+    for part, share in zip(scoring["parts"], evaluated(scoring["base"], X).T, strict=True):
+        if isinstance(part, int):
+            found[part] = found.get(part, 0) + share
+            continue
+        for leaf, inner in zip(part["leaves"], evaluated(part["scoring"], X).T, strict=True):
+            found[leaf] = found.get(leaf, 0) + share * inner
+    return np.column_stack([found[leaf] for leaf in range(len(found))])
 
 
 @pytest.mark.parametrize("kind", CASES)

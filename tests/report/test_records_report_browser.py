@@ -242,8 +242,13 @@ def test_a_record_gets_the_probabilities_of_the_estimator(browse, name):
 
 def followed(scoring, x):
     """Return the leaf of the largest side at every split, literally."""
+    if scoring["kind"] == "nested":
+        part = scoring["parts"][followed(scoring["base"], x)]
+        return part if isinstance(part, int) else part["leaves"][followed(part["scoring"], x)]
     if scoring["kind"] == "mixture":
-        return int(np.argmax(evaluated(scoring, x)))
+        return scoring["group"][
+            int(np.argmax(x @ np.transpose(scoring["coef"]) + scoring["intercept"]))
+        ]
     at = 0
     while at >= 0:
         node = scoring["nodes"][at]

@@ -21,7 +21,15 @@ MODELS = {
     "tree-em": lambda: mt.ClusterTree(max_leaf_nodes=6, refine="em"),
     "flat": lambda: mt.BernoulliMixture(6),
     "one": lambda: mt.ClusterTree(max_leaf_nodes=1),
+    "edited": lambda: mt.ClusterTree(max_leaf_nodes=5),
+    "edited-rules": lambda: mt.ClusterTree(max_leaf_nodes=5, refine=None),
 }
+
+
+def edited(model, X):
+    """Divide groups, one of them within another, and merge some of different depth."""
+    model = model.split_group(X, 1, n_groups=3)
+    return model.split_group(X, 2).merge_groups(X, [0, 3]).split_group(X, 4)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +51,11 @@ def records(tmp_path_factory):
 @pytest.fixture(scope="module")
 def models(records):
     X = records.X[records.enough]
-    return {name: make().fit(X) for name, make in MODELS.items()}
+    fitted = {name: make().fit(X) for name, make in MODELS.items()}
+    return {
+        name: edited(model, X) if name.startswith("edited") else model
+        for name, model in fitted.items()
+    }
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -101,3 +113,19 @@ def test_groups_of_discharges_can_be_told_from_their_names(shared_data):
     assert "Single liveborn" in text
     assert "Outcome of delivery" in text
     assert "heart" in text.lower()
+
+
+@pytest.mark.parametrize("name", ["edited", "edited-rules"])
+def test_small_counts_are_kept_out_of_nested_rules(models, records, name):
+    """Where all counts are small no frequency is told but by its estimate."""
+    model = models[name]
+    shown = summarize_records(model, records, min_cell=60)
+    assert (np.array(shown["groups"]["counts"]) < 0).any()
+    X = records.X[records.enough].toarray()
+    P = evaluated(shown["scoring"], X)
+    assert P.shape == model.predict_proba(X).shape
+    assert np.abs(P.sum(axis=1) - 1).max() < 1e-9
+    parts = [part["scoring"] for part in shown["scoring"]["parts"] if not isinstance(part, int)]
+    assert parts
+    exact = summarize_records(model, records, min_cell=1)["scoring"]
+    assert exact["base"] != shown["scoring"]["base"]

@@ -28,8 +28,8 @@ def shown_scoring(scoring: Mapping[str, Any], table: ShownTable) -> dict[str, An
     Parameters
     ----------
     scoring : mapping
-        ``scoring()`` of the estimator: the kind "mixture", or "rules" with nodes of the kinds
-        "scores" and "linear".
+        ``scoring()`` of the estimator: the kind "mixture"; "rules" with nodes of the kinds
+        "scores" and "linear"; or "nested", where groups were divided by hand.
     table : ShownTable
         The counts that the page shows.
 
@@ -51,20 +51,59 @@ def shown_scoring(scoring: Mapping[str, Any], table: ShownTable) -> dict[str, An
     group but none of them; coefficients of scores depend on all records at once, and on single
     counts by no formula that could be solved for one.
     """
+    return _shown(scoring, table, [[leaf] for leaf in range(len(table.sizes))])
+
+
+def _shown(
+    scoring: Mapping[str, Any], table: ShownTable, groups: Sequence[Sequence[int]]
+) -> dict[str, Any]:
+    """Return a rule as JSON; `groups` are those of the page that each of its leaves leads to."""
+    if scoring["kind"] == "nested":
+        return _shown_nested(scoring, table, groups)
     if scoring["kind"] == "rules":
-        sides = _leaves_of_sides(scoring["nodes"])
+        sides = [
+            [_joined(groups, leaves) for leaves in node]
+            for node in _leaves_of_sides(scoring["nodes"])
+        ]
         nodes = [
-            _shown_rule(node, leaves, table)
-            for node, leaves in zip(scoring["nodes"], sides, strict=True)
+            _shown_rule(node, below, table)
+            for node, below in zip(scoring["nodes"], sides, strict=True)
         ]
         return {"kind": "rules", "nodes": nodes}
     coef, intercept = _finite(scoring["coef"]), _finite(scoring["intercept"])
     group = np.asarray(scoring["group"], dtype=int)
     if table.min_cell > 1:
-        odds = np.array([_log_odds(table, [leaf]) for leaf in group])
-        hidden = (table.counts.counts[group] < 0) | (table.sizes[group] < 0)[:, None]
+        odds = np.array([_log_odds(table, groups[leaf]) for leaf in group])
+        hidden = np.array([_hidden(table, groups[leaf]) for leaf in group])
         coef = np.where(hidden, odds, coef)
     return {"kind": "mixture", **_rounded(coef, intercept, table), "group": group.tolist()}
+
+
+def _shown_nested(
+    scoring: Mapping[str, Any], table: ShownTable, groups: Sequence[Sequence[int]]
+) -> dict[str, Any]:
+    parts: list[Any] = []
+    below = []
+    for part in scoring["parts"]:
+        if isinstance(part, Mapping):
+            leaves = [int(leaf) for leaf in part["leaves"]]
+            inner = _shown(part["scoring"], table, [groups[leaf] for leaf in leaves])
+            parts.append({"scoring": inner, "leaves": leaves})
+            below.append(_joined(groups, leaves))
+        else:
+            parts.append(int(part))
+            below.append(list(groups[int(part)]))
+    return {"kind": "nested", "base": _shown(scoring["base"], table, below), "parts": parts}
+
+
+def _joined(groups: Sequence[Sequence[int]], leaves: Sequence[int]) -> list[int]:
+    return sorted({group for leaf in leaves for group in groups[leaf]})
+
+
+def _hidden(table: ShownTable, groups: Sequence[int]) -> NDArray[np.bool_]:
+    """Return for which codes a count of some groups is hidden, or all where a size is."""
+    at = list(groups)
+    return np.asarray((table.counts.counts[at] < 0).any(axis=0) | (table.sizes[at] < 0).any())
 
 
 def _shown_rule(node: Mapping[str, Any], sides: list[list[int]], table: ShownTable) -> Any:
@@ -75,8 +114,7 @@ def _shown_rule(node: Mapping[str, Any], sides: list[list[int]], table: ShownTab
         if table.min_cell > 1:
             first, second = (_log_odds(table, leaves) for leaves in sides)
             half = (first - second) / 2.0
-            below = [*sides[0], *sides[1]]
-            hidden = (table.counts.counts[below] < 0).any(axis=0) | (table.sizes[below] < 0).any()
+            hidden = _hidden(table, [*sides[0], *sides[1]])
             coef = np.where(hidden, np.stack([half, -half]), coef)
         return {**shown, **_rounded(coef, intercept, table)}
     digits = _EXACT_DIGITS if table.min_cell <= 1 else _SCORE_DIGITS

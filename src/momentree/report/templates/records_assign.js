@@ -5,8 +5,12 @@ const chosenCodes = [];
 let option = -1;
 
 // log P[group | codes] up to a constant in `logs`, and the group that the model says.
-function assign(indices) {
-  return scoring.kind === "rules" ? followRules(indices) : addScores(indices);
+const assign = (indices) => follow(scoring, everyone.length, indices);
+
+// The same by any rule, over its own `size` leaves.
+function follow(rule, size, indices) {
+  if (rule.kind === "nested") return followNested(rule, size, indices);
+  return rule.kind === "rules" ? followRules(rule, size, indices) : addScores(rule, size, indices);
 }
 
 const logSum = (values) => {
@@ -14,11 +18,13 @@ const logSum = (values) => {
   return top === -Infinity ? top : top + Math.log(sum(values.map((value) => Math.exp(value - top))));
 };
 
-function addScores(indices) {
-  const scores = scoring.intercept.map((intercept, m) => intercept + sum(indices.map((j) => scoring.coef[m][j])));
-  const logs = everyone.map((leaf) => logSum(scores.filter((_, m) => scoring.group[m] === leaf)));
+const numbers = (size) => Array.from({ length: size }, (_, leaf) => leaf);
+
+function addScores(rule, size, indices) {
+  const scores = rule.intercept.map((intercept, m) => intercept + sum(indices.map((j) => rule.coef[m][j])));
+  const logs = numbers(size).map((leaf) => logSum(scores.filter((_, m) => rule.group[m] === leaf)));
   const total = logSum(logs);
-  return { logs: logs.map((value) => value - total), leaf: scoring.group[scores.indexOf(Math.max(...scores))] };
+  return { logs: logs.map((value) => value - total), leaf: rule.group[scores.indexOf(Math.max(...scores))] };
 }
 
 // How much each side of a rule claims a record, and the log of its share.
@@ -32,18 +38,34 @@ function sidesOf(node, indices) {
 }
 
 // From the root down; several sides may lead to one group where groups were merged.
-function followRules(indices) {
-  const sides = scoring.nodes.map((node) => sidesOf(node, indices));
-  const inner = scoring.nodes.map((_, at) => (at === 0 ? 0 : -Infinity));
-  const logs = everyone.map(() => (sides.length ? -Infinity : 0));
-  scoring.nodes.forEach((node, at) => node.children.forEach((child, side) => {
+function followRules(rule, size, indices) {
+  const sides = rule.nodes.map((node) => sidesOf(node, indices));
+  const inner = rule.nodes.map((_, at) => (at === 0 ? 0 : -Infinity));
+  const logs = numbers(size).map(() => (sides.length ? -Infinity : 0));
+  rule.nodes.forEach((node, at) => node.children.forEach((child, side) => {
     const part = inner[at] + sides[at].logs[side];
     if (child < 0) logs[-1 - child] = logSum([logs[-1 - child], part]);
     else inner[child] = logSum([inner[child], part]);
   }));
   let at = sides.length ? 0 : -1;
-  while (at >= 0) at = scoring.nodes[at].children[sides[at].scores.indexOf(Math.max(...sides[at].scores))];
+  while (at >= 0) at = rule.nodes[at].children[sides[at].scores.indexOf(Math.max(...sides[at].scores))];
   return { logs, leaf: -1 - at };
+}
+
+// Groups that were divided by hand: by the first rule, and within its leaves by others.
+function followNested(rule, size, indices) {
+  const base = follow(rule.base, rule.parts.length, indices);
+  const logs = numbers(size).map(() => -Infinity);
+  const leaves = rule.parts.map((part, at) => {
+    if (typeof part === "number") {
+      logs[part] = logSum([logs[part], base.logs[at]]);
+      return part;
+    }
+    const within = follow(part.scoring, part.leaves.length, indices);
+    part.leaves.forEach((leaf, i) => { logs[leaf] = logSum([logs[leaf], base.logs[at] + within.logs[i]]); });
+    return part.leaves[within.leaf];
+  });
+  return { logs, leaf: leaves[base.leaf] };
 }
 
 // Log-odds of a group against all others.
