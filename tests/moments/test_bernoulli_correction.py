@@ -1,0 +1,119 @@
+"""Raw moments of binary data less their bias: exact where the parameters are, better elsewhere."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from momentree.datasets import make_bernoulli_mixture
+from momentree.decomposition import sidiwo, svtd
+from momentree.exceptions import InvalidDataError
+from momentree.metrics import recovery_error
+from momentree.moments import BernoulliMoments, CorrectedMoments, bernoulli_bias
+
+
+def model(seed, d, k):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.full(k, 3.0)), rng.random((d, k))
+
+
+def population(w, mu):
+    """The raw moments of all 2^d rows, each as often as it is drawn."""
+    rows = np.array(list(itertools.product([0, 1], repeat=len(mu))))
+    chance = [np.prod(np.where(x[:, None] == 1, mu, 1 - mu), axis=0) @ w for x in rows]
+    return BernoulliMoments.from_data(rows, sample_weight=chance)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), d=st.integers(1, 5), k=st.integers(1, 4))
+def test_the_true_parameters_leave_the_exact_moments(seed, d, k):
+    w, mu = model(seed, d, k)
+    found = CorrectedMoments(population(w, mu), w, mu)
+    exact = BernoulliMoments.from_parameters(w, mu.T)
+    W = np.random.default_rng(seed).normal(size=(3, d))
+    np.testing.assert_allclose(found.m1, exact.m1, atol=1e-12)
+    np.testing.assert_allclose(found.m2 @ np.eye(d), exact.m2 @ np.eye(d), atol=1e-12)
+    np.testing.assert_allclose(found.m2 @ W[0], exact.m2 @ W[0], atol=1e-11)
+    np.testing.assert_allclose(found.whitened_slices(W), exact.whitened_slices(W), atol=1e-10)
+    np.testing.assert_allclose(found.whitened_tensor(W), exact.whitened_tensor(W), atol=1e-10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), d=st.integers(1, 6), k=st.integers(1, 4))
+def test_slices_and_tensor_agree_whatever_is_taken_away(seed, d, k):
+    rng = np.random.default_rng(seed)
+    w, mu = model(seed, d, k)
+    X = rng.random((30, d)) < 0.4
+    found, W = CorrectedMoments(BernoulliMoments.from_data(X), w, mu), rng.normal(size=(3, d))
+    H, T = found.whitened_slices(W), found.whitened_tensor(W)
+    scale = max(1.0, np.abs(T).max())
+    np.testing.assert_allclose(T, np.einsum("rab,cr->abc", H, W), atol=1e-11 * scale)
+    np.testing.assert_array_equal(H, H.transpose(0, 2, 1))
+    for axes in ((1, 0, 2), (2, 1, 0), (0, 2, 1)):
+        np.testing.assert_allclose(T, T.transpose(axes), atol=1e-11 * scale)
+
+
+def test_what_is_taken_away_is_the_bias():
+    """The closed form of the bias, entry by entry, from the class that bounds it."""
+    w, mu = model(7, 5, 3)
+    raw = population(w, mu)
+    found, bias, one = CorrectedMoments(raw, w, mu), bernoulli_bias(w, mu.T), np.eye(5)
+    np.testing.assert_allclose(np.diag(raw.m2 @ one - found.m2 @ one), bias.m2, atol=1e-14)
+    excess = raw.whitened_slices(one) - found.whitened_slices(one)
+    at = np.arange(5)
+    np.testing.assert_allclose(excess[at, at, at], bias.m3, atol=1e-14)
+    pairs = excess[:, at, at]
+    np.fill_diagonal(pairs, 0.0)
+    np.testing.assert_allclose(pairs.max(axis=0), bias.m3_pairs, atol=1e-14)
+    for a, b, c in itertools.permutations(range(5), 3):
+        assert abs(excess[a, b, c]) < 1e-14
+
+
+def test_the_moments_that_were_given_stay_as_they_are():
+    w, mu = model(1, 5, 2)
+    raw, W = population(w, mu), np.eye(5)
+    before = raw.whitened_slices(W), raw.whitened_tensor(W)
+    found = CorrectedMoments(raw, w, mu)
+    found.whitened_slices(W), found.whitened_tensor(W)
+    np.testing.assert_array_equal(raw.whitened_slices(W), before[0])
+    np.testing.assert_array_equal(raw.whitened_tensor(W), before[1])
+
+
+@pytest.mark.parametrize("method", [svtd, sidiwo])
+def test_decomposing_them_gives_the_true_parameters(method):
+    w, mu = model(3, 5, 3)
+    raw = population(w, mu)
+    found = method(CorrectedMoments(raw, w, mu), 3)
+    assert recovery_error(found.centers.T, mu.T) < 1e-6
+    # The raw moments do not: what is taken away is what is wrong with them.
+    assert recovery_error(method(raw, 3).centers.T, mu.T) > 1e-2
+
+
+@pytest.mark.parametrize("method", [svtd, sidiwo])
+def test_estimated_parameters_lower_the_error_of_the_centers(method):
+    """On samples of few features, where bias is most of the error: four standard errors."""
+    gains = []
+    for seed in range(10):
+        truth = make_bernoulli_mixture(
+            4000, 15, 3, weights=[0.5, 0.3, 0.2], scaled_by="feature", random_state=seed
+        )
+        moments = BernoulliMoments.from_data(truth.X)
+        raw = found = method(moments, 3)
+        for _ in range(3):
+            centers, weights = np.clip(found.centers, 0, 1), found.weights / found.weights.sum()
+            found = method(CorrectedMoments(moments, weights, centers), 3)
+        before, after = (recovery_error(one.centers.T, truth.means) for one in (raw, found))
+        gains.append((before - after) / before)
+    error = np.std(gains, ddof=1) / np.sqrt(len(gains))
+    assert np.mean(gains) > 4 * error
+    assert np.mean(gains) > 0.1
+
+
+@pytest.mark.parametrize("name", ["whitened_slices", "whitened_tensor"])
+def test_a_map_that_does_not_fit_is_told(name):
+    w, mu = model(0, 4, 2)
+    found = CorrectedMoments(population(w, mu), w, mu)
+    with pytest.raises(InvalidDataError, match=r"W has shape \(2, 3\); expected \(k, 4\)"):
+        getattr(found, name)(np.ones((2, 3)))
