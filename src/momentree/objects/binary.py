@@ -107,6 +107,13 @@ class IncompleteBernoulliParameters(BernoulliParameters):
     A missing value says nothing. The statistics of a sample are its ones and its gaps, (x, g):
 
         log P[x, j] = sum_w x_w log(mu_wj / (1 - mu_wj)) - g_w log(1 - mu_wj) + b_j
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_j = P[component j], sum 1.
+    centers : ndarray of shape (d, k)
+        mu_wj = P[x_w = 1 | component j], in [0, 1].
     """
 
     @classmethod
@@ -130,7 +137,18 @@ class IncompleteBernoulliParameters(BernoulliParameters):
 
     @classmethod
     def n_features(cls, n_statistics: int) -> int:
-        """Return d = p / 2."""
+        """Return d = p / 2.
+
+        Parameters
+        ----------
+        n_statistics : int
+            p, the statistics of a sample.
+
+        Returns
+        -------
+        int
+            The features of a sample.
+        """
         return n_statistics // 2
 
     @property

@@ -77,7 +77,18 @@ class GaussianParameters(MixtureParameters):
 
     @classmethod
     def n_features(cls, n_statistics: int) -> int:
-        """Return d = p - 1."""
+        """Return d = p - 1.
+
+        Parameters
+        ----------
+        n_statistics : int
+            p, the statistics of a sample.
+
+        Returns
+        -------
+        int
+            The features of a sample.
+        """
         return n_statistics - 1
 
     @property

@@ -62,7 +62,18 @@ class MixtureParameters(ABC):
 
     @classmethod
     def n_features(cls, n_statistics: int) -> int:
-        """Return d, the number of features, where there are p statistics."""
+        """Return d, the number of features, where there are p statistics.
+
+        Parameters
+        ----------
+        n_statistics : int
+            p, the statistics of a sample.
+
+        Returns
+        -------
+        int
+            The features of a sample.
+        """
         return n_statistics
 
     @property
