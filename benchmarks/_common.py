@@ -25,6 +25,7 @@ from momentree.datasets import (
     make_single_topic,
     read_counts,
     read_documents,
+    read_records,
     vectorize,
 )
 
@@ -123,6 +124,40 @@ def unrelated_topics(
     """Draw counts of eight unrelated topics: power-law words, about `length` words a document."""
     lengths = np.random.default_rng(seed).poisson(length, n)
     return make_single_topic(n, d, 8, length=lengths, concentration=0.5, random_state=seed)
+
+
+def binary_records(
+    path: str, n_codes: int | None = None, min_codes: int = 1, **options: Any
+) -> tuple[Any, dict[str, NDArray[Any]]] | None:
+    """Read records; print why and return None where the file is absent.
+
+    Parameters
+    ----------
+    path : str
+        Of the table, in the folder of data.
+    n_codes : int, default=None
+        Keep so many of the most frequent codes.
+    min_codes : int, default=1
+        Keep records with at least so many of these.
+    **options
+        Of `read_records`.
+
+    Returns
+    -------
+    tuple of csr_array of shape (n, d) and dict of ndarray of shape (n,)
+        The records, and their outcomes.
+    """
+    try:
+        records = read_records(_file(path), min_records=1, **options)
+    except FileNotFoundError as error:
+        print(f"{path}: skipped, {error}")
+        return None
+    X = records.X
+    if n_codes is not None:
+        often = np.argsort(-np.bincount(X.indices, minlength=X.shape[1]), kind="stable")
+        X = X[:, np.sort(often[:n_codes])]
+    enough = np.flatnonzero(np.diff(X.indptr) >= min_codes)
+    return sp.csr_array(X[enough]), {n: v[enough] for n, v in records.outcomes.items()}
 
 
 # --- timing -------------------------------------------------------------------------------------

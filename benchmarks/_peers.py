@@ -1,4 +1,4 @@
-"""What people use instead of a tree by moments: flat clusterings of the same counts."""
+"""What people use instead of moments: clusterings of the same counts, or of the same records."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from _common import SEED
 from numpy.typing import NDArray
-from sklearn.cluster import BisectingKMeans, KMeans
-from sklearn.decomposition import NMF, LatentDirichletAllocation, TruncatedSVD
+from scipy.sparse.linalg import LinearOperator, svds
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import BisectingKMeans, KMeans, SpectralClustering
+from sklearn.decomposition import NMF, PCA, LatentDirichletAllocation, TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
@@ -18,10 +20,12 @@ from sklearn.preprocessing import normalize
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint
 from momentree.moments import Damping, damp
-from momentree.objects import TopicParameters
+from momentree.objects import BernoulliParameters, TopicParameters
 from momentree.refinement import em
 
 Labels = NDArray[np.intp]
+
+# --- counts of words ----------------------------------------------------------------------------
 
 
 def tfidf(X: Any) -> Any:
@@ -82,3 +86,109 @@ def random_mixture(X: Any, k: int, *, damping: Damping | None = None, starts: in
         if best is None or found.log_likelihood > best.log_likelihood:
             best = found
     return log_joint(rows, best.parameters).argmax(axis=1)
+
+
+# --- binary records -----------------------------------------------------------------------------
+
+
+class PDDP(ClusterMixin, BaseEstimator):
+    """Principal direction divisive partitioning (Boley 1998).
+
+    A cluster is split at its mean, across the first principal direction of its centred rows; the
+    cluster of largest scatter, the sum of squared distances to its mean, is split next.
+    """
+
+    def __init__(self, n_clusters: int = 8) -> None:
+        self.n_clusters = n_clusters
+
+    def fit(self, X: Any, y: object = None) -> PDDP:  # noqa: ARG002 - scikit-learn's convention
+        """Split until there are `n_clusters`, or no cluster of two different rows is left."""
+        X = sp.csr_array(X, dtype=np.float64)
+        labels = np.zeros(X.shape[0], dtype=np.intp)
+        scatters = [_scatter(X)]
+        while len(scatters) < self.n_clusters and max(scatters) > 0:
+            j = int(np.argmax(scatters))
+            rows = np.flatnonzero(labels == j)
+            right = rows[_principal_scores(X[rows]) > 0]
+            scatters[j] = 0.0
+            if 0 < len(right) < len(rows):
+                labels[right] = len(scatters)
+                scatters[j] = _scatter(X[labels == j])
+                scatters.append(_scatter(X[right]))
+        self.labels_ = labels
+        return self
+
+
+def _scatter(X: Any) -> float:
+    mean = X.mean(axis=0)
+    found = float(X.power(2).sum() - X.shape[0] * (mean @ mean))
+    return found if found > 1e-9 * X.shape[0] else 0.0  # equal rows, up to rounding
+
+
+def _principal_scores(X: Any) -> NDArray[np.float64]:
+    """Return the projections of the centred rows on their first principal direction."""
+    mean = X.mean(axis=0)
+    if min(X.shape) < 3:
+        centred = X.toarray() - mean
+        return centred @ np.linalg.svd(centred, full_matrices=False)[2][0]
+    centred = LinearOperator(
+        X.shape,
+        matvec=lambda v: X @ v.ravel() - mean @ v.ravel(),
+        rmatvec=lambda u: X.T @ u.ravel() - mean * u.sum(),
+        dtype=np.float64,
+    )
+    start = np.random.default_rng(SEED).random(min(X.shape))
+    return centred @ svds(centred, 1, v0=start)[2][0]
+
+
+def kmeans(X: Any, k: int) -> Labels:
+    """Cluster by k-means with the defaults of scikit-learn, as the thesis does."""
+    return KMeans(k, random_state=SEED).fit_predict(X)
+
+
+def pca_kmeans(X: Any, k: int) -> Labels:
+    """Cluster the k main coordinates of centred rows by k-means."""
+    dense = sp.csr_array(X).toarray()
+    reduced = PCA(min(k, *dense.shape), random_state=SEED).fit_transform(dense)
+    return KMeans(k, random_state=SEED).fit_predict(reduced)
+
+
+def spectral_linear(X: Any, k: int) -> Labels:
+    """Cluster by the eigenvectors of a graph with edges X X^T: memory O(n^2)."""
+    dense = sp.csr_array(X).toarray().astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # rows without a common one are not connected
+        model = SpectralClustering(k, affinity="linear", random_state=SEED)
+        return model.fit_predict(dense)
+
+
+def random_bernoulli(X: Any, k: int, *, starts: int = 10) -> Labels:
+    """Fit a mixture of Bernoulli variables by EM from random starts; keep the likeliest.
+
+    Every other start is random responsibilities, the rest k random records between which and the
+    middle the frequencies lie half way. Smoothing and tolerance are those of `BernoulliMixture`.
+    """
+    rows = RowBlocks(sp.csr_array(X, dtype=np.float64))
+    n = rows.shape[0]
+    weight = np.ones(n)
+    best = None
+    for seed in range(starts):
+        rng = np.random.default_rng(seed)
+        if seed % 2:
+            chosen = rng.choice(n, k, replace=False)
+            centers = 0.25 + 0.5 * rows.matrix[chosen].toarray().T
+            start = BernoulliParameters(np.full(k, 1.0 / k), centers)
+        else:
+            R = rng.dirichlet(np.ones(k), n)
+            sums = rows.sum(lambda B, R=R: B.tdot(R[B.at]))
+            start = BernoulliParameters.fitted_to(sums, R.sum(axis=0), 1.0)
+        found = em(rows, start, sample_weight=weight, smoothing=1.0, max_iter=200, tol=1e-5)
+        if best is None or found.log_likelihood > best.log_likelihood:
+            best = found
+    return log_joint(rows, best.parameters).argmax(axis=1)
+
+
+def true_parameters(X: Any, weights: NDArray[Any], means: NDArray[Any]) -> Labels:
+    """Return the likeliest component by the parameters that the data were drawn from."""
+    rows = RowBlocks(sp.csr_array(X, dtype=np.float64))
+    return log_joint(rows, BernoulliParameters(weights, means.T)).argmax(axis=1)
