@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 BLOCK_NNZ = 1 << 18
 """Stored values in a block: 3 MB as float64 with indices, so that a block stays in cache."""
+MANY_ROWS = 4096
+"""Rows that are worth a task of their own, where they are copied."""
 N_CHAINS = 16
 """Blocks are summed in this many chains, whatever the number of threads: it bounds the number of
 threads, and keeps the order of additions fixed."""
@@ -192,8 +194,32 @@ class RowBlocks:
         RowBlocks
             The rows in the order given.
         """
-        part = RowBlocks(self._X[rows], self._block_nnz)
-        part.row_sums = self.row_sums[rows]
+        part = RowBlocks(self._rows(rows), self._block_nnz)
+        if "row_sums" in self.__dict__:  # known already
+            part.row_sums = self.row_sums[rows]
+        return part
+
+    def _rows(self, rows: NDArray[np.intp]) -> Any:
+        """Return rows as a CSR array, copied on threads."""
+        X = self._X
+        lengths = np.diff(X.indptr)[rows]
+        indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
+        np.cumsum(lengths, out=indptr[1:])
+        data, indices = np.empty(indptr[-1], X.data.dtype), np.empty(indptr[-1], X.indices.dtype)
+        rows = rows.astype(X.indptr.dtype, copy=False)
+        ends = np.linspace(0, len(rows), min(N_CHAINS, len(rows) // MANY_ROWS + 1) + 1).astype(int)
+
+        def copy(i: int) -> None:
+            a, b = ends[i], ends[i + 1]
+            at = slice(indptr[a], indptr[b])
+            _sparsetools.csr_row_index(
+                b - a, rows[a:b], X.indptr, X.indices, X.data, indices[at], data[at]
+            )
+
+        for _ in run(copy, len(ends) - 1):
+            pass
+        part = sp.csr_array((data, indices, indptr), shape=(len(rows), self.shape[1]))
+        part.has_canonical_format = X.has_canonical_format
         return part
 
     def sum(self, kernel: BlockKernel) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +58,7 @@ class LiftedMoments:
         v = sample_weight / sample_weight.sum()
         self._r1, self._r2, self._r3 = v * factor, v * factor**2, v * factor**3
 
-    @property
+    @cached_property
     def m1(self) -> Floats:
         """M1, shape (p + 1,)."""
         return self._back(self._r1)

@@ -81,8 +81,9 @@ class ClusterTree(TreeEstimator):
         Average samples that are added to each cluster in EM.
     stop : {"bic"}, default="bic"
         What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
-        samples is made while it gains more than p/2 log n nats, the Bayesian information
-        criterion, p being the number of features that occur in them.
+        samples is made while a mixture of the two sides gains more than (p + 1)/2 log n nats over
+        one group, the Bayesian information criterion, p being the number of features that occur
+        in them. Gaussians are compared along the line through the two means.
     max_iter : int >= 1, default=100
         Most steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
@@ -438,9 +439,10 @@ class ClusterTree(TreeEstimator):
 
 
 def _check_something(X: Any, weight: Floats) -> None:
-    values = X.data != 0
-    counted = (weight > 0)[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))]
-    if not (values & counted).any():
+    something = X.data.any()
+    if something and not (weight > 0).all():
+        something = X.data[np.repeat(weight > 0, np.diff(X.indptr))].any()
+    if not something:
         msg = (
             f"all {X.shape[0]} records of X are empty: no record of positive weight holds a value "
             "other than zero"

@@ -8,7 +8,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
 
 __all__ = ["LinearRule", "Rule", "ScoreRule"]
@@ -25,11 +25,15 @@ class Rule(Protocol):
         """Of scores that are linear, or the squares of linear ones."""
         ...
 
-    def scores(self, rows: RowBlocks) -> Floats:
-        """Return how much each side claims each sample, shape (n, n_sides).
+    def of_block(self, B: Block) -> Floats:
+        """Return how much each side claims each sample of a block, shape (n, n_sides).
 
         A sample takes the side of largest score, and of equal ones the first.
         """
+        ...
+
+    def scores(self, rows: RowBlocks) -> Floats:
+        """Return the same for all rows."""
         ...
 
     def shares(self, rows: RowBlocks) -> Floats:
@@ -71,10 +75,14 @@ class LinearRule:
         """Return ``x @ coef + intercept`` of each sample, shape (n,)."""
         return rows.map(lambda B: B.dot(self.coef) + self.intercept)
 
-    def scores(self, rows: RowBlocks) -> Floats:
+    def of_block(self, B: Block) -> Floats:
         """Return the margin and its negative, shape (n, 2)."""
-        margins = self.margins(rows)
+        margins = B.dot(self.coef) + self.intercept
         return np.stack([margins, -margins], axis=1)
+
+    def scores(self, rows: RowBlocks) -> Floats:
+        """Return the same for all rows."""
+        return rows.map(self.of_block)
 
     def shares(self, rows: RowBlocks) -> Floats:
         """Return the posterior of each side, 1 / (1 + exp(-margin)) of the first."""
@@ -101,9 +109,13 @@ class ScoreRule:
     coef: Floats
     constant: Floats
 
-    def scores(self, rows: RowBlocks) -> Floats:
+    def of_block(self, B: Block) -> Floats:
         """Return (d_i . x + c_i)^2 of each sample, shape (n, s)."""
-        return rows.map(lambda B: (B.dot(self.coef) + self.constant) ** 2)
+        return np.asarray((B.dot(self.coef) + self.constant) ** 2)
+
+    def scores(self, rows: RowBlocks) -> Floats:
+        """Return the same for all rows."""
+        return rows.map(self.of_block)
 
     def shares(self, rows: RowBlocks) -> Floats:
         """Return the square of each score over the sum of all; equal shares where all are zero.

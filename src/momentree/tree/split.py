@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowBlocks
 from momentree.decomposition import sidiwo
 from momentree.moments import SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, MixtureParameters, TopicParameters
@@ -169,18 +169,53 @@ def settled(
     Split or NoSplit
         NoSplit where a side would be too small.
     """
-    scores = rule.scores(rows)
-    # A document without words, say, is as likely on both sides. It joins the larger one, which is
-    # found without it: so the answer does not depend on which side a rule happens to know as first.
-    best = scores == scores.max(axis=1, keepdims=True)
-    clear = best & (np.count_nonzero(best, axis=1) == 1)[:, None]
-    order = np.argsort(-(sample_weight @ clear), kind="stable")
-    rule, side = rule.reordered(order), best[:, order].argmax(axis=1)
-    groups = (side[:, None] == np.arange(len(order))) * sample_weight[:, None]
-    sizes = groups.sum(axis=0)
+    side, sums, sizes, clear, ties = _sides(rule, rows, sample_weight)
+    order = np.argsort(-clear, kind="stable")
+    rule = rule.reordered(order)
+    if ties and (order[1:] < order[:-1]).any():
+        # A document without words, say, is as likely on both sides. It joins the larger one, which
+        # was found without it: the answer does not depend on which side a rule knows as first.
+        side, sums, sizes, _, _ = _sides(rule, rows, sample_weight)
+    else:
+        sums, sizes = sums[:, order], sizes[order]
+        side = np.argsort(order)[side]
     if sizes.min() < max(min_samples_leaf, np.finfo(float).tiny):
         return NoSplit(f"one side would hold fewer than min_samples_leaf = {min_samples_leaf:g}")
-    sums = rows.sum(lambda B: B.tdot(groups[B.at]))
     parts = family.best_log_likelihood(sums, sizes).sum()
     whole = family.best_log_likelihood(sums.sum(axis=1), sizes.sum())
     return Split(rule, side, float(parts - whole))
+
+
+def _sides(
+    rule: Rule, rows: RowBlocks, sample_weight: Floats
+) -> tuple[NDArray[np.intp], Floats, Floats, Floats, int]:
+    """Return sides, and of each side sums, size, and size of those that take it for certain.
+
+    The last number is that of samples that fit several sides alike. One pass over the data.
+    """
+    n, p = rows.shape
+    side = np.empty(n, dtype=np.intp)
+
+    def kernel(B: Block) -> Floats:
+        v = sample_weight[B.at]
+        scores = rule.of_block(B).T  # a row a side: what follows goes over whole rows
+        top = reduce(np.maximum, scores)
+        best = [score == top for score in scores]
+        several = reduce(np.add, [one.astype(np.int8) for one in best]) > 1
+        taken, here = np.zeros(len(v), dtype=bool), np.zeros(len(v), dtype=np.intp)
+        groups = np.empty((len(v), len(best)))
+        out = np.zeros((p + 3, len(best)))
+        for i, one in enumerate(best):
+            mine = one & ~taken
+            taken |= one
+            here[mine] = i
+            groups[:, i] = v * mine
+            out[p, i] = groups[:, i].sum()
+            out[p + 1, i] = v @ (one & ~several)
+        out[p + 2] = np.count_nonzero(several)
+        out[:p] = B.tdot(groups)
+        side[B.at] = here  # each block has rows of its own
+        return out
+
+    total = rows.sum(kernel)
+    return side, total[:p], total[p], total[p + 1], int(total[p + 2, 0])
