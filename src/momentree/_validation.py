@@ -22,6 +22,7 @@ __all__ = [
     "check_map",
     "check_means",
     "check_missing",
+    "check_ones",
     "check_parameters",
     "check_sample_weight",
     "check_values",
@@ -211,6 +212,18 @@ def check_binary(X: Any) -> tuple[Any, Any | None]:
         NaN; the message names the first such row and column.
     """
     X, missing = check_missing(X)
+    check_ones(X)
+    return X, missing
+
+
+def check_ones(X: Any) -> None:
+    """Check that a CSR array of finite numbers holds zeros and ones.
+
+    Raises
+    ------
+    InvalidDataError
+        If it holds another value; the message names the first such row and column.
+    """
     bad = (X.data != 0) & (X.data != 1)
     if bad.any():
         at = int(np.argmax(bad))
@@ -219,7 +232,6 @@ def check_binary(X: Any) -> tuple[Any, Any | None]:
             "expected 0, 1 or NaN for a missing value. Make it so by a threshold, as in X > 0"
         )
         raise InvalidDataError(msg)
-    return X, missing
 
 
 def _row(X: Any, at: int) -> int:

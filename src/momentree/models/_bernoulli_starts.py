@@ -11,22 +11,16 @@ from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.decomposition import three_view_mom, three_view_tpm
-from momentree.moments import (
-    BernoulliMoments,
-    CorrectedMoments,
-    MultiviewMoments,
-    split_views,
-)
+from momentree.models._bernoulli_data import BinaryData
+from momentree.moments import CorrectedMoments, MultiviewMoments, split_views
 from momentree.objects import BernoulliParameters, Decomposition
 from momentree.tree.build import leaf_labels
 from momentree.tree.direct import DirectSplitter
 from momentree.tree.growth import grow
-from momentree.tree.space import Space
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import always
 
 __all__ = [
-    "BinaryData",
     "Found",
     "Start",
     "start_from_tree",
@@ -44,43 +38,6 @@ ROUNDS = 3
 """Rounds of correction: on samples of known mixtures more of them changed no mean agreement."""
 POSSIBLE = 0.05
 """Share of the average sample in every component of a start: what moments say is never certain."""
-
-
-@dataclass(frozen=True)
-class BinaryData:
-    """Checked binary data on the way to a fit.
-
-    Attributes
-    ----------
-    ones : csr_array of shape (n, d)
-        Zeros and ones, zero where a value is missing.
-    missing : csr_array of shape (n, d) or None
-        1 where a value is missing.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    space : Space
-        How the samples become rows.
-    rows : RowBlocks of shape (n, p)
-        Statistics of the samples.
-    """
-
-    ones: Any
-    missing: Any | None
-    weight: Floats
-    space: Space
-    rows: RowBlocks
-
-    @property
-    def observed(self) -> Floats | None:
-        """Share of the weight with which each feature is observed; None for always."""
-        return 1.0 / self.space.view[: self.ones.shape[1]] if self.missing is not None else None
-
-    @property
-    def moments(self) -> BernoulliMoments:
-        """Raw moments of the data (T eq. 4.6 to 4.8)."""
-        return BernoulliMoments.from_rows(
-            RowBlocks(self.ones), sample_weight=self.weight, observed=self.observed
-        )
 
 
 @dataclass(frozen=True)

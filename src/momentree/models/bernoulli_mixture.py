@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from momentree._logging import shown
-from momentree._validation import check_sample_weight, check_values, check_whole, generator
-from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree._validation import check_ones, check_sample_weight, check_values
+from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.exceptions import InvalidDataError
-from momentree.inference import log_joint, log_posterior
-from momentree.metrics import relevance
-from momentree.models._base import FlatModel, drawn_rows, log, package_log
+from momentree.models._base import log, package_log
+from momentree.models._bernoulli_data import BinaryData, Run
+from momentree.models._bernoulli_groups import BernoulliGroups
 from momentree.models._bernoulli_starts import (
-    BinaryData,
     Found,
     Start,
     start_from_tree,
     start_from_views,
     starts_from_moments,
 )
-from momentree.objects import (
-    BernoulliParameters,
-    Decomposition,
-    IncompleteBernoulliParameters,
-)
+from momentree.objects import BernoulliParameters, Decomposition
 from momentree.refinement import Convergence, Refined, em
-from momentree.tree.assign import Assigner, MixtureAssigner
-from momentree.tree.export import scoring
-from momentree.tree.space import Space
+from momentree.tree.assign import MixtureAssigner
 
 __all__ = ["BernoulliMixture"]
 
@@ -41,7 +33,7 @@ Floats = NDArray[np.float64]
 TOLERANCES: dict[str, float] = {"likelihood": 1e-5, "weights": 1e-2, "centers": 1e-4}
 
 
-class BernoulliMixture(FlatModel):
+class BernoulliMixture(BernoulliGroups):
     """Learn a mixture of independent binary variables from moments, and EM.
 
         Y ~ Discrete(omega),   x_w | Y = j ~ Bernoulli(mu_jw), independent     (T section 4.2)
@@ -145,12 +137,6 @@ class BernoulliMixture(FlatModel):
         "convergence": tuple(TOLERANCES),
     }
 
-    diagnostics_: Mapping[str, Any]
-    labels_: NDArray[np.intp]
-    n_iter_: int
-    converged_: bool
-    _posterior: BernoulliParameters
-
     def __init__(
         self,
         n_components: int = 8,
@@ -177,11 +163,6 @@ class BernoulliMixture(FlatModel):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
-
-    @property
-    def means_(self) -> Floats:
-        """Frequencies of the components, shape (n_components, n_features)."""
-        return self.components_
 
     # --- fit -------------------------------------------------------------------------------------
 
@@ -222,29 +203,20 @@ class BernoulliMixture(FlatModel):
         """
         self._check_parameters()
         ones, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
+        check_ones(ones)
         weight = check_sample_weight(sample_weight, ones.shape[0])
         self._check_enough(ones, weight)
         with shown(package_log, bool(self.verbose)), single_threaded_blas():
-            data, at = _prepared(ones, missing, weight)
-            found, refined = self._best_run(data)
-            fitted, centers, diagnostics = found.parameters, found.centers, dict(found.diagnostics)
-            diagnostics["m2_bias_bound"] = _bias_bound(data)
-            self.n_iter_, self.converged_ = 1, True
-            if refined is None:
-                fitted = type(fitted)(found.weights, fitted.centers)
-            else:
-                fitted, centers = refined.parameters, refined.parameters.centers
-                self.n_iter_, self.converged_ = refined.n_iter, refined.converged
-                diagnostics["log_likelihood"] = refined.log_likelihood
-            order = np.argsort(-fitted.weights, kind="stable")
-            self._posterior = fitted.reordered(order)
-            labels = MixtureAssigner.of(self._posterior).labels(data.rows)
-            self.labels_ = np.empty_like(labels)
-            self.labels_[at] = labels
+            data, at = BinaryData.prepared(ones, missing, weight)
+            run = self._run(data)
+            labels = MixtureAssigner.of(run.parameters).labels(data.rows)
         self.__dict__.pop("_edited", None)
-        self.components_ = centers[:, order].T.copy()
-        self.weights_ = self._posterior.weights
-        self.diagnostics_ = diagnostics
+        self.labels_ = np.empty_like(labels)
+        self.labels_[at] = labels
+        self._posterior, self.weights_ = run.parameters, run.parameters.weights
+        self.components_ = run.centers.T.copy()
+        self.n_iter_, self.converged_ = run.n_iter, run.converged
+        self.diagnostics_ = run.diagnostics
         self.mean_count_ = float(data.weight @ RowBlocks(data.ones).row_sums / weight.sum())
         return self
 
@@ -271,6 +243,19 @@ class BernoulliMixture(FlatModel):
                 "least one: use start='auto'"
             )
             raise InvalidDataError(msg)
+
+    def _run(self, data: BinaryData) -> Run:
+        found, refined = self._best_run(data)
+        diagnostics = {**found.diagnostics, "m2_bias_bound": data.bias_bound}
+        if refined is None:
+            fitted = type(found.parameters)(found.weights, found.parameters.centers)
+            centers, n_iter, converged = found.centers, 1, True
+        else:
+            fitted, centers = refined.parameters, refined.parameters.centers
+            n_iter, converged = refined.n_iter, refined.converged
+            diagnostics["log_likelihood"] = refined.log_likelihood
+        order = np.argsort(-fitted.weights, kind="stable")
+        return Run(fitted.reordered(order), centers[:, order], diagnostics, n_iter, converged)
 
     def _best_run(self, data: BinaryData) -> tuple[Found, Refined[BernoulliParameters] | None]:
         """Return a start and what EM makes of it, if there is to be EM."""
@@ -319,184 +304,3 @@ class BernoulliMixture(FlatModel):
             reason = found.diagnostics.get("reason") or "the moments show no more"
             self._warn_of_fewer(found.parameters.n_components, reason)
         return [found]
-
-    # --- inference -------------------------------------------------------------------------------
-
-    def _checked(self, X: Any) -> Any:
-        return self._values(X)[0]
-
-    def _values(self, X: Any) -> tuple[Any, Any | None]:
-        check_is_fitted(self, "components_")
-        ones, missing, _ = check_values(self, X, None, reset=False)
-        _SPACE_OF_ONES.check(ones, missing)
-        return ones, missing
-
-    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
-        """Return what assigns samples, and checked samples in the form that it reads."""
-        ones, missing = self._values(X)
-        parameters = _of_data(self._posterior, missing)
-        return MixtureAssigner.of(parameters), _rows(parameters, ones, missing)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each component for each sample (T eq. 4.1).
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            0 or 1 in the columns of ``fit``; NaN marks a missing value, which says nothing.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Rows sum to 1.
-        """
-        assigner, rows = self._ready(X)
-        return assigner.proba(rows)
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the likeliest component of each sample (T eq. 4.2).
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            0 or 1 in the columns of ``fit``; NaN marks a missing value.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Numbers of components; on the samples of ``fit`` ``labels_``.
-        """
-        assigner, rows = self._ready(X)
-        return assigner.labels(rows)
-
-    def score_samples(self, X: Any) -> Floats:
-        """Return the log-likelihood of each sample.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            0 or 1 in the columns of ``fit``; of a sample with missing values (NaN) that of the
-            others.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            In nats.
-        """
-        ones, missing = self._values(X)
-        parameters = _of_data(self._posterior, missing)
-        return log_posterior(log_joint(_rows(parameters, ones, missing), parameters))[1]
-
-    def scoring(self) -> dict[str, Any]:
-        """Return how a 0/1 record is assigned, as plain arrays: for use outside Python.
-
-        Returns
-        -------
-        dict
-            ``{"kind": "mixture", "coef": (k, d), "intercept": (k,), "group": (k,)}``: component
-            probabilities are softmax(coef @ x + intercept).
-        """
-        check_is_fitted(self, "components_")
-        return scoring(MixtureAssigner.of(self._posterior), self.components_.shape[1])
-
-    @property
-    def _n_parameters(self) -> int:
-        return int(self.components_.size + len(self.weights_) - 1)
-
-    def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
-        """Return the most relevant features of each component.
-
-            lam log mu_jw + (1 - lam) log (mu_jw / sum_h omega_h mu_hw)     (T eq. 4.12)
-
-        Parameters
-        ----------
-        n_words : int >= 0, default=10
-            Features of each component, at most.
-        lam : float in [0, 1], default=0.7
-            1 ranks features by frequency, 0 by lift.
-
-        Returns
-        -------
-        list of list of str
-            Names of columns, most relevant first, in the order of components.
-        """
-        check_is_fitted(self, "components_")
-        check_whole("n_words", n_words)
-        values = relevance(self.components_, self.weights_ @ self.components_, lam)
-        order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
-        return [
-            [str(self.vocabulary_[w]) for w in row if p[w] > 0]
-            for row, p in zip(order, self.components_, strict=True)
-        ]
-
-    def sample(
-        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
-    ) -> tuple[Any, NDArray[np.intp]]:
-        """Draw samples from the fitted model.
-
-        Parameters
-        ----------
-        n_samples : int >= 1, default=1
-            Number of samples.
-        random_state : int, RandomState or None, default=None
-            Seed; None is seed 0.
-
-        Returns
-        -------
-        X : csr_array of int64, shape (n_samples, n_features)
-            Zeros and ones.
-        labels : ndarray of int of shape (n_samples,)
-            Component of each sample.
-        """
-        check_is_fitted(self, "components_")
-        check_whole("n_samples", n_samples)
-        rng = generator(random_state)
-        labels = rng.choice(len(self.weights_), size=n_samples, p=self.weights_).astype(np.intp)
-        d = self.components_.shape[1]
-
-        def draw(at: slice) -> Any:
-            here = labels[at]
-            return (rng.random_sample((len(here), d)) < self.components_[here]).astype(np.int64)
-
-        return drawn_rows(n_samples, d, draw), labels
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-_SPACE_OF_ONES = Space.again(
-    "binary", np.zeros(0), np.ones(0), np.ones(0), constant=0.0, scaled=True
-)
-
-
-def _prepared(
-    ones: Any, missing: Any | None, weight: Floats
-) -> tuple[BinaryData, NDArray[np.intp]]:
-    """Return the data in canonical order, and the row of each sample."""
-    space = Space.of(ones, missing, weight, "binary", scaled=True)
-    rows, at = in_canonical_order(space.rows(ones, missing), weight)
-    d = ones.shape[1]
-    both = rows.matrix
-    if missing is None:
-        return BinaryData(both, None, weight[at], space, rows), at
-    return BinaryData(both[:, :d], both[:, d:], weight[at], space, rows), at
-
-
-def _bias_bound(data: BinaryData) -> float:
-    """Return max_i M1_i - M1_i^2, which bounds the bias of M2_ii (T Theorem 4.3.1)."""
-    m1 = np.clip(data.moments.m1, 0.0, 1.0)
-    return float((m1 - m1**2).max())
-
-
-def _of_data(parameters: BernoulliParameters, missing: Any | None) -> BernoulliParameters:
-    """Return the same parameters as a mixture of data with or without gaps."""
-    kind = BernoulliParameters if missing is None else IncompleteBernoulliParameters
-    return kind(parameters.weights, parameters.centers)
-
-
-def _rows(parameters: BernoulliParameters, ones: Any, missing: Any | None) -> RowBlocks:
-    if isinstance(parameters, IncompleteBernoulliParameters):
-        return RowBlocks(parameters.statistics(ones, missing))
-    return RowBlocks(ones)

@@ -24,8 +24,10 @@ from momentree._container import (
 )
 from momentree._version import __version__
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.objects import LDAParameters, MixtureParameters
+from momentree.objects import BernoulliParameters, LDAParameters, MixtureParameters
 from momentree.tree import ClusterTree, TopicTree
+from momentree.tree.assign import MixtureAssigner, NestedAssigner
+from momentree.tree.assigner_files import assigner_of, assigner_state, check_assigner
 from momentree.tree.persistence import FORMAT_VERSION as TREE_VERSION
 from momentree.tree.persistence import FORMATS as TREE_FORMATS
 
@@ -39,6 +41,7 @@ FORMAT_VERSION = 1
 _CONFIG = "vectorizer_config_"
 # What a value that JSON does not know is written as: an object with one of these keys.
 _ARRAY, _WORDS, _ITEMS, _MAPPING, _PARAMETERS = "array", "words", "items", "mapping", "parameters"
+_ASSIGNER = "assigner"
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -116,6 +119,8 @@ def _encoded(value: Any, name: str, arrays: Arrays) -> Any:
         parts = {f.name: getattr(value, f.name) for f in fields(value)}
         content = {k: _encoded(v, f"{name}.{k}", arrays) for k, v in parts.items()}
         return {_PARAMETERS: type(value).__name__, **content}
+    if isinstance(value, MixtureAssigner | NestedAssigner):
+        return {_ASSIGNER: assigner_state(value, arrays, f"{name}.")}
     msg = f"{name} is a {type(value).__name__}, which the file of a model cannot hold"
     raise TypeError(msg)
 
@@ -141,6 +146,8 @@ def _decoded(value: Any, arrays: Arrays) -> Any:
         return [_decoded(item, arrays) for item in value[_ITEMS]]
     if _MAPPING in value:
         return {key: _decoded(item, arrays) for key, item in value[_MAPPING].items()}
+    if _ASSIGNER in value:
+        return assigner_of(value[_ASSIGNER], arrays)
     kind = getattr(parameter_classes, value[_PARAMETERS])
     if not issubclass(kind, MixtureParameters | LDAParameters):
         msg = f"{value[_PARAMETERS]!r} is no class of parameters"
@@ -191,8 +198,17 @@ def _check(model: Any) -> None:
         if not np.isfinite(numbers).all():
             msg = f"{name} holds numbers that are not finite"
             raise ValueError(msg)
+    if hasattr(model, "_edited"):
+        if not isinstance(model._edited, MixtureAssigner | NestedAssigner):
+            msg = f"groups are edited by a {type(model._edited).__name__}"
+            raise ValueError(msg)
+        check_assigner(model._edited, BernoulliParameters, d, k)
     # One empty sample: whatever else prediction needs is there.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the sample has no names of columns
-        shares = model.predict_proba(sp.csr_array((1, d)))
+        empty = sp.csr_array((1, d))
+        shares = model.predict_proba(empty)
+        if hasattr(model, "_edited"):  # shares do not show what the likelihood is made of
+            check_shape("the likelihood of a sample", model.score_samples(empty), (1,))
+            check_shape("weights of _posterior", model._posterior.weights, (k,))
     check_shape("the shares of a sample", shares, (1, k))
