@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,17 +20,14 @@ from momentree.models._bernoulli_data import BinaryData, Run
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.tree.assign import Assigner, MixtureAssigner, reading_gaps
 from momentree.tree.export import scoring
-from momentree.tree.page import records_page
-
-if TYPE_CHECKING:
-    from momentree.datasets import Records
+from momentree.tree.page import RecordsPage
 
 __all__ = ["BernoulliGroups"]
 
 Floats = NDArray[np.float64]
 
 
-class BernoulliGroups(FlatModel):
+class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own to_html
     """All that a mixture of binary variables does once it is fitted."""
 
     verbose: bool | int
@@ -212,7 +208,7 @@ class BernoulliGroups(FlatModel):
 
         return drawn_rows(n_samples, d, draw), labels
 
-    # --- edits and the report --------------------------------------------------------------------
+    # --- edits -----------------------------------------------------------------------------------
 
     def split_group(
         self, X: Any, group: int, n_groups: int = 2, *, sample_weight: ArrayLike | None = None
@@ -291,65 +287,6 @@ class BernoulliGroups(FlatModel):
             If `groups` are not two different components or more.
         """
         return edits.merge_groups(self, X, groups, sample_weight)
-
-    def to_html(  # type: ignore[override] # a page of records, which has other parts
-        self,
-        path: str | PathLike[str] | None = None,
-        X: Records | Any = None,
-        *,
-        ids: Sequence[str] | None = None,
-        names: Mapping[str, str] | None = None,
-        outcomes: Mapping[str, ArrayLike] | None = None,
-        title: str | None = None,
-        min_cell: int = 5,
-        include_records: bool = False,
-    ) -> str:
-        """Return the report of the groups of records as one HTML page that needs no network.
-
-        Parameters
-        ----------
-        path : str or path-like, default=None
-            Also write the page to this file, whole or not at all.
-        X : Records, or {ndarray, sparse matrix or array, data frame} of shape \
-(n_samples, n_features)
-            The records of ``fit``, whose codes are counted for the page.
-        ids : sequence of str of shape (n_samples,), default=None
-            Names of the records; None is those of X, or the numbers of its rows.
-        names : mapping of str to str, default=None
-            Names of codes.
-        outcomes : mapping of str to array-like of shape (n_samples,), default=None
-            What became of the records: yes or no, classes or numbers.
-        title : str, default=None
-            Heading of the page.
-        min_cell : int >= 1, default=5
-            Numbers of records below it, but for zero, are not shown.
-        include_records : bool, default=False
-            Whether single records, with their names, are on the page.
-
-        Returns
-        -------
-        str
-            The page.
-
-        Raises
-        ------
-        InvalidDataError
-            If X is not given or is not the data of ``fit``, or ids or outcomes do not fit it.
-        OSError
-            If the file cannot be written; nothing is left behind.
-        """
-        check_is_fitted(self, "components_")
-        return records_page(
-            self,
-            path,
-            X,
-            ids=ids,
-            names=names,
-            outcomes=outcomes,
-            title=title,
-            min_cell=min_cell,
-            include_records=include_records,
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,6 +23,7 @@ from momentree.tree.assign import Assigner, MixtureAssigner, reading_gaps
 from momentree.tree.direct import DirectSplitter
 from momentree.tree.growth import Branch, Growth, grow
 from momentree.tree.node import TreeNode
+from momentree.tree.page import RecordsPage
 from momentree.tree.space import Kind, Space
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import Stop, always, bic_of
@@ -35,7 +36,7 @@ Refine = Literal["em", "splits", "leaves"]
 log = logging.getLogger("momentree.tree")
 
 
-class ClusterTree(TreeEstimator):
+class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own to_html
     """Grow a tree of clusters with no model assumed, from the moments of the data themselves.
 
     The samples are split by the discriminators d_1, d_2 that SIDIWO recovers from the raw moments

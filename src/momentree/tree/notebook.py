@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import Any, Protocol
 
@@ -30,6 +31,10 @@ _STYLE = (
 )
 
 
+_SAMPLES = {"binary": "records", None: "documents"}
+"""What samples are called, by the kind of data of a cluster tree; a tree of topics has none."""
+
+
 class FittedTree(Protocol):
     """What the renderer needs of a fitted tree estimator."""
 
@@ -46,10 +51,11 @@ def repr_html(estimator: FittedTree, n_words: int = 8) -> str:
 
     Parameters
     ----------
-    estimator : TopicTree
+    estimator : TopicTree or ClusterTree
         A fitted tree.
     n_words : int, default=8
-        Most relevant words (lambda 0.7) beside each node, >= 1.
+        Most relevant words or codes (lambda 0.7) beside each node, >= 1. Nodes of real values have
+        their names instead: which features are high or low.
 
     Returns
     -------
@@ -65,29 +71,33 @@ def repr_html(estimator: FittedTree, n_words: int = 8) -> str:
     True
     """
     root = estimator.tree_
+    kind = getattr(estimator, "data_", None)
     n_leaves = sum(1 for _ in root.leaves())
     head = (
         f"<p><b>{escape(type(estimator).__name__)}</b> "
-        f"<small>{root.n_samples:,} documents, {n_leaves} "
+        f"<small>{root.n_samples:,} {_SAMPLES.get(kind, 'samples')}, {n_leaves} "
         f"{'leaf' if n_leaves == 1 else 'leaves'}</small></p>"
     )
-    body = _render(root, root.center, estimator.vocabulary_, n_words)
+
+    def words(node: TreeNode) -> str:
+        if kind == "real":
+            return node.name
+        value = np.asarray(relevance(node.center[np.newaxis], root.center))[0]
+        order = np.argsort(-value, kind="stable")[:n_words]
+        return ", ".join(str(estimator.vocabulary_[j]) for j in order if node.center[j] > 0)
+
+    body = _render(root, words)
     return f'<div class="momentree"><style>{_STYLE}</style>{head}{body}</div>'
 
 
-def _render(
-    node: TreeNode, base: NDArray[np.float64], vocabulary: NDArray[np.str_], n_words: int
-) -> str:
-    value = np.asarray(relevance(node.center[np.newaxis], base))[0]
-    order = np.argsort(-value, kind="stable")[:n_words]
-    words = escape(", ".join(str(vocabulary[j]) for j in order if node.center[j] > 0))
+def _render(node: TreeNode, words: Callable[[TreeNode], str]) -> str:
     line = (
         f'<span class="bar"><i style="width:{100 * node.weight:.1f}%"></i></span>'
-        f'<span dir="auto">{words}</span> '
+        f'<span dir="auto">{escape(words(node))}</span> '
         f"<small>{node.n_samples:,} ({100 * node.weight:.1f}&nbsp;%)</small>"
     )
     if node.is_leaf:
         return f'<div class="leaf">{line}</div>'
-    inside = "".join(_render(child, base, vocabulary, n_words) for child in node.children)
+    inside = "".join(_render(child, words) for child in node.children)
     is_open = " open" if node.depth < _OPEN_DEPTH else ""
     return f"<details{is_open}><summary>{line}</summary>{inside}</details>"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from momentree._validation import check_values
 from momentree.exceptions import InvalidDataError
@@ -18,7 +20,7 @@ from momentree.exceptions import InvalidDataError
 if TYPE_CHECKING:
     from momentree.datasets import Records
 
-__all__ = ["page_of", "records_page"]
+__all__ = ["RecordsPage", "page_of"]
 
 
 def page_of(estimator: Any, path: str | PathLike[str] | None, X: Any, **options: Any) -> str:
@@ -26,44 +28,86 @@ def page_of(estimator: Any, path: str | PathLike[str] | None, X: Any, **options:
     return _written(_report().summarize(estimator, X, **options), path)
 
 
-def records_page(
-    estimator: Any,
-    path: str | PathLike[str] | None,
-    X: Any,
-    *,
-    ids: Sequence[str] | None,
-    names: Mapping[str, str] | None,
-    outcomes: Mapping[str, Any] | None,
-    **options: Any,
-) -> str:
-    """Return the report of groups of records as one HTML page, as :func:`page_of` does.
+class RecordsPage:
+    """The report of groups of binary records, for the estimators that find them."""
 
-    Parameters
-    ----------
-    estimator : ClusterTree or BernoulliMixture
-        Fitted on binary data.
-    path : str, path-like or None
-        Where to write it.
-    X : Records, or matrix of shape (n_samples, n_features)
-        The data of the fit.
-    ids, names, outcomes
-        Of the records; each goes before what Records say of it.
-    **options
-        For ``momentree.report.summarize_records``.
-    """
-    records = _records(estimator, X)
-    more: dict[str, Any] = {}
-    if ids is not None:
-        more["ids"] = [str(name) for name in ids]
-    if names is not None:
-        pairs = _dict("names", names, "codes to their names")
-        more["names"] = {str(code): str(name) for code, name in pairs.items()}
-    if outcomes is not None:
-        pairs = _dict("outcomes", outcomes, "names to a value for each record")
-        more["outcomes"] = {str(name): np.asarray(values) for name, values in pairs.items()}
-        more["outcome_names"] = {}
-    records = replace(records, **more)
-    return _written(_report().summarize_records(estimator, records, **options), path)
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        X: Records | Any = None,
+        *,
+        ids: Sequence[str] | None = None,
+        names: Mapping[str, str] | None = None,
+        outcomes: Mapping[str, ArrayLike] | None = None,
+        title: str | None = None,
+        min_cell: int = 5,
+        include_records: bool = False,
+    ) -> str:
+        """Return the report of the groups of binary records as one HTML page.
+
+        It is what ``momentree.report.summarize_records`` finds, rendered.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Also write the page to this file, whole or not at all.
+        X : Records, or {ndarray, sparse matrix or array, data frame} of shape \
+(n_samples, n_features)
+            The records of ``fit``, whose codes are counted for the page.
+        ids : sequence of str of shape (n_samples,), default=None
+            Names of the records; None is those of X, or the numbers of its rows. This and what
+            follows goes before what Records say.
+        names : mapping of str to str, default=None
+            Names of codes.
+        outcomes : mapping of str to array-like of shape (n_samples,), default=None
+            What became of the records: yes or no, classes or numbers.
+        title : str, default=None
+            Heading of the page.
+        min_cell : int >= 1, default=5
+            Numbers of records below it, but for zero, are not shown.
+        include_records : bool, default=False
+            Whether single records, with their names, are on the page.
+
+        Returns
+        -------
+        str
+            The page, which needs no network.
+
+        Raises
+        ------
+        InvalidDataError
+            If X is not given or is not the data of ``fit``, ids or outcomes do not fit it, or the
+            data of ``fit`` were not binary.
+        OSError
+            If the file cannot be written; nothing is left behind.
+        """
+        check_is_fitted(self, ["tree_", "components_"], all_or_any=any)
+        kind = getattr(self, "data_", "binary")
+        if kind != "binary":
+            msg = (
+                f"the tree was fitted on {kind} data; the page is one of binary records. For the "
+                "groups of other data see to_frame and to_dict"
+            )
+            raise InvalidDataError(msg)
+        records = _records(self, X)
+        more: dict[str, Any] = {}
+        if ids is not None:
+            more["ids"] = [str(name) for name in ids]
+        if names is not None:
+            pairs = _dict("names", names, "codes to their names")
+            more["names"] = {str(code): str(name) for code, name in pairs.items()}
+        if outcomes is not None:
+            pairs = _dict("outcomes", outcomes, "names to a value for each record")
+            more["outcomes"] = {str(name): np.asarray(values) for name, values in pairs.items()}
+            more["outcome_names"] = {}
+        summary = _report().summarize_records(
+            self,
+            replace(records, **more),
+            title=title,
+            min_cell=min_cell,
+            include_records=include_records,
+        )
+        return _written(summary, path)
 
 
 def _report() -> Any:
@@ -90,7 +134,8 @@ def _records(estimator: Any, X: Any) -> Records:
         raise InvalidDataError(msg)
     if isinstance(X, Records):
         return X
-    ids = [str(name) for name in getattr(X, "index", [])]
+    index = getattr(X, "index", None)  # of a data frame; a list has a method of this name
+    ids = [] if index is None or callable(index) else [str(name) for name in index]
     ones, missing, _ = check_values(estimator, X, None, reset=False)
     if missing is not None:
         missing.data[:] = np.nan
