@@ -55,8 +55,9 @@ class LiftedMoments:
         constant: float,
     ) -> None:
         self._rows, self._scale, self._constant = rows, scale, constant
-        v = sample_weight / sample_weight.sum()
-        self._r1, self._r2, self._r3 = v * factor, v * factor**2, v * factor**3
+        self._factor = factor
+        self._r1 = sample_weight / sample_weight.sum() * factor
+        self._r2 = self._r1 * factor
 
     @cached_property
     def m1(self) -> Floats:
@@ -69,8 +70,11 @@ class LiftedMoments:
         n = len(self._scale) + 1
 
         def times(V: Floats) -> Floats:
-            weight = self._r2 if V.ndim == 1 else self._r2[:, None]
-            return self._back_of(V, lambda scores, at: weight[at] * scores)
+            def weighted(scores: Floats, at: slice) -> Floats:
+                scores *= self._r2[at] if V.ndim == 1 else self._r2[at, None]
+                return scores
+
+            return self._back_of(V, weighted)
 
         return LinearOperator(
             shape=(n, n), dtype=np.float64, matvec=times, rmatvec=times, matmat=times, rmatmat=times
@@ -96,13 +100,16 @@ class LiftedMoments:
         """
         W = check_map(W, len(self._scale) + 1)
         k, d = W.shape
-        H = np.empty((d, k, k))
+        H, r3 = np.empty((d, k, k)), self._r3
         rows, columns = np.triu_indices(k)
         for start in range(0, len(rows), COLUMNS_AT_ONCE):
             a, b = rows[start : start + COLUMNS_AT_ONCE], columns[start : start + COLUMNS_AT_ONCE]
 
             def pairs(Z: Floats, at: slice, a: Ints = a, b: Ints = b) -> Floats:
-                return np.asarray(self._r3[at, None] * Z[:, a] * Z[:, b])
+                out = Z[:, a]
+                out *= Z[:, b]
+                out *= r3[at, None]
+                return np.asarray(out)
 
             H[:, a, b] = H[:, b, a] = self._back_of(W.T, pairs)
         return H
@@ -127,12 +134,12 @@ class LiftedMoments:
         """
         W = check_map(W, len(self._scale) + 1)
         k = W.shape[0]
-        scores = self._scores(W.T)
+        scores, r3 = self._scores(W.T), self._r3
 
         def cubes(B: Block) -> Floats:
             Z = scores(B)
             pairs = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), k * k)
-            return np.asarray((self._r3[B.at, None] * Z).T @ pairs)
+            return np.asarray((r3[B.at, None] * Z).T @ pairs)
 
         return self._rows.sum(cubes).reshape(k, k, k)
 
@@ -140,7 +147,17 @@ class LiftedMoments:
         """Return what gives s * x . V + c V_last for a block, factors left to the weights."""
         right = V[:-1] * (self._scale if V.ndim == 1 else self._scale[:, None])
         right, last = np.ascontiguousarray(right), self._constant * V[-1]
-        return lambda B: B.dot(right) + last
+
+        def of_block(B: Block) -> Floats:
+            scores = B.dot(right)
+            scores += last
+            return scores
+
+        return of_block
+
+    @property
+    def _r3(self) -> Floats:
+        return np.asarray(self._r2 * self._factor)
 
     def _back_of(self, V: Floats, weigh: Callable[[Floats, slice], Floats]) -> Floats:
         """Return Y^T of weighted scores, without the factors of Y: those are in the weights."""
