@@ -107,6 +107,8 @@ def rows(scores: Sequence[Scores]) -> list[tuple[str, ...]]:
     """Return a row a method with a cell a setting, and how far ours is from the best peer."""
     found = []
     for name in (*METHODS, "true parameters"):
+        if not any(name in s for s in scores):
+            continue
         cells = [_cell(s[name][0]) if name in s else "" for s in scores]
         found.append((name, *cells))
     gaps = []
@@ -135,7 +137,7 @@ def digits() -> list[tuple[str, str, str, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--weights", nargs="+", choices=("equal", "drawn"), default=None)
     parser.add_argument("--quick", action="store_true", help="small samples, two seeds")
     args = parser.parse_args()

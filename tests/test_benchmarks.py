@@ -7,8 +7,9 @@ import importlib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
 
-from momentree.datasets import make_single_topic
+from momentree.datasets import make_bernoulli_mixture, make_patient_records, make_single_topic
 
 from .conftest import REPOSITORY
 
@@ -181,10 +182,159 @@ def test_random_mixture_finds_unlike_topics(benchmark, tiny):
     assert len(pairs) == 3
 
 
-def test_choices_name_only_what_is_measured():
-    """Every method in the table of the docs is one that the benchmark has."""
-    source = (FOLDER / "accuracy_labels.py").read_text(encoding="utf-8")
-    page = REPOSITORY / "docs" / "choices.md"
-    rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line[:7] == "| tree,"]
+@pytest.mark.parametrize(
+    ("page", "sources"),
+    [
+        ("choices.md", ("accuracy_labels", "records_*")),
+        ("benchmarks.md", ("against_lda", "records_*")),
+    ],
+)
+def test_pages_name_only_what_is_measured(page, sources):
+    """Every method in a table of the docs is one that a benchmark has."""
+    files = [file for name in sources for file in FOLDER.glob(f"{name}.py")]
+    source = "".join(file.read_text(encoding="utf-8") for file in files)
+    lines = (REPOSITORY / "docs" / page).read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith(("| tree,", "| mixture,"))]
     assert rows
-    assert [name for row in rows if (name := row.split("|")[1].strip()) not in source] == []
+    names = {row.split("|")[1].strip() for row in rows} - {"tree, 20 leaves"}  # of a number
+    assert sorted(name for name in names if name not in source) == []
+
+
+# --- records ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def blocks():
+    """Three groups of 40 records, each with most of eight codes of its own."""
+    means = np.kron(np.eye(3), np.full(8, 0.8)) + 0.02
+    return make_bernoulli_mixture(120, 24, 3, weights=np.full(3, 1 / 3), means=means)
+
+
+@pytest.fixture
+def patients(benchmark):
+    """Made-up patients with an outcome that one group has and another that none has more often."""
+    module = benchmark("records_stability")
+    sample = make_patient_records(400, 40, 4, 6, random_state=0)
+    outcomes = {
+        "days": np.where(sample.labels == 0, 9.0, 2.0),
+        "coin": np.random.default_rng(0).integers(0, 2, 400).astype(float),
+    }
+    questions = (module.Question("long", "days", 7), module.Question("coin", "coin"))
+    return module.Data("made up", sample.X.astype(float), outcomes, questions)
+
+
+def test_principal_directions_are_those_of_dense_rows(benchmark):
+    scores = benchmark("_peers")._principal_scores
+    for shape in ((30, 5), (2, 7), (9, 2), (40, 60)):
+        X = (np.random.default_rng(0).random(shape) < 0.4).astype(float)
+        centred = X - X.mean(axis=0)
+        expected = centred @ np.linalg.svd(centred)[2][0]
+        np.testing.assert_allclose(abs(scores(sp.csr_array(X))), abs(expected), atol=1e-9)
+
+
+def test_principal_direction_divisive_partitioning(benchmark, blocks):
+    pddp = benchmark("_peers").PDDP
+    # A cut at the mean may part single records from their group.
+    assert adjusted_rand_score(blocks.labels, pddp(3).fit(blocks.X).labels_) > 0.95
+    assert set(pddp(3).fit(np.ones((20, 4))).labels_) == {0}  # equal rows cannot be split
+
+
+@pytest.mark.parametrize("name", ["kmeans", "pca_kmeans", "spectral_linear", "random_bernoulli"])
+def test_peers_of_records_find_clear_groups(benchmark, blocks, name):
+    labels = getattr(benchmark("_peers"), name)(blocks.X, 3)
+    assert len(set(zip(labels.tolist(), blocks.labels.tolist(), strict=True))) == 3
+
+
+def test_true_parameters_tell_clear_groups(benchmark, blocks):
+    labels = benchmark("_peers").true_parameters(blocks.X, blocks.weights, blocks.means)
+    assert (labels == blocks.labels).all()
+
+
+def test_most_frequent_codes_and_records_with_enough_of_them(benchmark, tmp_path, monkeypatch):
+    common = benchmark("_common")
+    monkeypatch.setattr(common, "DATA", tmp_path)
+    (tmp_path / "visits.csv").write_text("id,codes,died\n1,a;b;c,0\n2,a;b,1\n3,c,0\n4,d;a;c,1\n")
+    X, outcomes = common.binary_records("visits.csv", 3, 2, outcome_columns="died")
+    assert X.toarray().tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 1]]
+    assert outcomes["died"].tolist() == [0, 1, 1]
+
+
+def test_missing_records_are_skipped_with_a_reason(benchmark, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(benchmark("_common"), "DATA", tmp_path)
+    module = benchmark("records_stability")
+    assert [load() for load in module.SOURCES.values()] == [None, None]
+    out = capsys.readouterr().out
+    assert "diabetes130/encounters.csv.gz: skipped" in out
+    assert "vermont_icd9/vermont_dx.csv.gz: skipped" in out
+
+
+def test_records_to_measure_stability_on(benchmark, shared_data):
+    data = benchmark("records_stability").vermont()
+    assert data.X.shape[1] == 222
+    assert (np.diff(data.X.indptr) >= 3).all()
+    assert len(data.outcomes["death"]) == data.X.shape[0] > 850
+
+
+def test_stability(benchmark, patients):
+    module = benchmark("records_stability")
+    names = ["mixture, defaults", "tree, refine=None", "PDDP", "k-means"]
+    rows = module.measure(patients, names, k=4, repeats=1, timings=1)
+    assert [row[0] for row in rows] == names
+    header = module.header(patients)
+    assert {len(row) for row in rows} == {len(header)}
+    assert header[2].startswith("long, constant 0.")
+    # The groups of a good method tell the outcome of one of them, and none the toss of a coin.
+    long, coin = (float(cell.split("(")[1].rstrip(")")) for cell in rows[0][2:4])
+    assert long > 0.8
+    assert coin < 0.62
+
+
+def test_every_method_groups_patients(benchmark, patients):
+    module = benchmark("records_stability")
+    for make in module.METHODS.values():
+        labels, seconds = module.fitted(make, 3, patients.X[:100])
+        assert len(labels) == 100
+        assert set(labels) <= {0, 1, 2}
+        assert seconds > 0
+
+
+def test_stability_over_depths(benchmark, patients):
+    module = benchmark("records_stability")
+    stable, power = module.over_depths(patients, ["tree, refine=None", "PDDP"], [1, 2], 1)
+    assert [row[0] for row in stable] == [row[0] for row in power] == ["tree, refine=None", "PDDP"]
+    assert all(0.3 <= float(cell) <= 1 for row in power for cell in row[1:])
+
+
+def test_synthetic_records(benchmark):
+    module = benchmark("records_synthetic")
+    scores = module.measure(150, 20, 2, equal=True, n_seeds=2)
+    assert set(scores) == {*module.METHODS, "true parameters"}
+    assert np.mean(scores[module.OURS][0]) > 0.8
+    table = module.rows([scores])
+    assert [row[0] for row in table][-2:] == ["true parameters", "defaults less the best peer"]
+    left_out = module.measure(3_001, 4, 1, equal=False, n_seeds=1)
+    assert set(scores) - set(left_out) == {"spectral, linear kernel"}
+    assert "spectral, linear kernel" not in [row[0] for row in module.rows([left_out])]
+    both = {row[0]: row[1:] for row in module.rows([scores, left_out])}
+    assert both["spectral, linear kernel"][1] == ""
+
+
+def test_speed_and_memory_of_records(benchmark, tmp_path):
+    module = benchmark("records_speed")
+    sample = make_patient_records(300, 40, 3, 6, random_state=0)
+    rows = module.speed(sample, repeats=1)
+    assert [row[0] for row in rows] == ["one product X @ v", *module.VARIANTS]
+    for part in module.PARTS:
+        np.save(tmp_path / f"{part}.npy", getattr(sample.X, part))
+    found = module.child(str(tmp_path), *sample.X.shape, {"refine": None}, "tracemalloc")
+    assert found["matrix"] == sum(getattr(sample.X, part).nbytes for part in module.PARTS)
+    assert found["peak"] > found["matrix"]
+
+
+def test_the_way_to_a_report(benchmark, shared_data, tmp_path):
+    module = benchmark("records_speed")
+    table = module.VERMONT / "vermont_dx.csv.gz"
+    names = module.VERMONT / "icd9cm_hierarchy.csv.gz"
+    times = module.parts(table, names, tmp_path)
+    assert times["all of it"] == pytest.approx(sum(times.values()) / 2)
+    assert (tmp_path / "report.html").stat().st_size > 100_000
