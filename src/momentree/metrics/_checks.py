@@ -117,7 +117,7 @@ def outcome_classes(
         names = ["False", "True"] if pd.api.types.is_bool_dtype(known.dtype) else ["0", "1"]
         return codes, names, True
     if len(kinds) > (MAX_NUMBERS if numeric else MAX_CLASSES):
-        msg = f"outcome has {len(kinds)} different values, such as {kinds[0]!r}; " + (
+        msg = f"outcome has {len(kinds)} different values, such as {str(kinds[0])!r}; " + (
             f"numbers are classes up to {MAX_NUMBERS} values: give threshold= to ask whether they "
             f"are above it"
             if numeric

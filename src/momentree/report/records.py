@@ -53,15 +53,50 @@ class FittedGroups(Protocol):
 class CodedRecords(Protocol):
     """What the report needs of records; ``names`` may hold any of the codes."""
 
-    X: Any
-    codes: NDArray[Any]
-    names: Mapping[str, str]
-    ids: Any
-    enough: NDArray[np.bool_]
-    outcomes: Mapping[str, Any]
-    outcome_names: Mapping[str, tuple[str, str]]
-    name: str
-    notes: Sequence[str]
+    @property
+    def X(self) -> Any:  # noqa: N802 - as datasets call it
+        """Zeros and ones, a row a record."""
+        ...
+
+    @property
+    def codes(self) -> NDArray[Any]:
+        """The code of each column."""
+        ...
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Names of codes."""
+        ...
+
+    @property
+    def ids(self) -> Any:
+        """Names of records."""
+        ...
+
+    @property
+    def enough(self) -> NDArray[np.bool_]:
+        """Which records were fitted."""
+        ...
+
+    @property
+    def outcomes(self) -> Mapping[str, Any]:
+        """Values of each outcome."""
+        ...
+
+    @property
+    def outcome_names(self) -> Mapping[str, tuple[str, str]]:
+        """What 0 and 1 stand for."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Where the records come from."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the reader repaired."""
+        ...
 
 
 def summarize_records(
@@ -234,7 +269,7 @@ def summarize_records(
         "outcomes": outcomes,
         "heat": heat,
         "scoring": shown_scoring(estimator.scoring(), table),
-        "quality": shown_quality(quality or {}, k),
+        "quality": shown_quality(quality or {}, k, min_cell),
         "notes": [clean_text(note) for note in records.notes or ()],
         "made": provenance(fitted, made_with),
     }

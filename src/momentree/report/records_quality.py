@@ -13,7 +13,7 @@ from momentree.report.documents import clean_text
 __all__ = ["shown_quality"]
 
 
-def shown_quality(quality: Mapping[str, Any], n_groups: int) -> dict[str, Any]:
+def shown_quality(quality: Mapping[str, Any], n_groups: int, min_cell: int = 1) -> dict[str, Any]:
     """Return measures of quality as JSON.
 
     Parameters
@@ -22,6 +22,8 @@ def shown_quality(quality: Mapping[str, Any], n_groups: int) -> dict[str, Any]:
         As `momentree.report.summarize_records` takes it.
     n_groups : int
         k.
+    min_cell : int, default=1
+        Numbers of predictive power are rounded so far that they tell no count of fewer records.
 
     Returns
     -------
@@ -56,7 +58,7 @@ def shown_quality(quality: Mapping[str, Any], n_groups: int) -> dict[str, Any]:
         if scores.size
         else None,
         "predictive_power": [
-            {"name": clean_text(name), **_power(power)}
+            {"name": clean_text(name), **_power(power, min_cell)}
             for name, power in quality.get("predictive_power", {}).items()
         ],
         "recurrence": None if recurrence is None else [_number(value) for value in recurrence],
@@ -68,11 +70,16 @@ def shown_quality(quality: Mapping[str, Any], n_groups: int) -> dict[str, Any]:
     }
 
 
-def _power(power: Any) -> dict[str, Any]:
-    keys = ("accuracy", "std", "baseline", "auc", "n")
+def _power(power: Any, min_cell: int) -> dict[str, Any]:
     values = power if isinstance(power, Mapping) else vars(power)
-    return {key: _number(values.get(key)) for key in keys}
+    n = float(values.get("n") or np.inf)
+    # Shares of n records: one step in the last digit is min_cell records or more.
+    digits = 4 if min_cell <= 1 else int(np.clip(np.floor(np.log10(n / min_cell)), 1, 4))
+    keys = ("accuracy", "std", "baseline", "auc")
+    return {key: _number(values.get(key), digits) for key in keys} | {
+        "n": _number(values.get("n"), 4)
+    }
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None or not np.isfinite(value) else round(float(value), 4)
+def _number(value: Any, digits: int = 4) -> float | None:
+    return None if value is None or not np.isfinite(value) else round(float(value), digits)
