@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._logging import shown
 from momentree._validation import check_sample_weight
 from momentree.backends import single_threaded_blas
-from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.exceptions import InvalidDataError
 from momentree.models._base import package_log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
@@ -46,10 +45,7 @@ def split_group(
         _cannot(group, f"it holds {usable} sample(s) of positive weight")
     inner = clone(model).set_params(n_components=min(n_groups, usable), warm_start=False)
     with shown(package_log, bool(model.verbose)), single_threaded_blas():
-        with warnings.catch_warnings():
-            # Fewer parts than asked for are what the data hold, as the documentation says.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            run = inner._run(part)
+        run = inner._run(part)
         labels = MixtureAssigner.of(run.parameters).labels(part.rows)
         sizes = np.bincount(labels, weights=part.weight, minlength=run.parameters.n_components)
         kept = np.flatnonzero(sizes > 0)

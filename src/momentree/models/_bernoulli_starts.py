@@ -73,8 +73,8 @@ def starts_from_moments(data: BinaryData, decompose: Decompose) -> list[Found]:
     data : BinaryData
         The data.
     decompose : callable
-        Of moments, and of whether to warn where there are fewer components: by which method, and
-        into how many components, is settled.
+        Of moments, and of whether to warn where there are fewer components, which ``fit`` does
+        itself: by which method, and into how many components, is settled.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def starts_from_moments(data: BinaryData, decompose: Decompose) -> list[Found]:
         asked for where the moments show fewer.
     """
     moments = data.moments
-    raw = found = decompose(moments)
+    raw = found = decompose(moments, warn=False)
     for _ in range(ROUNDS):
         if not found.weights.sum() > 0:
             break
@@ -137,6 +137,8 @@ def start_from_views(
 def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: bool) -> Found:
     """Group the samples by D-SIDIWO: by one split into k, or by the leaves of a tree.
 
+    A split into more groups than the moments show is none at all; it is a tree then.
+
     Parameters
     ----------
     data : BinaryData
@@ -174,6 +176,8 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
     )
     labels, leaves = leaf_labels(root), root.leaves()
     k = len(leaves)
+    if flat and k < n_components > 2:
+        return start_from_tree(data, n_components, flat=False, refine=refine)
     groups = (labels[:, None] == np.arange(k)) * data.weight[:, None]
     sums = data.rows.sum(lambda B: B.tdot(groups[B.at]))
     parameters = data.space.family.fitted_to(sums, groups.sum(axis=0), 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, get_args
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._logging import shown
 from momentree._validation import check_ones, check_sample_weight, check_values
 from momentree.backends import RowBlocks, single_threaded_blas
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.models._base import log, package_log
 from momentree.models._bernoulli_data import BinaryData, Run
 from momentree.models._bernoulli_groups import BernoulliGroups
@@ -57,9 +58,9 @@ class BernoulliMixture(BernoulliGroups):
         left, three times: see :class:`momentree.moments.CorrectedMoments`. "auto" runs EM from both
         and keeps "moments" where its likelihood is higher by n_components / 2 log n_samples nats;
         without EM it is "moments". "clusters" and "tree" group the records by D-SIDIWO, in one
-        split into k or in a tree of k leaves, see :class:`momentree.ClusterTree`. "three_view_mom"
-        and "three_view_tpm" deal the features to three views, whose cross moments have no bias but
-        much noise (T section 4.3.1).
+        split into k or, also where that shows fewer, in a tree of k leaves; see
+        :class:`momentree.ClusterTree`. "three_view_mom" and "three_view_tpm" deal the features to
+        three views, whose cross moments have no bias but much noise (T section 4.3.1).
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
         What ends EM: a step that raises the log-likelihood by less than a share `tol` of it, or
         moves omega (T section 4.5) or the centers M (T section 6.4.1) by less than `tol`, in
@@ -210,6 +211,11 @@ class BernoulliMixture(BernoulliGroups):
             data, at = BinaryData.prepared(ones, missing, weight)
             run = self._run(data)
             labels = MixtureAssigner.of(run.parameters).labels(data.rows)
+        k = run.parameters.n_components
+        if k < self.n_components:
+            reason = run.diagnostics.get("reason") or "the moments show no more"
+            msg = f"{k} of {self.n_components} components: {reason}"
+            warnings.warn(msg, ConvergenceWarning, stacklevel=2)
         self.__dict__.pop("_edited", None)
         self.labels_ = np.empty_like(labels)
         self.labels_[at] = labels
@@ -300,7 +306,4 @@ class BernoulliMixture(BernoulliGroups):
             found = start_from_views(data, k, start, self.random_state)
         else:
             found = start_from_tree(data, k, flat=start == "clusters", refine=bool(self.refine))
-        if found.parameters.n_components < k:
-            reason = found.diagnostics.get("reason") or "the moments show no more"
-            self._warn_of_fewer(found.parameters.n_components, reason)
         return [found]
