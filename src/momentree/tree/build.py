@@ -190,6 +190,7 @@ def build_nodes(
     """
     total = float(weight.sum())
     node_ids, leaf_ids = count(), count()
+    in_order = bool((at[1:] > at[:-1]).all())
 
     def make(branch: Branch, parent: TreeNode | None) -> tuple[TreeNode, list[int]]:
         node = TreeNode(
@@ -208,7 +209,7 @@ def build_nodes(
             below = [i for _, part in made for i in part]
         else:
             node.leaf_id = next(leaf_ids)
-            node._samples = np.sort(at[branch.samples])
+            node._samples = branch.samples if in_order else np.sort(at[branch.samples])
             node.weight = float(weight[branch.samples].sum()) / total
             below = [node.leaf_id]
         node.center = center(below)

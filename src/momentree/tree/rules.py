@@ -25,6 +25,11 @@ class Rule(Protocol):
         """Of scores that are linear, or the squares of linear ones."""
         ...
 
+    @property
+    def n_sides(self) -> int:
+        """Number of sides."""
+        ...
+
     def of_block(self, B: Block) -> Floats:
         """Return how much each side claims each sample of a block, shape (n, n_sides).
 
@@ -59,6 +64,11 @@ class LinearRule:
 
     coef: Floats
     intercept: float
+
+    @property
+    def n_sides(self) -> int:
+        """Two."""
+        return 2
 
     @classmethod
     def between(cls, parameters: MixtureParameters, *, prior: bool) -> LinearRule:
@@ -108,6 +118,11 @@ class ScoreRule:
 
     coef: Floats
     constant: Floats
+
+    @property
+    def n_sides(self) -> int:
+        """Number of sides."""
+        return len(self.constant)
 
     def of_block(self, B: Block) -> Floats:
         """Return (d_i . x + c_i)^2 of each sample, shape (n, s)."""

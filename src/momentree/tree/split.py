@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ class Split:
     ----------
     rule : Rule
         Decides the side of a sample.
-    side : ndarray of intp of shape (n,)
+    side : ndarray of int of shape (n,)
         The side of each sample of the group, from 0; the largest side comes first.
     gain : float
         Log-likelihood, in nats, that the sides, each with parameters of its own, gain over the
@@ -51,7 +52,7 @@ class Split:
     """
 
     rule: Rule
-    side: NDArray[np.intp]
+    side: NDArray[np.signedinteger[Any]]
     gain: float
 
 
@@ -176,9 +177,9 @@ def settled(
         # A document without words, say, is as likely on both sides. It joins the larger one, which
         # was found without it: the answer does not depend on which side a rule knows as first.
         side, sums, sizes, _, _ = _sides(rule, rows, sample_weight)
-    else:
+    elif (order != np.arange(len(order))).any():
         sums, sizes = sums[:, order], sizes[order]
-        side = np.argsort(order)[side]
+        side = np.argsort(order).astype(side.dtype)[side]
     if sizes.min() < max(min_samples_leaf, np.finfo(float).tiny):
         return NoSplit(f"one side would hold fewer than min_samples_leaf = {min_samples_leaf:g}")
     parts = family.best_log_likelihood(sums, sizes).sum()
@@ -188,13 +189,14 @@ def settled(
 
 def _sides(
     rule: Rule, rows: RowBlocks, sample_weight: Floats
-) -> tuple[NDArray[np.intp], Floats, Floats, Floats, int]:
+) -> tuple[NDArray[np.signedinteger[Any]], Floats, Floats, Floats, int]:
     """Return sides, and of each side sums, size, and size of those that take it for certain.
 
     The last number is that of samples that fit several sides alike. One pass over the data.
     """
     n, p = rows.shape
-    side = np.empty(n, dtype=np.intp)
+    # A byte does for all but very flat splits: a side is kept for every sample and candidate.
+    side = np.empty(n, dtype=np.min_scalar_type(-rule.n_sides))
 
     def kernel(B: Block) -> Floats:
         v = sample_weight[B.at]
@@ -202,7 +204,7 @@ def _sides(
         top = reduce(np.maximum, scores)
         best = [score == top for score in scores]
         several = reduce(np.add, [one.astype(np.int8) for one in best]) > 1
-        taken, here = np.zeros(len(v), dtype=bool), np.zeros(len(v), dtype=np.intp)
+        taken, here = np.zeros(len(v), dtype=bool), np.zeros(len(v), dtype=side.dtype)
         groups = np.empty((len(v), len(best)))
         out = np.zeros((p + 3, len(best)))
         for i, one in enumerate(best):
