@@ -179,10 +179,11 @@ def _kind_of(X: Any) -> Kind:
 
 def _narrowest(X: Any) -> Kind:
     data = X.data
-    if not len(data) or (data.min() >= 0 and data.max() <= 1 and ((data == 0) | (data == 1)).all()):
-        return "binary"
-    if data.min() < 0:
+    if data.min(initial=0) < 0:
         return "real"
+    # Of numbers from 0 to 1 the sum is as much as how many are not zero if these are all 1.
+    if data.max(initial=0) <= 1 and data.sum(dtype=np.float64) == np.count_nonzero(data):
+        return "binary"
     return "counts" if (data == np.floor(data)).all() else "non_negative"
 
 
