@@ -33,6 +33,10 @@ def _by_depth(k: int, **options: Any) -> ClusterTree:
     return ClusterTree(k, growth="depth", **options)
 
 
+def _at_once(k: int, **options: Any) -> ClusterTree:
+    return ClusterTree(n_components=k, **options)
+
+
 METHODS: dict[str, Callable[[int], Any]] = {
     "tree, refine=None": partial(ClusterTree, refine=None),
     "tree, refine=None, by depth": partial(_by_depth, refine=None),
@@ -40,6 +44,8 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "tree, Algorithm 5 of the thesis": partial(_by_depth, refine=None, scaling=None),
     "tree, refine='splits'": partial(ClusterTree, refine="splits"),
     "tree, defaults (EM)": ClusterTree,
+    "one split, refine=None": partial(_at_once, refine=None),
+    "one split, defaults (EM)": _at_once,
     "mixture, defaults": BernoulliMixture,
     "mixture, ASVTD + EM": partial(
         BernoulliMixture, decomposition="svtd", start="raw_moments", convergence="centers"
@@ -56,6 +62,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
 IN_FIGURE = (
     "tree, refine=None, by depth",
     "tree, refine=None",
+    "one split, refine=None",
     "tree, defaults (EM)",
     "mixture, ASVTD + EM",
     "mixture, 3V-MoM",
@@ -106,7 +113,7 @@ def diabetes() -> Data | None:
 
 
 def vermont() -> Data | None:
-    """Load 1,000 discharges of a state; codes of two of them or more."""
+    """Load 1,000 discharges of a state: the same number of codes, three or more of them each."""
     found = binary_records(
         "vermont_icd9/vermont_dx.csv.gz",
         n_codes=222,
