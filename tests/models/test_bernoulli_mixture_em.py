@@ -1,0 +1,241 @@
+"""EM of BernoulliMixture against loops: its steps, three rules to stop, gaps, sample weights."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from momentree import BernoulliMixture
+from momentree.datasets import make_bernoulli_mixture
+from momentree.models.bernoulli_mixture import TOLERANCES
+from momentree.moments import BernoulliMoments
+
+RULES = ("likelihood", "weights", "centers")
+STARTS = ("auto", "raw_moments", "clusters", "tree", "three_view_mom")
+
+
+def draw(n=300, d=8, k=3, seed=0):
+    truth = make_bernoulli_mixture(
+        n, d, k, weights=np.full(k, 1 / k), scaled_by="feature", random_state=seed
+    )
+    return truth.X.toarray().astype(float)
+
+
+def with_gaps(X, rate, seed=0):
+    return np.where(np.random.default_rng(seed).random(X.shape) < rate, np.nan, X)
+
+
+def literal_step(X, v, w, mu, smoothing):
+    """One step of EM, value by value; returns the likelihood before it and what comes after."""
+    (n, d), k = X.shape, len(w)
+    ones, seen, sizes, total = np.zeros((k, d)), np.zeros((k, d)), np.zeros(k), 0.0
+    for i in range(n):
+        joint = np.zeros(k)
+        for j in range(k):
+            joint[j] = w[j]
+            for c in range(d):
+                if not np.isnan(X[i, c]):
+                    joint[j] *= mu[j, c] if X[i, c] else 1 - mu[j, c]
+        total += v[i] * np.log(joint.sum())
+        for j in range(k):
+            r = v[i] * joint[j] / joint.sum()
+            sizes[j] += r
+            for c in range(d):
+                if not np.isnan(X[i, c]):
+                    ones[j, c] += r * X[i, c]
+                    seen[j, c] += r
+    mean = ones.sum(axis=0) / seen.sum(axis=0)
+    return total, sizes / sizes.sum(), (ones + smoothing * mean) / (seen + smoothing)
+
+
+def literal_em(X, v, w, mu, rule, tol, max_iter, smoothing=1.0):
+    last, n_iter, converged = -np.inf, 0, False
+    for n_iter in range(1, max_iter + 1):  # noqa: B007 - returned
+        total, new_w, new_mu = literal_step(X, v, w, mu, smoothing)
+        gain, last = total - last, total
+        if rule == "likelihood" and gain < tol * abs(total):
+            converged = True
+            break
+        moved = {
+            "likelihood": np.inf,
+            "weights": np.sqrt(sum((a - b) ** 2 for a, b in zip(new_w, w, strict=True))),
+            "centers": np.sqrt(((new_mu - mu) ** 2).sum()),
+        }[rule]
+        w, mu = new_w, new_mu
+        if moved < tol:
+            converged = True
+            break
+    return w, mu, n_iter, converged
+
+
+def assert_same_em(X, v, model, rule, tol, max_iter, smoothing=1.0):
+    """Go on from a fitted model by the estimator and by the loop."""
+    w, mu = model.weights_, model.components_
+    model.set_params(warm_start=True, convergence=rule, tol=tol, max_iter=max_iter)
+    model.set_params(smoothing=smoothing).fit(X, sample_weight=v)
+    w, mu, n_iter, converged = literal_em(X, v, w, mu, rule, tol, max_iter, smoothing)
+    order = np.argsort(-w)
+    np.testing.assert_allclose(model.weights_, w[order], rtol=1e-9)
+    np.testing.assert_allclose(model.components_, mu[order], rtol=1e-8, atol=1e-12)
+    assert (model.n_iter_, model.converged_) == (n_iter, converged)
+    return n_iter
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.25])
+@pytest.mark.parametrize(
+    ("rule", "tol"), [("likelihood", 1e-4), ("weights", 1e-3), ("weights", 1e-5), ("centers", 1e-3)]
+)
+def test_each_rule_stops_where_a_loop_does(rule, tol, gaps):
+    X = with_gaps(draw(), gaps)
+    v = np.random.default_rng(1).integers(1, 4, size=len(X)).astype(float)
+    model = BernoulliMixture(3, max_iter=1).fit(X, sample_weight=v)
+    n_iter = assert_same_em(X, v, model, rule, tol, 40)
+    assert 1 < n_iter < 40
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.4])
+@pytest.mark.parametrize("smoothing", [1.0, 0.01, 20.0])
+def test_steps_are_those_of_a_loop(gaps, smoothing):
+    X = with_gaps(draw(n=80, seed=2), gaps, seed=2)
+    v = np.random.default_rng(2).random(80) + 0.1
+    model = BernoulliMixture(3, max_iter=1).fit(X, sample_weight=v)
+    assert assert_same_em(X, v, model, "centers", 0.0, 4, smoothing) == 4
+    assert not model.converged_
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_tolerance_is_that_of_the_rule(rule):
+    X = draw()
+    one = BernoulliMixture(3, convergence=rule).fit(X)
+    other = BernoulliMixture(3, convergence=rule, tol=TOLERANCES[rule]).fit(X)
+    np.testing.assert_array_equal(one.components_, other.components_)
+    assert one.n_iter_ == other.n_iter_
+    assert one.tol is None
+    looser = BernoulliMixture(3, convergence=rule, tol=30 * TOLERANCES[rule]).fit(X)
+    assert looser.n_iter_ < one.n_iter_
+
+
+def test_the_tolerances_are_those_of_the_thesis():
+    assert (TOLERANCES["weights"], TOLERANCES["centers"]) == (0.01, 0.0001)
+
+
+def test_the_likelihood_never_falls():
+    X = with_gaps(draw(), 0.2)
+    values = [
+        BernoulliMixture(3, start="moments", max_iter=m, tol=0, smoothing=1e-9)
+        .fit(X)
+        .diagnostics_["log_likelihood"]
+        for m in (1, 2, 3, 5, 10, 30)
+    ]
+    assert (np.diff(values) > -1e-9 * abs(values[0])).all()
+
+
+def test_auto_keeps_the_clearly_likelier_of_two_starts():
+    for seed in range(3):
+        X = draw(n=200, d=12, k=4, seed=seed)
+        runs = {
+            start: BernoulliMixture(4, start=start).fit(X)
+            for start in ("auto", "raw_moments", "moments")
+        }
+        values = {name: run.diagnostics_["log_likelihood"] for name, run in runs.items()}
+        expected = "moments"
+        if values["moments"] <= values["raw_moments"] + 2 * np.log(200):
+            expected = "raw_moments"
+        assert runs["auto"].diagnostics_["start"] == expected
+        assert values["auto"] == values[expected]
+
+
+# --- missing values ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def clear():
+    return make_bernoulli_mixture(
+        4000, 24, 3, weights=[0.5, 0.3, 0.2], scaled_by="feature", random_state=3
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"decomposition": "svtd"}, *({"start": start} for start in STARTS)],
+    ids=str,
+)
+def test_a_fifth_of_all_values_may_be_missing(clear, options):
+    """Rates within their standard errors, where the groups are known but for a record or two."""
+    X = with_gaps(clear.X.toarray().astype(float), 0.2, seed=4)
+    model = BernoulliMixture(3, **options).fit(X)
+    assert (model.predict(X) == clear.labels).mean() > 0.999
+    seen = [(~np.isnan(X[clear.labels == j])).sum(axis=0) for j in range(3)]
+    mu = clear.means
+    # A rate near zero moves by the average record that smoothes it, not by chance.
+    error = np.sqrt(mu * (1 - mu) / seen) + 2.0 / np.array(seen)
+    assert (np.abs(model.means_ - mu) / error).max() < 4.5
+    z = (model.means_ - mu) / np.sqrt(np.maximum(mu * (1 - mu), 0.01) / seen)
+    assert 0.5 < np.mean(z**2) < 1.6
+
+
+def test_moments_alone_take_missing_values_too(clear):
+    X = with_gaps(clear.X.toarray().astype(float), 0.2, seed=5)
+    model = BernoulliMixture(3, refine=None).fit(X)
+    assert np.abs(model.means_ - clear.means).max() < 5 * np.sqrt(0.25 / 640)
+    # Zeros in their place would be off by a fifth of every rate.
+    zeros = BernoulliMixture(3, refine=None).fit(np.nan_to_num(X))
+    assert np.abs(zeros.means_ - clear.means).mean() > 3 * np.abs(model.means_ - clear.means).mean()
+    moments = BernoulliMoments.from_data(X)
+    assert model.diagnostics_["m2_bias_bound"] == pytest.approx(
+        (moments.m1 - moments.m1**2).max(), rel=1e-9
+    )
+
+
+def test_missing_values_are_the_same_dense_and_stored(clear):
+    X = with_gaps(clear.X.toarray().astype(float), 0.2, seed=6)[:500]
+    dense = BernoulliMixture(3).fit(X)
+    stored = sp.csr_array(X)
+    assert np.isnan(stored.data).any()
+    for kind in (stored, sp.csc_matrix(stored), sp.coo_array(stored)):
+        found = BernoulliMixture(3).fit(kind)
+        np.testing.assert_array_equal(found.components_, dense.components_)
+        np.testing.assert_array_equal(found.predict_proba(kind), dense.predict_proba(X))
+        np.testing.assert_array_equal(found.score_samples(kind), dense.score_samples(X))
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+def test_a_model_of_whole_records_reads_gaps_and_the_other_way_round(clear, gaps):
+    X = clear.X[:600].toarray().astype(float)
+    model = BernoulliMixture(3).fit(with_gaps(X, gaps))
+    half = X.copy()
+    half[:, 12:] = np.nan
+    w, mu = model.weights_, model.components_[:, :12]
+    joint = np.log(w) + X[:, :12] @ np.log(mu.T) + (1 - X[:, :12]) @ np.log1p(-mu.T)
+    shares = np.exp(joint - joint.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(half), shares, atol=1e-9)
+    mixed = np.vstack([half[:5], X[5:10]])
+    np.testing.assert_allclose(model.predict_proba(mixed)[5:], model.predict_proba(X[5:10]))
+    with pytest.raises(ValueError, match="column 2 is missing in every row"):
+        BernoulliMixture(3).fit(np.where(np.arange(24) == 2, np.nan, X))
+
+
+# --- sample weights ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("start", ["auto", "moments", "clusters", "tree", "three_view_tpm"])
+@pytest.mark.parametrize("refine", ["em", None])
+def test_weights_are_repetitions(start, refine, gaps):
+    X = with_gaps(draw(n=600, d=12, seed=7), gaps)
+    v = np.random.default_rng(7).integers(0, 4, size=600)
+    one = BernoulliMixture(3, start=start, refine=refine).fit(X, sample_weight=v)
+    again = np.repeat(np.arange(600), v)
+    other = BernoulliMixture(3, start=start, refine=refine).fit(X[again])
+    np.testing.assert_allclose(one.weights_, other.weights_, rtol=1e-7)
+    np.testing.assert_allclose(one.components_, other.components_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(one.labels_[again], other.labels_)
+    np.testing.assert_array_equal(one.labels_, one.predict(X))
+    assert one.mean_count_ == pytest.approx(other.mean_count_)
+
+
+def test_the_scale_of_weights_matters_to_smoothing_alone():
+    X = draw(n=200, d=9, seed=8)
+    one = BernoulliMixture(3, smoothing=1.0).fit(X)
+    other = BernoulliMixture(3, smoothing=5.0).fit(X, sample_weight=np.full(200, 5.0))
+    np.testing.assert_allclose(one.components_, other.components_, rtol=1e-6)
