@@ -17,10 +17,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from _common import SEED, binary_records, environment, spread, table
 from _peers import PDDP
 from numpy.typing import NDArray
 from sklearn.cluster import BisectingKMeans, KMeans
+from sklearn.preprocessing import normalize
 
 from momentree import BernoulliMixture, ClusterTree
 from momentree.metrics import predictive_accuracy, stability_score
@@ -33,6 +35,23 @@ def _by_depth(k: int, **options: Any) -> ClusterTree:
     return ClusterTree(k, growth="depth", **options)
 
 
+class _UnitLength(ClusterTree):
+    """Records at length 1, with no constant beside them."""
+
+    def fit(self, X: Any, y: object = None) -> _UnitLength:
+        super().fit(normalize(X), y)
+        return self
+
+
+class _WithConstant(ClusterTree):
+    """A constant of 1 beside the records, which keep their lengths."""
+
+    def fit(self, X: Any, y: object = None) -> _WithConstant:
+        ones = np.ones((X.shape[0], 1))
+        super().fit(sp.hstack([X, sp.csr_array(ones)], format="csr"), y)
+        return self
+
+
 def _at_once(k: int, **options: Any) -> ClusterTree:
     return ClusterTree(n_components=k, **options)
 
@@ -42,6 +61,12 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "tree, refine=None, by depth": partial(_by_depth, refine=None),
     "tree, refine=None, scaling=None": partial(ClusterTree, refine=None, scaling=None),
     "tree, Algorithm 5 of the thesis": partial(_by_depth, refine=None, scaling=None),
+    "tree, Algorithm 5, constant only": partial(
+        _WithConstant, growth="depth", refine=None, scaling=None
+    ),
+    "tree, Algorithm 5, unit length only": partial(
+        _UnitLength, growth="depth", refine=None, scaling=None, data="non_negative"
+    ),
     "tree, refine='splits'": partial(ClusterTree, refine="splits"),
     "tree, defaults (EM)": ClusterTree,
     "one split, refine=None": partial(_at_once, refine=None),
