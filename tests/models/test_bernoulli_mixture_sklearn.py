@@ -56,7 +56,6 @@ class OfParity(BernoulliMixture):
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        OfParity(),
         OfParity(2, refine=None, decomposition="svtd", start="raw_moments"),
         OfParity(3, start="tree", convergence="weights"),
     ],

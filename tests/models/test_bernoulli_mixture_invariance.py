@@ -1,0 +1,175 @@
+"""What must not change a BernoulliMixture: order, blocks, threads, the form of the data."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from momentree import BernoulliMixture, ClusterTree
+from momentree.backends import num_threads, rows
+from momentree.datasets import make_bernoulli_mixture
+
+STARTS = ("auto", "clusters", "tree")
+EVERY = pytest.mark.parametrize("gaps", [0.0, 0.15])
+
+
+def draw(seed, n=250, d=12, gaps=0.0):
+    truth = make_bernoulli_mixture(
+        n, d, 3, weights=[0.5, 0.3, 0.2], scaled_by="feature", random_state=seed
+    )
+    X = truth.X.toarray().astype(float)
+    return np.where(np.random.default_rng(seed).random(X.shape) < gaps, np.nan, X)
+
+
+@EVERY
+@pytest.mark.parametrize("start", STARTS)
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_the_order_of_rows_changes_nothing(start, gaps, seed):
+    X = draw(seed, gaps=gaps)
+    v = np.random.default_rng(seed).random(len(X)) + 0.5
+    order = np.random.default_rng(seed + 1).permutation(len(X))
+    one = BernoulliMixture(3, start=start).fit(X, sample_weight=v)
+    other = BernoulliMixture(3, start=start).fit(X[order], sample_weight=v[order])
+    np.testing.assert_array_equal(one.components_, other.components_)
+    np.testing.assert_array_equal(one.weights_, other.weights_)
+    np.testing.assert_array_equal(one.labels_[order], other.labels_)
+
+
+@EVERY
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_the_order_of_columns_changes_theirs_alone(gaps, seed):
+    X = draw(seed, n=1500, gaps=gaps)
+    order = np.random.default_rng(seed).permutation(12)
+    one = BernoulliMixture(3, start="moments", tol=1e-10, max_iter=1000).fit(X)
+    other = BernoulliMixture(3, start="moments", tol=1e-10, max_iter=1000).fit(X[:, order])
+    # Both end at the same maximum, up to what their stopping leaves.
+    np.testing.assert_allclose(one.components_[:, order], other.components_, atol=2e-3)
+    assert (one.labels_ == other.labels_).mean() > 0.995
+
+
+@EVERY
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 1000), size=st.sampled_from([40, 300, 5000]))
+def test_the_size_of_blocks_changes_rounding_alone(gaps, seed, size):
+    X = draw(seed, gaps=gaps)
+    one = BernoulliMixture(3, start="moments").fit(X)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows.RowBlocks.__init__, "__defaults__", (size,))
+        other = BernoulliMixture(3, start="moments").fit(X)
+    np.testing.assert_allclose(one.components_, other.components_, atol=1e-7)
+
+
+@EVERY
+def test_threads_change_no_bit(gaps, monkeypatch):
+    X = draw(1, n=2000, gaps=gaps)
+    monkeypatch.setattr(rows.RowBlocks.__init__, "__defaults__", (500,))
+    with num_threads(1):
+        one = BernoulliMixture(3).fit(X)
+    with num_threads(4):
+        other = BernoulliMixture(3).fit(X)
+    np.testing.assert_array_equal(one.components_, other.components_)
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+def test_runs_repeat_to_the_bit_and_leave_random_numbers_alone():
+    X = draw(2)
+    np.random.seed(5)  # noqa: NPY002 - the global state is what is tested
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    for options in ({}, {"start": "three_view_tpm"}, {"decomposition": "random_projections"}):
+        one, other = (BernoulliMixture(3, **options).fit(X) for _ in range(2))
+        seeded = BernoulliMixture(3, random_state=0, **options).fit(X)
+        np.testing.assert_array_equal(one.components_, other.components_)
+        np.testing.assert_array_equal(one.components_, seeded.components_)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+FORMS = {
+    "bool": lambda X: X.astype(bool),
+    "int8": lambda X: X.astype(np.int8),
+    "float32": lambda X: X.astype(np.float32),
+    "fortran": np.asfortranarray,
+    "list": lambda X: X.tolist(),
+    "objects": lambda X: X.astype(object),
+    "csr": sp.csr_array,
+    "csc": sp.csc_matrix,
+    "coo of bool": lambda X: sp.coo_array(X.astype(bool)),
+    "frame": pd.DataFrame,
+    "stored zeros": lambda X: sp.csr_array(
+        (X.ravel(), np.tile(np.arange(12), len(X)), np.arange(0, X.size + 1, 12)), X.shape
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_form_of_the_data_changes_nothing(form):
+    X = draw(3)
+    given_as = FORMS[form](X)
+    one, other = BernoulliMixture(3).fit(X), BernoulliMixture(3).fit(given_as)
+    np.testing.assert_array_equal(one.components_, other.components_)
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(given_as))
+
+
+def test_the_data_stay_as_they_are():
+    X = draw(4, gaps=0.1)
+    stored = sp.csr_array(X)
+    kept = stored.copy(), X.copy()
+    for data in (stored, X):
+        model = BernoulliMixture(3).fit(data)
+        model.split_group(data, 0).merge_groups(data, [0, 1])
+        model.score_samples(data)
+    np.testing.assert_array_equal(X, kept[1])
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(stored, name), getattr(kept[0], name))
+
+
+@pytest.mark.parametrize("start", ["auto", "tree", "three_view_mom"])
+def test_sparse_data_are_never_made_dense(start, monkeypatch):
+    """3,000 records of 20,000 codes: dense they are 480 MB."""
+    rng = np.random.default_rng(0)
+    n, d = 3000, 20_000
+    labels = rng.choice(3, size=n)
+    common = sp.kron(sp.eye_array(3), np.ones((1, 10))).tocsr()[labels]
+    common.data = rng.random(common.nnz) < 0.5
+    rare = (np.ones(6 * n), (np.repeat(np.arange(n), 6), rng.integers(0, d - 30, size=6 * n)))
+    X = sp.csr_array(sp.hstack([common, sp.csr_array(rare, (n, d - 30))]) > 0)
+    monkeypatch.setattr(sp.csr_array, "toarray", None)
+    tracemalloc.start()
+    model = BernoulliMixture(3, start=start).fit(X)
+    whole = model.merge_groups(X, [0, 1])
+    again = whole.split_group(X, int(np.argmax(whole.weights_)))
+    shares = again.predict_proba(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6
+    assert shares.shape == (n, 3)
+    assert adjusted_rand_score(labels, model.labels_) > 0.95
+    assert adjusted_rand_score(labels, again.labels_) > 0.95
+
+
+# --- figures of the thesis -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mixtures_of_section_4_5_are_found(seed):
+    """99 features, 12 components, 10,000 records."""
+    truth = make_bernoulli_mixture(weights=np.full(12, 1 / 12), random_state=seed)
+    assert truth.X.shape == (10_000, 99)
+    flat = BernoulliMixture(12).fit(truth.X)
+    assert adjusted_rand_score(truth.labels, flat.labels_) >= 0.99
+    tree = ClusterTree(12, refine="em").fit(truth.X)
+    assert adjusted_rand_score(truth.labels, tree.labels_) >= 0.97
+
+
+def test_digits_made_binary_are_told_apart():
+    digits = load_digits()
+    X = digits.data > 7
+    model = BernoulliMixture(10).fit(X)
+    assert normalized_mutual_info_score(digits.target, model.labels_) >= 0.72
