@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _common import SEED, environment, mean_se, table
+from _common import SEED, environment, table
 from _peers import kmeans, pca_kmeans, random_bernoulli, spectral_linear, true_parameters
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
@@ -119,7 +119,9 @@ def rows(scores: Sequence[Scores]) -> list[tuple[str, ...]]:
 
 
 def _cell(values: Sequence[float] | NDArray[Any], form: str = ".3f") -> str:
-    return mean_se(values, form).replace("+-", "±")
+    if len(values) < 2:
+        return f"{np.mean(values):{form}}"
+    return f"{np.mean(values):{form}} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
 
 
 def digits() -> list[tuple[str, str, str, str]]:
