@@ -197,7 +197,8 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
 def _found(found: Decomposition, mean: Floats, name: str, data: BinaryData) -> Found:
     family = data.space.family
     diagnostics = {**found.diagnostics, "start": name}
-    if not found.n_components or not found.weights.sum() > 0:
+    if found.n_components < 2 or not found.weights.sum() > 0:
+        # M1 alone tells what one component is, and has no bias.
         centers, weights = np.clip(mean, 0.0, 1.0)[:, None], np.ones(1)
     else:
         centers, weights = np.clip(found.centers, 0.0, 1.0), found.weights / found.weights.sum()

@@ -1,0 +1,237 @@
+"""BernoulliMixture on odd shapes and on bad input: a model or a message, never a surprise."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from momentree import BernoulliMixture
+from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+
+EVERY_START = (
+    "auto",
+    "moments",
+    "raw_moments",
+    "clusters",
+    "tree",
+    "three_view_mom",
+    "three_view_tpm",
+)
+WITHOUT_VIEWS = EVERY_START[:5]
+
+
+def draw(n=60, d=6, seed=0):
+    return (np.random.default_rng(seed).random((n, d)) < 0.4).astype(float)
+
+
+def fitted(X, k=2, **options):
+    """A model of any number of components, after the checks that each has to pass."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = BernoulliMixture(k, **options).fit(X)
+    found, d = len(model.weights_), X.shape[1]
+    assert 1 <= found <= k
+    assert model.components_.shape == (found, d)
+    assert model.weights_.sum() == pytest.approx(1.0)
+    assert ((model.components_ >= 0) & (model.components_ <= 1)).all()
+    assert np.isfinite(model.score_samples(X)).all()
+    shares = model.predict_proba(X)
+    assert shares.shape == (len(X), found)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+    return model
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("start", EVERY_START)
+def test_one_component_is_the_mean(start, refine):
+    X = draw()
+    model = fitted(X, 1, start=start, refine=refine)
+    np.testing.assert_allclose(model.components_[0], X.mean(axis=0), atol=1e-9)
+    np.testing.assert_array_equal(model.weights_, [1.0])
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("start", EVERY_START)
+def test_odd_data_give_a_model(start, refine):
+    X = draw()
+    options = {"start": start, "refine": refine}
+    constant = fitted(np.column_stack([X, np.ones(60), np.zeros(60)]), **options)
+    expected = [[1, 0]] * len(constant.weights_)
+    np.testing.assert_allclose(constant.components_[:, 6:], expected, atol=1e-9 if refine else 0.02)
+    fitted(np.vstack([X, np.zeros((20, 6))]), **options)
+    fitted(np.repeat(X[:5], 20, axis=0), 3, **options)
+    fitted(X[:1], 1, **options)
+    fitted(X[:4], 4, **options)
+    for value in (0.0, 1.0):
+        same = fitted(np.full((20, 5), value), **options)
+        assert len(same.weights_) == 1
+        np.testing.assert_allclose(same.components_, np.full((1, 5), value), atol=1e-12)
+
+
+@pytest.mark.parametrize("start", WITHOUT_VIEWS)
+def test_one_and_two_columns_give_a_model(start):
+    X = draw()
+    fitted(X[:, :1], start=start)
+    fitted(X[:, :2], start=start)
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+def test_two_kinds_of_rows_are_two_components(refine):
+    X = np.repeat([[1.0, 1, 0, 0, 1], [0, 1, 1, 1, 0]], [30, 10], axis=0)
+    for start in WITHOUT_VIEWS:
+        model = fitted(X, start=start, refine=refine)
+        assert list(model.labels_) == [0] * 30 + [1] * 10
+        np.testing.assert_allclose(model.weights_, [0.75, 0.25], atol=1e-3)
+        np.testing.assert_allclose(model.components_, X[[0, -1]], atol=0.1)
+
+
+@pytest.mark.parametrize("start", ["clusters", "tree"])
+def test_groups_may_be_more_than_features(start):
+    model = fitted(draw(), 9, start=start)
+    assert len(model.weights_) == 9
+
+
+@pytest.mark.parametrize("start", ["auto", "moments", "raw_moments"])
+def test_moments_show_no_more_components_than_features_and_say_so(start):
+    with pytest.warns(ConvergenceWarning, match=r"6 of 9 components: M2 shows 6 .*d = 6") as told:
+        model = BernoulliMixture(9, start=start).fit(draw())
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert len(model.weights_) == 6
+    assert model.get_params()["n_components"] == 9
+
+
+@pytest.mark.parametrize("start", WITHOUT_VIEWS)
+def test_equal_rows_are_one_component_and_a_warning_says_so(start):
+    with pytest.warns(ConvergenceWarning, match="^1 of 2 components: "):
+        model = BernoulliMixture(2, start=start).fit(np.ones((20, 5)))
+    assert model.weights_ == [1.0]
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+def at(value, row=3, column=1):
+    X = draw()
+    X[row, column] = value
+    return X
+
+
+BAD = {
+    "two": (at(2.0), r"X is not binary: row 3, column 1 holds 2\.0; expected 0, 1 or NaN"),
+    "half": (at(0.5), r"row 3, column 1 holds 0\.5; .* threshold"),
+    "negative": (at(-1.0), r"Negative values in data: X is not binary: row 3, column 1 holds -1"),
+    "sparse": (sp.csr_array(at(7.0)), r"row 3, column 1 holds 7\.0"),
+    "infinite": (at(np.inf), r"row 3, column 1 holds inf; a number is expected"),
+    "strings": (np.full((5, 3), "yes"), "could not convert|strings|numeric"),
+    "dates": (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"] * 5)}), "numeric|float"),
+    "complex": (draw() + 0j, "[Cc]omplex"),
+    "one row of numbers": (draw()[0], "Expected 2D array, got 1D array"),
+    "no rows": (np.zeros((0, 3)), "0 sample"),
+    "no columns": (np.zeros((3, 0)), "0 feature"),
+    "three dimensions": (np.zeros((3, 3, 3)), "dim 3|3 dimensions"),
+    "a column of gaps": (np.where(np.arange(6) == 4, np.nan, draw()), "column 4 is missing"),
+    "gaps alone": (np.full((9, 4), np.nan), "column 0 is missing"),
+    "fewer rows than components": (draw()[:1], r"n_samples = 1 .*n_components = 2: ask for no"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_data_are_told(name):
+    X, message = BAD[name]
+    with pytest.raises(ValueError, match=message) as told:
+        BernoulliMixture(2).fit(X)
+    assert isinstance(told.value, InvalidDataError)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "transform", "score_samples"])
+def test_bad_data_are_told_when_they_are_new(method):
+    model = BernoulliMixture(2).fit(draw())
+    use = getattr(model, method)
+    with pytest.raises(InvalidDataError, match=r"row 3, column 1 holds 2\.0"):
+        use(at(2.0))
+    with pytest.raises(InvalidDataError, match=r"5 features.*expecting 6"):
+        use(draw()[:, :5])
+    with pytest.raises(ValueError, match="not fitted"):
+        getattr(BernoulliMixture(), method)(draw())
+
+
+WEIGHTS = {
+    "short": (np.ones(59), r"shape \(59,\), X needs \(60,\)"),
+    "negative": (-np.ones(60), "negative"),
+    "nan": (np.full(60, np.nan), "non-finite"),
+    "zero": (np.zeros(60), "all sample weights are zero"),
+    "strings": (["a"] * 60, "not an array of numbers"),
+    "one row": (np.eye(60)[0], "n_samples = 1 of positive weight, n_components = 2"),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_bad_weights_are_told(name):
+    weight, message = WEIGHTS[name]
+    with pytest.raises(InvalidDataError, match=message):
+        BernoulliMixture(2).fit(draw(), sample_weight=weight)
+
+
+def test_a_column_seen_only_without_weight_is_told():
+    X = draw()
+    X[1:, 2] = np.nan
+    weight = np.ones(60)
+    BernoulliMixture(2, start="tree").fit(X, sample_weight=weight)
+    weight[0] = 0
+    with pytest.raises(InvalidDataError, match="column 2 is missing in every row of positive"):
+        BernoulliMixture(2).fit(X, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_components": 0},
+        {"n_components": 2.5},
+        {"n_components": None},
+        {"n_components": True},
+        {"decomposition": "pca"},
+        {"decomposition": None},
+        {"refine": "vb"},
+        {"start": "random"},
+        {"start": None},
+        {"convergence": "never"},
+        {"convergence": None},
+        {"smoothing": 0},
+        {"smoothing": -1.0},
+        {"smoothing": None},
+        {"max_iter": 0},
+        {"tol": -1e-3},
+        {"tol": np.nan},
+        {"tol": "small"},
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_told_and_kept(options):
+    (name, value) = next(iter(options.items()))
+    model = BernoulliMixture(**options)
+    with pytest.raises(InvalidParameterError, match=f"{name}="):
+        model.fit(draw())
+    kept = getattr(model, name)
+    assert kept is value or kept == value
+
+
+def test_views_need_three_features():
+    with pytest.raises(InvalidDataError, match="X has 2 features, start='three_view_mom' needs"):
+        BernoulliMixture(2, start="three_view_mom").fit(draw()[:, :2])
+
+
+def test_names_have_to_fit():
+    with pytest.raises(InvalidDataError, match=r"feature_names has shape \(2,\), X has 6 columns"):
+        BernoulliMixture(2).fit(draw(), feature_names=["a", "b"])
+
+
+def test_a_fit_that_fails_leaves_the_parameters_as_they_were():
+    model = BernoulliMixture(2)
+    before = model.get_params()
+    with pytest.raises(InvalidDataError):
+        model.fit(at(2.0))
+    assert model.get_params() == before
