@@ -1,0 +1,431 @@
+"""Components divided and merged by hand: nested, exact, a mixture again, and kept in files."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+
+from momentree import BernoulliMixture
+from momentree.backends import RowBlocks
+from momentree.datasets import make_bernoulli_mixture
+from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
+from momentree.models.persistence import load_any
+from momentree.objects import BernoulliParameters
+from momentree.tree.assign import MixtureAssigner
+
+OPTIONS = (
+    {},
+    {"refine": None},
+    {"decomposition": "svtd", "start": "raw_moments"},
+)
+every_option = pytest.mark.parametrize("options", OPTIONS, ids=str)
+EVERY_GAP = pytest.mark.parametrize("gaps", [0.0, 0.15])
+
+
+def draw(n=600, d=16, gaps=0.0, seed=0):
+    truth = make_bernoulli_mixture(
+        n, d, 4, weights=[0.4, 0.3, 0.2, 0.1], scaled_by="feature", random_state=seed
+    )
+    X = truth.X.toarray().astype(float)
+    return np.where(np.random.default_rng(seed).random(X.shape) < gaps, np.nan, X), truth
+
+
+def fitted(k=3, gaps=0.0, **options):
+    X, _ = draw(gaps=gaps)
+    return X, BernoulliMixture(k, **options).fit(X)
+
+
+def assert_whole(model, X):
+    """What holds of every fitted mixture."""
+    k, d = len(model.weights_), X.shape[1]
+    assert model.components_.shape == (k, d)
+    assert model.weights_.sum() == pytest.approx(1.0)
+    assert (np.diff(model.weights_) <= 0).all()
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    shares = model.predict_proba(X)
+    assert shares.shape == (len(X), k)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.transform(X), shares)
+    assert len(model.top_words()) == len(model.get_feature_names_out()) == k
+    sample, labels = model.sample(2000, random_state=0)
+    assert labels.max() < k
+    error = 5 * np.sqrt(0.25 / 2000)
+    assert np.abs(sample.mean(axis=0) - model.weights_ @ model.components_).max() < error
+
+
+def assert_likelihood(model, X):
+    """The likelihood is that of the mixture of weights_ and components_."""
+    joint = np.tile(np.log(model.weights_), (len(X), 1))
+    for j, mu in enumerate(model.components_):
+        p = np.clip(mu, 1e-9, 1 - 1e-9)
+        terms = np.where(X == 1, np.log(p), np.log1p(-p))
+        joint[:, j] += np.where(np.isnan(X), 0.0, terms).sum(axis=1)
+    expected = np.log(np.exp(joint).sum(axis=1))
+    np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-9)
+    p = model.components_.size + len(model.weights_) - 1
+    assert model.bic(X) == pytest.approx(-2 * expected.sum() + p * np.log(len(X)))
+
+
+@EVERY_GAP
+@every_option
+def test_a_split_divides_one_group_and_no_other(options, gaps):
+    X, model = fitted(gaps=gaps, **options)
+    before = model.labels_.copy(), model.weights_.copy(), model.components_.copy()
+    for group in range(3):
+        found = model.split_group(X, group)
+        assert_whole(found, X)
+        assert len(found.weights_) == 4
+        inside = before[0] == group
+        parts = set(found.labels_[inside])
+        assert len(parts) == 2
+        assert not parts & set(found.labels_[~inside])
+        pairs = set(zip(before[0][~inside], found.labels_[~inside], strict=True))
+        assert len(pairs) == 2
+        for old, new in pairs:
+            assert found.weights_[new] == model.weights_[old]
+            np.testing.assert_array_equal(found.components_[new], model.components_[old])
+        assert found.weights_[list(parts)].sum() == pytest.approx(model.weights_[group])
+        # Of a record the parts have together what the group had.
+        shares = found.predict_proba(X)[:, list(parts)].sum(axis=1)
+        np.testing.assert_allclose(shares, model.predict_proba(X)[:, group], atol=1e-12)
+        if options.get("refine", "em"):
+            assert_likelihood(found, X)
+    for array, kept in zip((model.labels_, model.weights_, model.components_), before, strict=True):
+        np.testing.assert_array_equal(array, kept)
+    assert "_edited" not in vars(model)
+
+
+@EVERY_GAP
+@every_option
+def test_a_merge_is_the_union(options, gaps):
+    X, model = fitted(4, gaps=gaps, **options)
+    for groups in ([0, 1], [3, 1], (2, 0, 3), np.array([1, 2])):
+        found = model.merge_groups(X, groups)
+        assert_whole(found, X)
+        union = np.isin(model.labels_, groups)
+        merged = found.labels_[union][0]
+        np.testing.assert_array_equal(found.labels_ == merged, union)
+        some = np.unique(groups)
+        w = model.weights_[some]
+        assert found.weights_[merged] == pytest.approx(w.sum())
+        mean = w @ model.components_[some] / w.sum()
+        np.testing.assert_allclose(found.components_[merged], mean, atol=1e-12)
+        shares = model.predict_proba(X)[:, some].sum(axis=1)
+        np.testing.assert_allclose(found.predict_proba(X)[:, merged], shares, atol=1e-12)
+        if options.get("refine", "em"):
+            assert_likelihood(found, X)
+
+
+@EVERY_GAP
+def test_a_split_is_a_fit_of_the_group_alone(gaps):
+    """Complete data: the same model. With gaps rates of observation are those of all."""
+    X, model = fitted(2, gaps=gaps)
+    inside = model.labels_ == 0
+    alone = BernoulliMixture(3).fit(X[inside])
+    found = model.split_group(X, 0, 3)
+    parts = np.unique(found.labels_[inside])
+    assert len(parts) == 3
+    agree = adjusted_rand_score(found.labels_[inside], alone.labels_)
+    assert agree == 1.0 if not gaps else agree > 0.9
+    if not gaps:
+        np.testing.assert_allclose(
+            found.components_[parts], alone.components_, rtol=1e-9, atol=1e-12
+        )
+        expected = model.weights_[0] * alone.weights_
+        np.testing.assert_allclose(found.weights_[parts], expected, rtol=1e-9)
+
+
+def test_a_split_finds_the_groups_that_were_taken_for_one():
+    X, truth = draw(n=3000)
+    model = BernoulliMixture(4).fit(X)
+    assert adjusted_rand_score(truth.labels, model.labels_) > 0.97
+    whole = model.merge_groups(X, [0, 2])
+    merged = whole.labels_[np.flatnonzero(model.labels_ == 0)[0]]
+    again = whole.split_group(X, merged)
+    assert adjusted_rand_score(model.labels_, again.labels_) > 0.98
+    assert np.abs(np.sort(again.weights_) - np.sort(model.weights_)).max() < 0.01
+
+
+@EVERY_GAP
+@every_option
+def test_edits_follow_one_another(options, gaps):
+    X, model = fitted(gaps=gaps, **options)
+    rng = np.random.default_rng(0)
+    for step in range(5):
+        k = len(model.weights_)
+        if step % 2 == 0 or k < 3:
+            model = model.split_group(X, int(np.bincount(model.labels_).argmax()), 2 + step % 3)
+        else:
+            model = model.merge_groups(X, rng.permutation(k)[:2])
+        assert_whole(model, X)
+
+
+def test_all_merged_are_one_group_which_can_be_split_anew():
+    X, model = fitted()
+    one = model.merge_groups(X, range(3))
+    assert_whole(one, X)
+    np.testing.assert_allclose(one.predict_proba(X), np.ones((len(X), 1)))
+    again = one.split_group(X, 0, 3)
+    assert_whole(again, X)
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+def test_weights_are_repetitions_in_edits_too():
+    X, _ = draw()
+    weight = np.random.default_rng(3).integers(0, 3, size=len(X))
+    again = np.repeat(np.arange(len(X)), weight)
+    one = BernoulliMixture(3).fit(X, sample_weight=weight)
+    other = BernoulliMixture(3).fit(X[again])
+    one, other = one.split_group(X, 0, sample_weight=weight), other.split_group(X[again], 0)
+    np.testing.assert_array_equal(one.labels_[again], other.labels_)
+    np.testing.assert_allclose(one.components_, other.components_, rtol=1e-6)
+    one = one.merge_groups(X, [0, 3], sample_weight=weight)
+    other = other.merge_groups(X[again], [0, 3])
+    np.testing.assert_array_equal(one.labels_[again], other.labels_)
+    np.testing.assert_allclose(one.components_, other.components_, rtol=1e-6)
+
+
+def test_the_order_of_rows_does_not_matter_to_edits():
+    X, model = fitted()
+    order = np.random.default_rng(0).permutation(len(X))
+    one = model.split_group(X, 1).merge_groups(X, [0, 2])
+    other = BernoulliMixture(3).fit(X[order]).split_group(X[order], 1)
+    other = other.merge_groups(X[order], [0, 2])
+    np.testing.assert_array_equal(one.labels_[order], other.labels_)
+    np.testing.assert_array_equal(one.components_, other.components_)
+
+
+def edited(X, model):
+    """Divided twice, once within a part, and merged across."""
+    found = model.split_group(X, 1, 3).merge_groups(X, [0, 2])
+    return found.split_group(X, 0).split_group(X, 0)
+
+
+@EVERY_GAP
+def test_new_records_go_the_way_of_the_old_ones(gaps):
+    X, model = fitted(gaps=gaps)
+    found = edited(X, model)
+    np.testing.assert_array_equal(found.predict(sp.csr_array(X[::-1])), found.labels_[::-1])
+    new = np.nan_to_num(X[:20])
+    new[:, 5] = np.nan
+    shares = found.predict_proba(new)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    both = (found.predict_proba(np.where(np.arange(16) == 5, v, new)) for v in (0, 1))
+    low, high = np.sort(np.stack(list(both)), axis=0)
+    inside = (shares >= low - 1e-9) & (shares <= high + 1e-9)
+    assert inside.mean() > 0.9
+
+
+def test_scoring_of_an_edited_model_is_its_assignment():
+    X, model = fitted()
+    plain = model.scoring()
+    assert plain["kind"] == "mixture"
+    assert [scored(plain, x) for x in X] == list(model.labels_)
+    merged = model.merge_groups(X, [0, 2])
+    assert [scored(merged.scoring(), x) for x in X] == list(merged.labels_)
+    found = edited(X, model)
+    told = found.scoring()
+    assert told["kind"] == "nested"
+    assert [scored(told, x) for x in X] == list(found.labels_)
+
+
+def scored(told, x):
+    """Follow a scoring literally, for one record."""
+    if told["kind"] == "nested":
+        part = told["parts"][scored(told["base"], x)]
+        return part if isinstance(part, int) else part["leaves"][scored(part["scoring"], x)]
+    return told["group"][np.argmax(told["coef"] @ x + told["intercept"])]
+
+
+def test_a_fit_forgets_the_edits():
+    X, model = fitted()
+    found = edited(X, model)
+    assert clone(found).get_params() == model.get_params()
+    found.fit(X)
+    np.testing.assert_array_equal(found.labels_, model.labels_)
+    np.testing.assert_array_equal(found.predict(X), model.labels_)
+    assert "_edited" not in vars(found)
+
+
+def test_a_warm_start_goes_on_from_an_edited_model():
+    X, _ = draw(n=2000)
+    split = BernoulliMixture(3).fit(X).split_group(X, 0)
+    before = split.score(X)
+    split.set_params(n_components=4, warm_start=True, max_iter=20, smoothing=1e-6).fit(X)
+    assert "_edited" not in vars(split)
+    assert split.score(X) >= before
+    fresh = BernoulliMixture(4, max_iter=20, smoothing=1e-6).fit(X)
+    assert not np.array_equal(split.components_, fresh.components_)
+
+
+def test_the_likelihood_of_the_fit_is_told_no_more():
+    X, model = fitted()
+    assert "log_likelihood" in model.diagnostics_
+    for found in (model.split_group(X, 0), model.merge_groups(X, [0, 1])):
+        assert "log_likelihood" not in found.diagnostics_
+        assert found.diagnostics_["start"] == model.diagnostics_["start"]
+        assert found.converged_ == model.converged_
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+@EVERY_GAP
+@every_option
+def test_a_file_keeps_a_model_and_its_edits(options, gaps, tmp_path):
+    X, model = fitted(gaps=gaps, **options)
+    for found in (model, model.merge_groups(X, [0, 1]), edited(X, model)):
+        found.save(tmp_path / "model.mt", vectorizer_config={"kind": "records"})
+        again = BernoulliMixture.load(tmp_path / "model.mt")
+        assert isinstance(load_any(tmp_path / "model.mt"), BernoulliMixture)
+        assert again.vectorizer_config_ == {"kind": "records"}
+        for name in ("labels_", "weights_", "components_", "vocabulary_"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
+        for method in ("predict", "predict_proba", "score_samples"):
+            np.testing.assert_array_equal(getattr(again, method)(X), getattr(found, method)(X))
+        assert again.get_params() == found.get_params()
+        assert dict(again.diagnostics_).keys() == dict(found.diagnostics_).keys()
+        assert again.top_words() == found.top_words()
+        a, b = again.split_group(X, 0), found.split_group(X, 0)
+        np.testing.assert_array_equal(a.labels_, b.labels_)
+        before = (tmp_path / "model.mt").read_bytes()
+        again.save(tmp_path / "again.mt", vectorizer_config={"kind": "records"})
+        assert (tmp_path / "again.mt").read_bytes() == before
+
+
+def rewritten(path, change):
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(parts.pop("manifest.json"))
+    arrays = {name[:-4]: np.load(io.BytesIO(data)) for name, data in parts.items()}
+    change(manifest, arrays)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array)
+            archive.writestr(f"{name}.npy", buffer.getvalue())
+
+
+def nested(manifest):
+    return manifest["state"]["_edited"]["assigner"]
+
+
+def cut(name):
+    def change(manifest, arrays):
+        (key,) = [key for key in arrays if key.startswith("_edited.") and key.endswith(name)][:1]
+        arrays[key] = arrays[key][:-1]
+
+    return change
+
+
+def tell(**values):
+    return lambda manifest, arrays: nested(manifest).update(values)
+
+
+DAMAGE = {
+    "kind": tell(kind="magic"),
+    "no base": lambda manifest, arrays: nested(manifest).pop("base"),
+    "parts too few": lambda manifest, arrays: nested(manifest)["parts"].pop(),
+    "a part of no number": lambda manifest, arrays: nested(manifest).update(parts=["0", "1"]),
+    "a number": lambda manifest, arrays: manifest["state"].update(_edited=3),
+    "rules": lambda manifest, arrays: manifest["state"].update(
+        _edited={"assigner": {"kind": "rules", "prefix": ""}}
+    ),
+    "centers": cut("leaf_centers"),
+    "weights": cut("leaf_weights"),
+    "weights of the mixture": lambda manifest, arrays: arrays.update(
+        {"_posterior.weights": np.ones(2) / 2}
+    ),
+    "of another model": lambda manifest, arrays: manifest.update(kind="SingleTopicModel"),
+}
+
+
+@pytest.mark.parametrize("change", DAMAGE.values(), ids=DAMAGE.keys())
+def test_damaged_edits_are_told(change, tmp_path):
+    X, model = fitted()
+    path = tmp_path / "model.mt"
+    model.split_group(X, 1).save(path)
+    rewritten(path, lambda manifest, arrays: None)
+    BernoulliMixture.load(path)
+    rewritten(path, change)
+    with pytest.raises(ReadError, match=r"model\.mt"):
+        BernoulliMixture.load(path)
+
+
+# --- what cannot be ------------------------------------------------------------------------------
+
+
+def test_a_group_that_cannot_be_split_says_why():
+    X = np.repeat([[1.0, 1, 0, 0], [0, 0, 1, 1]], [20, 10], axis=0)
+    model = BernoulliMixture(2).fit(X)
+    with pytest.raises(InvalidDataError, match="group 1 cannot be split: M2 shows 1 component"):
+        model.split_group(X, 1)
+    X = np.vstack([np.repeat(X[:1], 20, axis=0), X[-1:]])
+    model = BernoulliMixture(2).fit(X)
+    with pytest.raises(InvalidDataError, match="group 1 cannot be split: it holds 1 sample"):
+        model.split_group(X, 1)
+
+
+def test_fewer_parts_than_asked_for_are_made_where_there_are_fewer():
+    kinds = np.array([[1.0, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]])
+    X = np.repeat(kinds, [20, 15, 10], axis=0)
+    found = BernoulliMixture(2, start="clusters").fit(X).split_group(X, 0, 5)
+    assert_whole(found, X)
+    np.testing.assert_array_equal(found.labels_, np.repeat([0, 1, 2], [20, 15, 10]))
+
+
+@pytest.mark.parametrize("group", [-1, 3, 0.0, True, "0", None, [0]])
+def test_a_group_that_is_not_is_told(group):
+    X, model = fitted()
+    with pytest.raises(InvalidParameterError, match="expected the number of a group, from 0 to 2"):
+        model.split_group(X, group)
+
+
+@pytest.mark.parametrize("n_groups", [1, 0, 2.0, True, None])
+def test_a_number_of_groups_that_is_none_is_told(n_groups):
+    X, model = fitted()
+    with pytest.raises(InvalidParameterError, match=r"n_groups=.*a whole number, 2 or more"):
+        model.split_group(X, 0, n_groups)
+
+
+@pytest.mark.parametrize("groups", [[], [1], [1, 1], [0, 3], [0, -1], 2, None, ["a", "b"]])
+def test_groups_that_are_no_groups_are_told(groups):
+    X, model = fitted()
+    with pytest.raises(InvalidParameterError, match="two groups or more, from 0 to 2"):
+        model.merge_groups(X, groups)
+
+
+@pytest.mark.parametrize("method", ["split_group", "merge_groups"])
+def test_other_data_than_those_of_fit_are_told(method):
+    X, model = fitted()
+    change, what = getattr(model, method), 0 if method == "split_group" else [0, 1]
+    with pytest.raises(InvalidDataError, match=r"X has 599 rows, the fit had 600: .*data of fit"):
+        change(X[1:], what)
+    with pytest.raises(InvalidDataError, match="features"):
+        change(X[:, 1:], what)
+    with pytest.raises(InvalidDataError, match="expected 0, 1 or NaN"):
+        change(X * 2, what)
+    with pytest.raises(InvalidDataError, match="held none: give the data of fit"):
+        change(np.where(np.eye(600, 16), np.nan, X), what)
+    with pytest.raises(InvalidDataError, match="sample_weight"):
+        change(X, what, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="not fitted"):
+        getattr(BernoulliMixture(), method)(X, what)
+
+
+def test_a_merged_mixture_is_one_of_more_components_than_groups():
+    """The likeliest component decides, so that a merge moves no record."""
+    X, model = fitted(4)
+    found = model.merge_groups(X, [1, 2])
+    parameters = BernoulliParameters(model.weights_, model.components_.T)
+    old = MixtureAssigner.of(parameters).labels(RowBlocks(sp.csr_array(X)))
+    for group in np.unique(found.labels_):
+        assert len(set(old[found.labels_ == group])) == (
+            2 if group in found.labels_[old == 1] else 1
+        )
