@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -100,8 +101,11 @@ class RecordsPage:
             pairs = _dict("outcomes", outcomes, "names to a value for each record")
             more["outcomes"] = {str(name): np.asarray(values) for name, values in pairs.items()}
             more["outcome_names"] = {}
+        # Names of columns have been compared; the report reads a matrix, which has none.
+        unnamed = copy.copy(self)
+        vars(unnamed).pop("feature_names_in_", None)
         summary = _report().summarize_records(
-            self,
+            unnamed,
             replace(records, **more),
             title=title,
             min_cell=min_cell,

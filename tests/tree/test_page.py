@@ -1,0 +1,175 @@
+"""The page of records from Python, and trees in notebooks."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from momentree import BernoulliMixture, ClusterTree
+from momentree.datasets import read_records
+from momentree.exceptions import InvalidDataError
+from momentree.report import render_html, summarize_records
+
+from .cluster_data import of_kind
+
+MODELS = {
+    "tree": lambda: ClusterTree(4),
+    "rules": lambda: ClusterTree(4, refine=None),
+    "flat": lambda: BernoulliMixture(4),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+def fitted(name, gaps=False):
+    X, truth = of_kind("gaps" if gaps else "binary")
+    return X, truth, MODELS[name]().fit(X, feature_names=[f"K{i:02d}" for i in range(24)])
+
+
+@every_model
+def test_the_page_of_a_matrix_is_the_report_of_its_records(name, tmp_path):
+    X, truth, model = fitted(name)
+    path = tmp_path / "page.html"
+    names = {"K03": "Gout <acute>", "X99": "none of them"}
+    outcomes = {"died": truth == 1, "ward": np.array(["east", "west"])[truth % 2]}
+    page = model.to_html(path, X, names=names, outcomes=outcomes, title="Ward & <b>3</b>")
+    assert path.read_text(encoding="utf-8") == page
+    assert page.lower().startswith("<!doctype html>")
+    assert "Gout" in page
+    assert "<b>3</b>" not in page
+    assert "died" in page
+    assert "east" in page
+    assert "K17" in page
+    assert page == model.to_html(
+        None, sp.csr_array(X), names=names, outcomes=outcomes, title="Ward & <b>3</b>"
+    )
+
+
+@every_model
+def test_the_page_takes_records_as_they_were_read(name, tmp_path):
+    rng = np.random.default_rng(0)
+    X, truth = of_kind("binary")
+    at, columns = X.nonzero()
+    table = pd.DataFrame({"who": [f"p{i}" for i in at], "code": [f"K{j:02d}" for j in columns]})
+    table["died"] = np.where(truth[at] == 1, "yes", "no")
+    shuffled = table.iloc[rng.permutation(len(table))]
+    shuffled.to_csv(tmp_path / "ward.csv", index=False)
+    records = read_records(
+        tmp_path / "ward.csv",
+        id_column="who",
+        code_columns="code",
+        outcome_columns="died",
+        names={"K00": "Gout"},
+        min_codes=3,
+    )
+    assert not records.enough.all()
+    model = MODELS[name]().fit(records.X[records.enough], feature_names=records.codes)
+    page = model.to_html(None, records)
+    assert page == render_html(summarize_records(model, records))
+    assert "Gout" in page
+    # What is given goes before what the records say.
+    other = model.to_html(None, records, names={"K00": "Arthritis"}, outcomes={})
+    assert "Gout" not in other
+    assert "Arthritis" in other
+    assert '"died"' in page
+    assert '"died"' not in other
+
+
+@every_model
+def test_ids_are_shown_only_when_records_are_asked_for(name):
+    X, _, model = fitted(name)
+    ids = [f"patient-{i}" for i in range(len(X))]
+    assert "patient-" not in model.to_html(None, X, ids=ids)
+    page = model.to_html(None, X, ids=ids, include_records=True)
+    assert "patient-239" in page
+    frame = pd.DataFrame(X, index=ids, columns=model.vocabulary_)
+    named = MODELS[name]().fit(frame)
+    assert named.to_html(None, frame, include_records=True) == page
+    plain = model.to_html(None, X.tolist(), include_records=True)
+    assert '"239"' in plain
+
+
+@every_model
+def test_small_cells_are_hidden(name):
+    X, _, model = fitted(name)
+    assert '"min_cell":5' in compact(model.to_html(None, X))
+    assert '"min_cell":1' in compact(model.to_html(None, X, min_cell=1))
+    with pytest.raises(ValueError, match="min_cell=0"):
+        model.to_html(None, X, min_cell=0)
+
+
+def compact(page):
+    return re.sub(r"\s", "", page)
+
+
+@every_model
+def test_missing_values_and_edits_have_a_page(name):
+    X, _, model = fitted(name, gaps=True)
+    for one in (model, model.split_group(X, 0), model.merge_groups(X, [0, 1])):
+        page = one.to_html(None, X)
+        k = len(np.unique(one.labels_))
+        assert f'"n_leaves":{k}' in compact(page)
+
+
+@every_model
+def test_what_a_page_cannot_be_made_of_is_told(name, tmp_path):
+    X, _, model = fitted(name)
+    path = tmp_path / "page.html"
+    with pytest.raises(InvalidDataError, match=r"X is None: .*to_html\('report.html', X\)"):
+        model.to_html(path)
+    with pytest.raises(InvalidDataError, match=r"has 239 rows .*fitted on 240"):
+        model.to_html(path, X[1:])
+    with pytest.raises(InvalidDataError, match="23 features"):
+        model.to_html(path, X[:, 1:])
+    with pytest.raises(InvalidDataError, match="3 ids for 240 rows"):
+        model.to_html(path, X, ids=["a", "b", "c"])
+    with pytest.raises(InvalidDataError, match="2 died for 240 rows"):
+        model.to_html(path, X, outcomes={"died": [0, 1]})
+    with pytest.raises(InvalidDataError, match="outcomes is a int; expected a mapping from names"):
+        model.to_html(path, X, outcomes=3)
+    with pytest.raises(InvalidDataError, match="names is a list; expected a mapping from codes"):
+        model.to_html(path, X, names=["a"])
+    with pytest.raises(ValueError, match="not fitted"):
+        MODELS[name]().to_html(path, X)
+    with pytest.raises(OSError, match=r"no such folder|No such file"):
+        model.to_html(tmp_path / "none" / "page.html", X)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["counts", "non_negative", "real"])
+def test_the_page_is_one_of_binary_records(kind):
+    X, _ = of_kind(kind)
+    tree = ClusterTree(3).fit(X)
+    with pytest.raises(InvalidDataError, match=f"fitted on {tree.data_} data; .*binary records"):
+        tree.to_html(None, X)
+
+
+# --- notebooks -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["binary", "counts", "non_negative", "real", "gaps"])
+def test_a_tree_of_any_data_has_a_text_in_a_notebook(kind):
+    X, _ = of_kind(kind)
+    tree = ClusterTree(4).fit(X, feature_names=[f"<K{i:02d}>" for i in range(24)])
+    text = tree._repr_html_()
+    assert text.count('class="leaf"') == 4
+    what = "records" if tree.data_ == "binary" else "samples"
+    assert f"240 {what}, 4 leaves" in text
+    assert "<K" not in text
+    assert "&lt;K" in text
+    lines = re.findall(r'<span dir="auto">([^<]*)</span>', text)
+    assert len(lines) == len(list(tree.tree_.nodes()))
+    if kind == "real":
+        assert any("high" in line for line in lines)
+    else:
+        # A leaf shows the codes that it has of its own: six of them for each of four groups.
+        own = [{int(c) // 6 for c in re.findall(r"K(\d+)", line)[:4]} for line in lines[1:]]
+        assert sum(len(groups) == 1 for groups in own) >= 4
+
+
+def test_an_edited_tree_has_a_text_too():
+    X, _ = of_kind("binary")
+    tree = ClusterTree(3).fit(X).split_group(X, 0)
+    assert tree._repr_html_().count('class="leaf"') == 4
+    assert "ClusterTree" in ClusterTree()._repr_html_()
