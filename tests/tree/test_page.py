@@ -158,6 +158,7 @@ def test_a_tree_of_any_data_has_a_text_in_a_notebook(kind):
     assert f"240 {what}, 4 leaves" in text
     assert "<K" not in text
     assert "&lt;K" in text
+    assert re.findall(r"<b>(\d):</b> <span", text) == ["0", "1", "2", "3"]
     lines = re.findall(r'<span dir="auto">([^<]*)</span>', text)
     assert len(lines) == len(list(tree.tree_.nodes()))
     if kind == "real":
@@ -166,6 +167,20 @@ def test_a_tree_of_any_data_has_a_text_in_a_notebook(kind):
         # A leaf shows the codes that it has of its own: six of them for each of four groups.
         own = [{int(c) // 6 for c in re.findall(r"K(\d+)", line)[:4]} for line in lines[1:]]
         assert sum(len(groups) == 1 for groups in own) >= 4
+
+
+def test_codes_are_cut_and_have_their_rates():
+    X, _ = of_kind("binary")
+    names = [f"K{i:02d} a name of a code that is much longer than a line" for i in range(24)]
+    tree = ClusterTree(4).fit(X, feature_names=names)
+    text = tree._repr_html_()
+    shown = dict(re.findall(r"(K\d\d) a name of a code that is much l… (\d+)\u00a0%", text))
+    assert len(shown) >= 15
+    lines = re.findall(r'<b>(\d):</b> <span dir="auto">(K\d\d)[^<]*?(\d+)\u00a0%', text)
+    assert len(lines) == 4
+    for leaf, code, rate in lines:
+        rows = tree.labels_ == int(leaf)
+        assert abs(100 * X[rows, int(code[1:])].mean() - int(rate)) <= 0.5 + 1e-9
 
 
 def test_an_edited_tree_has_a_text_too():

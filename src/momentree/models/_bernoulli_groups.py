@@ -285,6 +285,15 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
             If X is not like the data of ``fit``.
         InvalidParameterError
             If `groups` are not two different components or more.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from momentree import BernoulliMixture
+        >>> X = np.repeat(np.kron(np.eye(3), np.ones(3)), [40, 30, 20], axis=0)
+        >>> model = BernoulliMixture(3).fit(X)
+        >>> np.bincount(model.merge_groups(X, [1, 2]).labels_)
+        array([50, 40])
         """
         return edits.merge_groups(self, X, groups, sample_weight)
 

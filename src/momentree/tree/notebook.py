@@ -34,6 +34,9 @@ _STYLE = (
 _SAMPLES = {"binary": "records", None: "documents"}
 """What samples are called, by the kind of data of a cluster tree; a tree of topics has none."""
 
+_MAX_NAME = 36
+"""Characters of the name of a code, so that a node takes a line or two."""
+
 
 class FittedTree(Protocol):
     """What the renderer needs of a fitted tree estimator."""
@@ -46,16 +49,17 @@ class FittedTree(Protocol):
         ...
 
 
-def repr_html(estimator: FittedTree, n_words: int = 8) -> str:
+def repr_html(estimator: FittedTree, n_words: int | None = None) -> str:
     """Render a fitted tree as a nested list that folds, without scripts.
 
     Parameters
     ----------
     estimator : TopicTree or ClusterTree
         A fitted tree.
-    n_words : int, default=8
-        Most relevant words or codes (lambda 0.7) beside each node, >= 1. Nodes of real values have
-        their names instead: which features are high or low.
+    n_words : int, default=None
+        Most relevant words or codes (lambda 0.7) beside each node, >= 1; None is 8, or 5 codes of
+        records, with how common they are there. Nodes of real values have their names instead:
+        which features are high or low. Leaves have their numbers.
 
     Returns
     -------
@@ -72,6 +76,7 @@ def repr_html(estimator: FittedTree, n_words: int = 8) -> str:
     """
     root = estimator.tree_
     kind = getattr(estimator, "data_", None)
+    shown = n_words or (5 if kind == "binary" else 8)
     n_leaves = sum(1 for _ in root.leaves())
     head = (
         f"<p><b>{escape(type(estimator).__name__)}</b> "
@@ -83,17 +88,21 @@ def repr_html(estimator: FittedTree, n_words: int = 8) -> str:
         if kind == "real":
             return node.name
         value = np.asarray(relevance(node.center[np.newaxis], root.center))[0]
-        order = np.argsort(-value, kind="stable")[:n_words]
-        return ", ".join(str(estimator.vocabulary_[j]) for j in order if node.center[j] > 0)
+        order = np.argsort(-value, kind="stable")[:shown]
+        top = [(str(estimator.vocabulary_[j]), node.center[j]) for j in order if node.center[j] > 0]
+        if kind == "binary":
+            return " · ".join(f"{_cut(name)} {100 * rate:.0f}\u00a0%" for name, rate in top)
+        return ", ".join(name for name, _ in top)
 
     body = _render(root, words)
     return f'<div class="momentree"><style>{_STYLE}</style>{head}{body}</div>'
 
 
 def _render(node: TreeNode, words: Callable[[TreeNode], str]) -> str:
+    number = f"<b>{node.leaf_id}:</b> " if node.is_leaf else ""
     line = (
         f'<span class="bar"><i style="width:{100 * node.weight:.1f}%"></i></span>'
-        f'<span dir="auto">{escape(words(node))}</span> '
+        f'{number}<span dir="auto">{escape(words(node))}</span> '
         f"<small>{node.n_samples:,} ({100 * node.weight:.1f}&nbsp;%)</small>"
     )
     if node.is_leaf:
@@ -101,3 +110,7 @@ def _render(node: TreeNode, words: Callable[[TreeNode], str]) -> str:
     inside = "".join(_render(child, words) for child in node.children)
     is_open = " open" if node.depth < _OPEN_DEPTH else ""
     return f"<details{is_open}><summary>{line}</summary>{inside}</details>"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1].rstrip(" ,;(") + "…"
