@@ -92,7 +92,7 @@ def make_bernoulli_mixture(
     *,
     weights: ArrayLike | None = None,
     means: ArrayLike | None = None,
-    scaled_by: str = "component",
+    scaled_by: str = "feature",
     random_state: RandomState = None,
 ) -> BernoulliSample:
     """Draw rows from a mixture of independent Bernoulli variables (Bernoulli naive Bayes).
@@ -111,8 +111,8 @@ def make_bernoulli_mixture(
         Probabilities of the components, sum 1; None draws them (see Notes).
     means : array-like of shape (n_components, n_features) or None, default=None
         Probabilities of a one, from 0 to 1; None draws them (see Notes).
-    scaled_by : {"component", "feature", "all"}, default="component"
-        Of what means that are drawn have a largest of 1: of each component, of each feature, or
+    scaled_by : {"feature", "component", "all"}, default="feature"
+        Of what means that are drawn have a largest of 1: of each feature, of each component, or
         of the whole matrix.
     random_state : int, Generator or None, default=None
         Seed; the same seed gives the same sample.
@@ -132,10 +132,11 @@ def make_bernoulli_mixture(
     The defaults are the largest case of section 4.5 of [1], where the parameters are
     "exponentially distributed random numbers, normalized to be between 0 and 1". The text does
     not say how: here means are E / max(E) and weights E / sum(E), with E independent standard
-    exponential variables. The maximum is taken for each component; no clustering can reach the
-    accuracy of [1] with that of the whole matrix, which leaves few ones: there even the true
-    parameters give an adjusted Rand index of 0.92 to 0.99, against 0.995 and more (and 1 with
-    the maximum of each feature), by 99 features and 12 components.
+    exponential variables. The maximum is taken for each feature, so that every feature is
+    frequent somewhere; no clustering can reach the accuracy of [1] with that of the whole matrix,
+    which leaves few ones: there even the true parameters give an adjusted Rand index of 0.92 to
+    0.99, against 1 (and 0.995 and more with the maximum of each component), by 99 features and
+    12 components.
 
     Ones are drawn by feature and component, a binomial number of them at places without
     replacement, which is the same distribution: time O(nnz log nnz + n + k d) and memory
