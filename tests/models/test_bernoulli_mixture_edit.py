@@ -140,6 +140,21 @@ def test_a_split_is_a_fit_of_the_group_alone(gaps):
         np.testing.assert_allclose(found.weights_[parts], expected, rtol=1e-9)
 
 
+def test_parts_have_the_rate_of_their_group_where_none_of_its_records_is_observed():
+    X, _ = draw(n=1500)
+    model = BernoulliMixture(3).fit(X)
+    X[model.labels_ == 0, 5] = np.nan
+    model = BernoulliMixture(3, warm_start=True).fit(X)
+    group = model.labels_[np.flatnonzero(np.isnan(X[:, 5]))[0]]
+    X[model.labels_ == group, 5] = np.nan
+    found = model.split_group(X, group)
+    parts = np.unique(found.labels_[model.labels_ == group])
+    expected = model.components_[group, 5]
+    np.testing.assert_array_equal(found.components_[parts, 5], [expected] * 2)
+    assert_whole(found, X)
+    assert_likelihood(found, X)
+
+
 def test_a_split_finds_the_groups_that_were_taken_for_one():
     X, truth = draw(n=3000)
     model = BernoulliMixture(4).fit(X)

@@ -54,6 +54,11 @@ def split_group(
             _cannot(group, reason)
         weights = run.parameters.weights[kept] / run.parameters.weights[kept].sum()
         likely, centers = run.parameters.centers[:, kept], run.centers[:, kept]
+        if part.missing is not None:
+            # Of a feature that no record of the group has a value of, the group says all.
+            unseen = part.missing.T @ part.weight > (1 - 1e-12) * part.weight.sum()
+            likely[unseen] = model._posterior.centers[unseen, group, None]
+            centers[unseen] = model.components_[group, unseen, None]
         parts = MixtureAssigner.of(type(run.parameters)(weights, likely))
         within = parts.labels(part.rows)
     # Records without missing values are what an assigner of the model reads.
