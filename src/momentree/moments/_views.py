@@ -107,4 +107,4 @@ def _lanczos(a: View, b: View, v: Floats, k: int) -> tuple[Floats, Floats, Float
     start = np.random.RandomState(0).standard_normal(min(a.d, b.d))
     U, S, Vt = svds(P, k=k, v0=start, solver="arpack")
     order = np.argsort(-S, kind="stable")
-    return U[:, order], S[order], Vt[order].T
+    return U[:, order], np.asarray(S[order], dtype=np.float64), Vt[order].T

@@ -13,6 +13,7 @@ from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.moments._population import PopulationMoments
 from momentree.moments._sample_means import SampleMeans
+from momentree.moments._symmetric import diagonal
 from momentree.moments.observed import observed_shares
 
 __all__ = ["BernoulliMoments"]
@@ -192,12 +193,12 @@ class BernoulliMoments(SampleMeans):
         """M2 as an operator of shape (d, d)."""
         if not self._excess.any():
             return super().m2
-        return cast("LinearOperator", self._raw_m2 - _diagonal(self._excess * self.m1))
+        return cast("LinearOperator", self._raw_m2 - diagonal(self._excess * self.m1))
 
     @property
     def _raw_m2(self) -> LinearOperator:
         """R2 = sum v y y^T."""
-        scale = _diagonal(self._scale)
+        scale = diagonal(self._scale)
         return cast("LinearOperator", scale @ super().m2 @ scale)
 
     def whitened_slices(self, W: ArrayLike) -> Floats:
@@ -280,15 +281,3 @@ def check_probabilities(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, F
         msg = f"means must be probabilities in [0, 1]: component {j}, feature {i} has {mu[j, i]}"
         raise InvalidDataError(msg)
     return w, mu
-
-
-def _diagonal(values: Floats) -> LinearOperator:
-    """Return diag(values) as an operator."""
-
-    def times(V: Floats) -> Floats:
-        return np.asarray(values * V if V.ndim == 1 else values[:, None] * V)
-
-    d = len(values)
-    return LinearOperator(
-        shape=(d, d), dtype=np.float64, matvec=times, rmatvec=times, matmat=times, rmatmat=times
-    )

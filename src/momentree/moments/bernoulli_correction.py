@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from momentree._validation import check_map
+from momentree.moments._symmetric import diagonal
 from momentree.objects import Moments
 
 __all__ = ["CorrectedMoments"]
@@ -68,15 +71,7 @@ class CorrectedMoments:
     @property
     def m2(self) -> LinearOperator:
         """M2 less its excess, as an operator of shape (d, d)."""
-        inner, excess = self._moments.m2, self._v @ self._w
-        d = len(excess)
-
-        def times(V: Floats) -> Floats:
-            return np.asarray(inner @ V - (excess if V.ndim == 1 else excess[:, None]) * V)
-
-        return LinearOperator(
-            shape=(d, d), dtype=np.float64, matvec=times, rmatvec=times, matmat=times, rmatmat=times
-        )
+        return cast("LinearOperator", self._moments.m2 - diagonal(self._v @ self._w))
 
     def whitened_slices(self, W: ArrayLike) -> Floats:
         """Return the slices of M3, whitened in two modes, less their excess.

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from momentree._validation import check_map
 from momentree.backends import Block, RowBlocks
+from momentree.moments._symmetric import symmetric
 
 __all__ = ["FactorialMoments"]
 
@@ -80,15 +81,7 @@ class FactorialMoments:
             product = self._rows.sum(lambda B: B.tdot(r2[B.at] * B.dot(V)))
             return np.asarray(product - s2 * V)
 
-        # SciPy hands a column (d, 1) to matvec as well; both shapes come back as they came.
-        return LinearOperator(
-            shape=(d, d),
-            dtype=np.float64,
-            matvec=matmat,
-            rmatvec=matmat,
-            matmat=matmat,
-            rmatmat=matmat,
-        )
+        return symmetric(d, matmat)
 
     def whitened_slices(self, W: ArrayLike) -> Floats:
         """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes (H eq. 3).

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from momentree._validation import check_parameters
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments._population import PopulationMoments
+from momentree.moments._symmetric import symmetric
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.single_topic import SingleTopicMoments, Weighting
 
@@ -157,14 +158,7 @@ class LDAMoments:
             rank_one = np.multiply.outer(m1, m1 @ V)
             return np.asarray((a + 1.0) * (raw @ V) - a * rank_one)
 
-        return LinearOperator(
-            shape=raw.shape,
-            dtype=np.float64,
-            matvec=matmat,
-            rmatvec=matmat,
-            matmat=matmat,
-            rmatmat=matmat,
-        )
+        return symmetric(len(m1), matmat)
 
     def whitened_slices(self, W: ArrayLike) -> Floats:
         """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.

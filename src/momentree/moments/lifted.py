@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from momentree._validation import check_map
 from momentree.backends import Block, RowBlocks
+from momentree.moments._symmetric import symmetric
 from momentree.moments.factorial import COLUMNS_AT_ONCE
 
 __all__ = ["LiftedMoments"]
@@ -67,7 +68,6 @@ class LiftedMoments:
     @property
     def m2(self) -> LinearOperator:
         """M2 as an operator of shape (p + 1, p + 1)."""
-        n = len(self._scale) + 1
 
         def times(V: Floats) -> Floats:
             def weighted(scores: Floats, at: slice) -> Floats:
@@ -76,9 +76,7 @@ class LiftedMoments:
 
             return self._back_of(V, weighted)
 
-        return LinearOperator(
-            shape=(n, n), dtype=np.float64, matvec=times, rmatvec=times, matmat=times, rmatmat=times
-        )
+        return symmetric(len(self._scale) + 1, times)
 
     def whitened_slices(self, W: ArrayLike) -> Floats:
         """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.

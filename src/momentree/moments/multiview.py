@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 from momentree._validation import check_map, check_sample_weight
 from momentree.backends import Block, RowBlocks
 from momentree.exceptions import InvalidParameterError
+from momentree.moments._symmetric import symmetric
 from momentree.moments._views import COLUMNS_AT_ONCE, View, leading_pair
 from momentree.moments.observed import observed_shares
 from momentree.moments.splits import checked_means, checked_views
@@ -205,14 +206,7 @@ class MultiviewMoments:
         def matmat(V: Floats) -> Floats:
             return np.asarray(0.5 * (left @ (right.T @ V) + right @ (left.T @ V)))
 
-        return LinearOperator(
-            shape=(self.view_sizes[2],) * 2,
-            dtype=np.float64,
-            matvec=matmat,
-            rmatvec=matmat,
-            matmat=matmat,
-            rmatmat=matmat,
-        )
+        return symmetric(self.view_sizes[2], matmat)
 
     @cached_property
     def third_basis(self) -> Floats:
