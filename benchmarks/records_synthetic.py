@@ -80,12 +80,14 @@ def run(method: str, X: Any, k: int) -> tuple[NDArray[Any], float]:
         return labels, time.perf_counter() - start
 
 
-def measure(n: int, d: int, k: int, *, equal: bool, n_seeds: int) -> Scores:
+def measure(n: int, d: int, k: int, *, equal: bool, scaled_by: str, n_seeds: int) -> Scores:
     """Return the agreement and the seconds of each method, for each seed."""
     scores: Scores = {}
     for seed in range(n_seeds):
         weights = np.full(k, 1.0 / k) if equal else None
-        sample = make_bernoulli_mixture(n, d, k, weights=weights, random_state=seed)
+        sample = make_bernoulli_mixture(
+            n, d, k, weights=weights, scaled_by=scaled_by, random_state=seed
+        )
         best = true_parameters(sample.X, sample.weights, sample.means)
         _add(scores, "true parameters", adjusted_rand_score(sample.labels, best), 0.0)
         X = sample.X.astype(np.float64)
@@ -139,8 +141,9 @@ def digits() -> list[tuple[str, str, str, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--weights", nargs="+", choices=("equal", "drawn"), default=None)
+    parser.add_argument("--scaled-by", default="feature", help="see make_bernoulli_mixture")
     parser.add_argument("--quick", action="store_true", help="small samples, two seeds")
     args = parser.parse_args()
     print(environment())
@@ -152,7 +155,12 @@ def main() -> None:
             for setting in settings:
                 key = tuple(setting.values())
                 if key not in done:
-                    done[key] = measure(**setting, equal=weights == "equal", n_seeds=n_seeds)
+                    done[key] = measure(
+                        **setting,
+                        equal=weights == "equal",
+                        scaled_by=args.scaled_by,
+                        n_seeds=n_seeds,
+                    )
             fixed = ", ".join(f"{a} = {v:,}" for a, v in settings[-1].items() if a != axis)
             print(f"\nARI, {weights} weights, {fixed}, {n_seeds} seeds\n")
             head = [f"{axis} = {setting[axis]:,}" for setting in settings]

@@ -307,12 +307,12 @@ def test_stability_over_depths(benchmark, patients):
 
 def test_synthetic_records(benchmark):
     module = benchmark("records_synthetic")
-    scores = module.measure(150, 20, 2, equal=True, n_seeds=2)
+    scores = module.measure(150, 20, 2, equal=True, scaled_by="feature", n_seeds=2)
     assert set(scores) == {*module.METHODS, "true parameters"}
     assert np.mean(scores[module.OURS][0]) > 0.8
     table = module.rows([scores])
     assert [row[0] for row in table][-2:] == ["true parameters", "defaults less the best peer"]
-    left_out = module.measure(3_001, 4, 1, equal=False, n_seeds=1)
+    left_out = module.measure(3_001, 4, 1, equal=False, scaled_by="all", n_seeds=1)
     assert set(scores) - set(left_out) == {"spectral, linear kernel"}
     assert "spectral, linear kernel" not in [row[0] for row in module.rows([left_out])]
     both = {row[0]: row[1:] for row in module.rows([scores, left_out])}
