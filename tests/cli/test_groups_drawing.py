@@ -14,6 +14,7 @@ from rich.console import Console
 
 from momentree.cli._groups import draw_groups, draw_outcomes, draw_quality, tell_codes
 from momentree.report import summarize_records
+from momentree.report.numbers import percent, whole_percent
 from momentree.tree import ClusterTree
 
 NAMES = ["Heart failure", "Malattia à", "信号" * 8, "a" * 60, "[red]not markup[/red]", "x · y, z"]
@@ -71,10 +72,10 @@ def test_sizes_shares_and_intervals_are_shown(summary):
     lines = draw_groups(summary, console(100)).plain.splitlines()[1:]
     for node, line in zip(summary["nodes"], lines, strict=True):
         assert f" {node['size']} " in line
-        assert f"{100 * node['share']:.1f}%" in line
+        assert f" {percent(node['share'])}".replace(" %", "%") in line
         if node["share_interval"]:
-            low, high = node["share_interval"]
-            assert f"{100 * low:.1f}–{100 * high:.1f}%" in line
+            low, high = (percent(limit).removesuffix(" %") for limit in node["share_interval"])
+            assert f"{low}–{high}%" in line
         if node["leaf"] is not None:
             assert re.search(rf"(^|[ ─]){node['leaf']} ", line)
 
@@ -83,9 +84,12 @@ def test_every_group_is_told_by_its_codes(summary):
     told = tell_codes(summary, console(100)).plain.split("\n\n", 1)[1]
     for node in (node for node in summary["nodes"] if node["leaf"] is not None):
         paragraph = re.search(rf"(?:^|\n){node['leaf']} +(.*(?:\n  .*)*)", told)[1]
-        for j, rate in list(zip(node["top"], node["top_rates"], strict=True))[:3]:
+        top = list(zip(node["top"], node["top_rates"], node["top_about"], strict=True))
+        for j, rate, about in top[:3]:
             assert summary["codes"]["code"][j] in paragraph
-            assert f"{100 * rate:.0f}% ({100 * summary['codes']['rate'][j]:.0f}%)" in paragraph
+            here = "≈" * about + whole_percent(rate)
+            base = "≈" * summary["codes"]["about"][j] + whole_percent(summary["codes"]["rate"][j])
+            assert f" {here} ({base})".replace(" %", "%") in paragraph
     assert ("[red]not markup" in told) == (len(summary["codes"]["code"]) > 4)
 
 
@@ -101,7 +105,7 @@ def test_rates_of_outcomes(summary):
     assert ("<5" in cells) == (-1 in counts)
     for count, size in zip(counts, summary["groups"]["sizes"], strict=True):
         if count >= 0:
-            assert f"{100 * count / size:.1f}%" in shown
+            assert percent(count / size).replace(" ", "") in shown
     for one in ward["classes"]:
         assert f"  {one['name'][:20]}" in text
     assert len(re.findall("^group", text, re.MULTILINE)) == len(rows)

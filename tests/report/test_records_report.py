@@ -13,9 +13,12 @@ from sklearn.exceptions import NotFittedError
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import PredictivePower, group_profiles, outcome_rates, relevance
 from momentree.report import summarize_records
+from momentree.report.numbers import fixed, percent, whole_percent
 from momentree.report.records_nodes import short_name
+from momentree.tree import ClusterTree
+from momentree.tree.build import CODE_LAMBDA
 
-from .records_cases import THEMES, flat_case, rule_probabilities, tree_case
+from .records_cases import THEMES, flat_case, make_records, rule_probabilities, tree_case
 
 CASES = {"flat": flat_case, "tree": tree_case}
 
@@ -118,6 +121,28 @@ def test_groups_are_named_by_what_sets_them_apart(kind, min_cell):
     assert summary["nodes"][0]["name"] == "All records"
 
 
+def test_lists_of_codes_begin_with_the_name_and_no_name_is_cut_in_the_long_one():
+    model, records = flat_case()
+    long = "a name that is far too long for the heading of a group, with many words that say little"
+    records.names = {code: f"{code} {long}" for code in records.codes}
+    summary = summarize_records(model, records)
+    assert summary["default_lambda"] == CODE_LAMBDA
+    for node in summary["nodes"][1:]:
+        first = [summary["codes"]["name"][j] for j in node["top"][:3]]
+        assert node["long_name"].replace("\N{NO-BREAK SPACE}", " ").split(" · ") == first
+        assert "…" in node["name"]
+        assert "…" not in node["long_name"]
+
+
+def test_leaves_of_a_tree_are_named_as_groups_of_the_page():
+    records, *_ = make_records()
+    tree = ClusterTree(4).fit(fitted_rows(records), feature_names=records.codes)
+    records.names = {}
+    names = [leaf.name.split(", ") for leaf in tree.leaves_]
+    groups = [n for n in summarize_records(tree, records, min_cell=1)["nodes"] if not n["children"]]
+    assert [[records.codes[j] for j in node["top"][:3]] for node in groups] == names
+
+
 def test_share_intervals_hold_the_share_and_widen_with_doubt():
     model, records = flat_case()
     sure = summarize_records(model, records)["nodes"]
@@ -126,23 +151,67 @@ def test_share_intervals_hold_the_share_and_widen_with_doubt():
     assert sure[0]["share_interval"] is None
     for a, b in zip(sure[1:], unsure[1:], strict=True):
         for low, high in (a["share_interval"], b["share_interval"]):
-            assert low <= a["share"] + 1e-4
-            assert high >= a["share"] - 1e-4
+            assert low < a["share"] < high
         assert np.diff(b["share_interval"]) > np.diff(a["share_interval"])
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_share_intervals_are_those_of_group_profiles(kind):
+def test_share_intervals_are_those_of_wilson_for_as_many_certain_records(kind):
     model, records = CASES[kind]()
-    X = fitted_rows(records)
-    P = model.predict_proba(X)
+    P = model.predict_proba(fitted_rows(records))
+    n = len(P)
     for node in summarize_records(model, records)["nodes"][1:]:
         inside = P[:, node["leaves"]].sum(axis=1)
-        member = np.isin(model.labels_, node["leaves"]).astype(int)
-        both = np.column_stack([1 - inside, inside])
-        low, high = group_profiles(X, member, n_groups=2, proba=both).share_intervals[1]
-        wanted = [min(low, member.mean()), max(high, member.mean())]
-        assert node["share_interval"] == pytest.approx(wanted, abs=1e-4)
+        variance = n * inside.mean() * (1 - inside.mean())
+        worth = n * (variance - (inside * (1 - inside)).sum()) / variance
+        share = np.isin(model.labels_, node["leaves"]).mean()
+        for limit in node["share_interval"]:  # they solve the equation of the score test
+            error = (limit * (1 - limit) / worth) ** 0.5
+            assert abs(limit - share) / error == pytest.approx(1.959964, abs=1e-5)
+
+
+def test_the_share_lies_in_its_interval_however_doubtful_its_records_are():
+    # Probabilities that expect far less in a group than are counted in it.
+    model, records = flat_case()
+    model.predict_proba = lambda X: np.tile([0.3, 0.1, 0.59, 0.01], (X.shape[0], 1))
+    for node in summarize_records(model, records)["nodes"][1:]:
+        low, high = (float(fixed(100 * limit, 1)) for limit in node["share_interval"])
+        assert low <= float(fixed(100 * node["share"], 1)) <= high
+
+
+@pytest.mark.parametrize(
+    ("share", "one_decimal", "whole"),
+    [
+        (0.025, "2.5 %", "3 %"),  # 2 % by the rule of even digits
+        (0.1225, "12.3 %", "12 %"),  # 12.2 %
+        (0.39496, "39.5 %", "39 %"),
+        (0.004, "0.4 %", "<1 %"),
+        (0.0004, "< 0.1 %", "<1 %"),
+        (0.0, "0.0 %", "0 %"),
+        (1.0, "100.0 %", "100 %"),
+    ],
+)
+def test_halves_go_up_as_in_a_script(share, one_decimal, whole):
+    assert (percent(share), whole_percent(share)) == (one_decimal, whole)
+
+
+def test_what_is_computed_from_hidden_counts_is_marked():
+    model, records = flat_case()
+    summary = summarize_records(model, records)
+    counts, codes = np.array(summary["groups"]["counts"]), summary["codes"]
+    for j, about in enumerate(codes["about"]):
+        assert about == ((counts[:, j] < 0).any() and codes["total"][j] < 0)
+    assert any(codes["about"])
+    # A total that is told is exact, also where counts below it are hidden.
+    assert ((counts < 0).any(axis=0) & ~np.array(codes["about"])).any()
+    true = profiles_of(model, records).overall
+    assert np.array(codes["rate"])[~np.array(codes["about"])] == pytest.approx(
+        true[~np.array(codes["about"])]
+    )
+    for node in summary["nodes"]:
+        for j, rate, about in zip(node["top"], node["top_rates"], node["top_about"], strict=True):
+            ones = profiles_of(model, records).counts[node["leaves"], j].sum()
+            assert about or rate == pytest.approx(ones / node["n_samples"])
 
 
 def test_outcomes_are_counted_as_rates_are():

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momentree.metrics import relevance
-from momentree.report.words import relevance_order, words_for_every_lambda
+from momentree.metrics.words import relevance_order
+from momentree.report.words import words_for_every_lambda
 
 LAMBDAS = np.linspace(0.0, 1.0, 41)
 

@@ -27,7 +27,7 @@ def names_in(summary: Mapping[str, Any]) -> list[str]:
 
 def _name(node: Mapping[str, Any]) -> str:
     # The blanks that keep lines of the page together are of no use in a table.
-    return str(node["name"]).replace("\N{NO-BREAK SPACE}", " ")
+    return str(node["long_name"]).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def names_of(estimator: Any) -> list[str]:

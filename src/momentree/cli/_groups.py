@@ -83,7 +83,7 @@ def draw_groups(summary: Mapping[str, Any], console: Console) -> Text:
         line.append(name, style="" if is_leaf else "dim" if node["parent"] is not None else "bold")
         line.append(" " * max(0, left - line.cell_len))
         line.append("  " + node["size"].rjust(size_width))
-        line.append("  " + f"{100 * node['share']:.1f}%".rjust(6))
+        line.append("  " + _percent(node["share"]).rjust(6))
         if with_intervals:
             line.append("  " + interval.rjust(interval_width), style="dim")
         if with_bars:
@@ -111,6 +111,8 @@ def tell_codes(summary: Mapping[str, Any], console: Console) -> Text:
     Text
         A paragraph for each group.
     """
+    from momentree.report.numbers import whole_percent
+
     style = style_of(console)
     codes = summary["codes"]
     text = Text()
@@ -118,11 +120,14 @@ def tell_codes(summary: Mapping[str, Any], console: Console) -> Text:
     indent = len(str(summary["n_leaves"] - 1)) + 2
     for node in _groups(summary):
         told = []
-        for j, rate in list(zip(node["top"], node["top_rates"], strict=True))[:_CODES]:
+        top = zip(node["top"], node["top_rates"], node["top_about"], strict=True)
+        for j, rate, about in list(top)[:_CODES]:
             code, name = codes["code"][j], codes["name"][j]
             title = code if name == code else f"{code} {name}"
-            percent = f"{100 * rate:.0f}% ({100 * codes['rate'][j]:.0f}%)"
-            told.append(f"{cut(_plain(title, style), _CODE_LENGTH)} {percent}")
+            here = ("≈" if about else "") + whole_percent(rate)
+            base = ("≈" if codes["about"][j] else "") + whole_percent(codes["rate"][j])
+            rates = f"{here} ({base})".replace(" %", "%")
+            told.append(f"{cut(_plain(title, style), _CODE_LENGTH)} {_plain(rates, style)}")
         lines = _wrapped(told or ["(no common codes)"], console.width - indent, style)
         for i, line in enumerate(lines):
             head = str(node["leaf"]).ljust(indent) if i == 0 else " " * indent
@@ -202,8 +207,14 @@ def _groups(summary: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _interval(interval: Sequence[float] | None, style: Style) -> str:
     if interval is None:
         return ""
-    low, high = (f"{100 * value:.1f}" for value in interval)
-    return f"{low}{'-' if style.dot == '-' else '–'}{high}%"
+    low, high = map(_percent, interval)
+    return f"{low.removesuffix('%')}{'-' if style.dot == '-' else '–'}{high}"
+
+
+def _percent(share: float) -> str:
+    from momentree.report.numbers import percent
+
+    return percent(share).replace(" ", "")
 
 
 def _name(name: str, room: int, style: Style) -> str:
@@ -247,8 +258,8 @@ def _rates(
         elif count < 0 or missing < 0 or size < 0:
             cells.append(_HIDDEN)
         else:
-            cells.append(f"{100 * count / (n - missing):.1f}%" if n > missing else "")
+            cells.append(_percent(count / (n - missing)) if n > missing else "")
     known = summary["n_records"] - sum(outcome["missing"])
     if one["total"] < 0 or min(outcome["missing"]) < 0:
         return cells, small if one["total"] == -1 else _HIDDEN
-    return cells, f"{100 * one['total'] / known:.1f}%" if known else ""
+    return cells, _percent(one["total"] / known) if known else ""

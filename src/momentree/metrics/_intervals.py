@@ -8,9 +8,18 @@ from scipy.special import betaincinv, ndtri
 
 from momentree.exceptions import InvalidParameterError
 
-__all__ = ["bootstrap_interval", "check_confidence", "risk_ratio", "wilson_interval"]
+__all__ = [
+    "bootstrap_interval",
+    "certain_records",
+    "check_confidence",
+    "risk_ratio",
+    "wilson_interval",
+]
 
 Floats = NDArray[np.float64]
+
+_LEAST = 1e-6
+"""Records that probabilities are worth at least: a share of which nothing is known is 0 to 1."""
 
 
 def check_confidence(confidence: float) -> None:
@@ -57,6 +66,32 @@ def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
     out[none] = np.stack([np.zeros(none.sum()), betaincinv(1.0, whole[none], 1.0 - tail)], axis=-1)
     out[all_] = np.stack([betaincinv(whole[all_], 1.0, tail), np.ones(all_.sum())], axis=-1)
     return out
+
+
+def certain_records(P: Floats, weight: Floats) -> Floats:
+    """Return how many records of certain groups tell as much of a share as uncertain ones do.
+
+    Of the variance V = n m (1 - m) of the size of a group with mean probability m only V - A is
+    seen, A = sum_i p_i (1 - p_i), so n records are worth n (V - A) / V.
+
+    Parameters
+    ----------
+    P : ndarray of shape (n, k)
+        Probability of each group for each record.
+    weight : ndarray of shape (n,)
+        How many records each row stands for.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        No more than the total weight, and above zero.
+    """
+    total = float(weight.sum())
+    shares = np.clip((weight @ P) / total, 0.0, 1.0)
+    spread = total * shares * (1.0 - shares)
+    unsure = weight @ (P * (1.0 - P))
+    kept = 1.0 - np.divide(unsure, spread, out=np.zeros(P.shape[1]), where=spread > 0)
+    return np.asarray(np.maximum(total * kept, _LEAST))
 
 
 def wilson_interval(share: Floats, n: ArrayLike, confidence: float) -> Floats:

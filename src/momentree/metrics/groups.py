@@ -13,6 +13,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
 from momentree.metrics._intervals import (
     bootstrap_interval,
+    certain_records,
     check_confidence,
     risk_ratio,
     wilson_interval,
@@ -22,9 +23,6 @@ from momentree.metrics._records import ROUNDING, check_records, group_sums
 __all__ = ["GroupProfiles", "group_profiles"]
 
 Floats = NDArray[np.float64]
-
-_LEAST = 1e-6
-"""Records that probabilities are worth at least: a share of which nothing is known is 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -182,10 +180,7 @@ def group_profiles(
     total = float(w.sum())
     sizes = n_records if P is None else np.asarray(w @ P)
     shares = np.clip(sizes / total, 0.0, 1.0)
-    spread = total * shares * (1.0 - shares)
-    unsure = np.zeros(k) if P is None else w @ (P * (1.0 - P))
-    kept = 1.0 - np.divide(unsure, spread, out=np.zeros(k), where=spread > 0)
-    certain = np.maximum(total * kept, _LEAST)
+    certain = np.full(k, total) if P is None else certain_records(P, w)
     share_intervals = wilson_interval(shares, certain, confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
         frequencies = counts / observed

@@ -10,9 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
-__all__ = ["npmi_coherence", "relevance", "umass_coherence"]
+__all__ = ["npmi_coherence", "relevance", "relevance_order", "umass_coherence"]
 
 Floats = NDArray[np.float64]
+
+# Relevances that differ by less are one value: the page computes them again in another
+# language, whose logarithm may differ in the last digit.
+_RESOLUTION_DIGITS = 9
 
 
 def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 0.7) -> Floats:
@@ -74,6 +78,35 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     with np.errstate(divide="ignore"):
         log_p, log_q = np.log(p), np.log(np.where(q > 0, q, 1.0))
     return np.asarray(log_p - (1.0 - lam) * log_q)
+
+
+def relevance_order(
+    center: NDArray[np.float64], base: NDArray[np.float64], lam: float
+) -> NDArray[np.intp]:
+    """Return the positions of the words by descending relevance.
+
+    Parameters
+    ----------
+    center : ndarray of shape (n_features,)
+        p(w|node), all > 0.
+    base : ndarray of shape (n_features,)
+        p(w), all > 0.
+    lam : float
+        Weight of log p(w|node) against the log-lift, in [0, 1].
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        A permutation. Equal relevances (to 9 decimals) go by descending p(w|node), then by
+        descending lift, then by position.
+
+    Examples
+    --------
+    >>> relevance_order(np.array([0.5, 0.3]), np.array([0.6, 0.1]), lam=0.0).tolist()
+    [1, 0]
+    """
+    value = np.log(center) - (1.0 - lam) * np.log(base)
+    return np.lexsort((base, -center, -np.round(value, _RESOLUTION_DIGITS)))
 
 
 def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:

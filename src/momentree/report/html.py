@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from momentree._files import whole_file
 from momentree.report.chart import stacked_areas
+from momentree.report.numbers import fixed, percent, whole_percent
 
 __all__ = ["render_html", "write_html"]
 
@@ -95,8 +96,9 @@ def render_html(summary: Mapping[str, Any]) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["integer"] = lambda value: f"{value:,}"
-    environment.filters["percent"] = _percent
-    environment.filters["whole_percent"] = _whole_percent
+    environment.filters["percent"] = percent
+    environment.filters["whole_percent"] = whole_percent
+    environment.filters["fixed"] = fixed
     environment.filters["amount"] = _amount
     environment.filters["fitted"] = _fitted
     records = str(summary["kind"]).startswith("records")
@@ -177,15 +179,6 @@ def _script_json(value: Mapping[str, Any]) -> str:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _percent(share: float) -> str:
-    percent = 100.0 * share
-    return f"{percent:.1f} %" if percent >= 0.1 or percent == 0 else "< 0.1 %"
-
-
-def _whole_percent(share: float) -> str:
-    return "<1 %" if 0 < share < 0.005 else f"{100.0 * share:.0f} %"
 
 
 def _fitted(name: str, share: float, separator: str) -> str:

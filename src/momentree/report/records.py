@@ -20,7 +20,7 @@ from momentree.report.records_outcomes import count_outcomes, rate_texts
 from momentree.report.records_quality import shown_quality
 from momentree.report.records_scoring import shown_scoring
 from momentree.report.records_table import shown_table
-from momentree.report.summary import DEFAULT_LAMBDA
+from momentree.tree.build import CODE_LAMBDA
 
 __all__ = ["CodedRecords", "FittedGroups", "summarize_records"]
 
@@ -149,15 +149,18 @@ def summarize_records(
         JSON-able. ``kind`` ("records-tree" or "records-flat"), ``title``, ``n_records`` (fitted),
         ``n_left_out`` (with too few codes), ``n_features``, ``n_leaves``, ``n_codes``,
         ``min_cell``, ``default_lambda``;
-        ``codes``: ``code``, ``name``, ``total`` and ``rate`` of each;
+        ``codes``: ``code``, ``name``, ``total``, ``rate`` and ``about`` (whether hidden numbers
+        have a part in the rate) of each;
         ``groups``: ``sizes`` and ``about`` (k: sizes with small ones hidden, and what they may be
         taken for), ``counts`` and ``missing`` (k, d; ``missing`` None where nothing is);
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
-        ``leaves`` (groups at or below it), ``name``, ``n_samples`` (rounded where ``exact`` is
-        false), ``size`` (as text), ``share``, ``share_interval`` (None for the root and where
-        ``exact`` is false), ``codes_per_record``, ``top`` and ``top_rates`` (codes by
-        relevance, best first, and how common they are), ``outcome_rates`` (as text, of outcomes
-        of yes and no), ``cell`` (place in the icicle);
+        ``leaves`` (groups at or below it), ``name``, ``long_name`` (in which no name of a code is
+        cut), ``n_samples`` (rounded where ``exact`` is false), ``size`` (as text), ``share``,
+        ``share_interval`` (None for the root and where
+        ``exact`` is false; it is centred on the share that is counted), ``codes_per_record``,
+        ``top``, ``top_rates`` and ``top_about`` (codes by relevance, best first, how common they
+        are, and whether that is an estimate), ``outcome_rates`` (as text, of outcomes of yes and
+        no), ``cell`` (place in the icicle);
         ``common``: codes from the most common; ``outcomes`` (see
         `momentree.report.records_outcomes.count_outcomes`); ``heat``; ``scoring``;
         ``quality``; ``notes``; ``made``. Counts of -1 are small, those of -2 hidden to protect
@@ -237,7 +240,6 @@ def summarize_records(
         root,
         table,
         names,
-        profiles,
         labels,
         proba,
         spread=not tree,
@@ -256,12 +258,13 @@ def summarize_records(
         "n_leaves": k,
         "n_codes": n_codes,
         "min_cell": min_cell,
-        "default_lambda": DEFAULT_LAMBDA,
+        "default_lambda": CODE_LAMBDA,
         "codes": {
             "code": vocabulary,
             "name": names,
             "total": table.counts.totals.tolist(),
-            "rate": np.round(base, 4).tolist(),
+            "rate": np.round(base, 9).tolist(),
+            "about": table.estimated(range(k)).tolist(),
         },
         "groups": table.as_json(),
         "nodes": nodes,

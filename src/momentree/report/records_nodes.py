@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.metrics import GroupProfiles, group_profiles
+from momentree.metrics._intervals import certain_records, wilson_interval
 from momentree.report.layout import icicle_cells
 from momentree.report.records_table import ShownTable
-from momentree.report.words import relevance_order
+from momentree.tree.build import most_relevant
 from momentree.tree.node import TreeNode
 
 __all__ = ["group_nodes", "short_name", "tree_of_groups"]
@@ -19,9 +19,9 @@ __all__ = ["group_nodes", "short_name", "tree_of_groups"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
+_DIGITS = 9
+"""So many that what is rounded again to be shown is rounded as what is not."""
 _NAME_CODES = 3
-_NAME_LAMBDA = 0.5
-"""Below that of topics: the most common diagnoses are common in nearly every group."""
 _NAME_LENGTH = 48
 """Letters of one code in the name of a group."""
 _SEPARATOR = "\N{NO-BREAK SPACE}· "
@@ -78,7 +78,6 @@ def group_nodes(
     root: TreeNode,
     table: ShownTable,
     names: Sequence[str],
-    profiles: GroupProfiles,
     labels: Ints,
     proba: Floats,
     *,
@@ -95,8 +94,6 @@ def group_nodes(
         What may be shown.
     names : sequence of str of length d
         What each code means.
-    profiles : GroupProfiles
-        Of the groups, with `proba`.
     labels : ndarray of int of shape (n,)
         Group of each record.
     proba : ndarray of shape (n, k)
@@ -122,7 +119,7 @@ def group_nodes(
         hidden = set(np.flatnonzero(table.sizes < 0).tolist())
         exact = not hidden & set(leaves) or hidden <= set(leaves)
         rates = table.rates(leaves)
-        top = _most_relevant(rates, base, table.told(leaves))[:n_codes]
+        top = most_relevant(rates, base, table.told(leaves))[:n_codes]
         nodes.append(
             {
                 "id": node.node_id,
@@ -131,17 +128,19 @@ def group_nodes(
                 "depth": node.depth,
                 "leaf": node.leaf_id,
                 "leaves": leaves,
-                "name": _name(node, top, names),
+                "name": _name(node, top, names, _NAME_LENGTH),
+                "long_name": _name(node, top, names, None),
                 "n_samples": round(n),
                 "exact": exact,
                 "size": _size(n, exact, table.sizes[leaves], table.min_cell),
-                "share": round(n / max(len(labels), 1), 6),
-                "share_interval": _interval(node, profiles, labels, proba)
+                "share": round(n / max(len(labels), 1), _DIGITS),
+                "share_interval": _interval(leaves, labels, proba)
                 if exact and node.parent is not None
                 else None,
-                "codes_per_record": round(float(rates.sum()), 2),
+                "codes_per_record": round(float(rates.sum()), _DIGITS),
                 "top": top.tolist(),
-                "top_rates": np.round(rates[top], 4).tolist(),
+                "top_rates": np.round(rates[top], _DIGITS).tolist(),
+                "top_about": table.estimated(leaves)[top].tolist(),
                 "cell": {
                     "x0": round(cell.x0, 6),
                     "x1": round(cell.x1, 6),
@@ -185,19 +184,13 @@ def short_name(name: str, length: int = _NAME_LENGTH) -> str:
     return " ".join(kept).rstrip(",;") + "…"
 
 
-def _most_relevant(rates: Floats, base: Floats, told: NDArray[np.bool_]) -> Ints:
-    """Return the codes that set a node apart and are known well enough, by relevance."""
-    present = np.flatnonzero(told & (rates > 0) & (base > 0))
-    # What a group has less of than others may be common in it, but does not tell it apart.
-    more = present[rates[present] >= base[present]]
-    present = more if more.size else present
-    return present[relevance_order(rates[present], base[present], _NAME_LAMBDA)]
-
-
-def _name(node: TreeNode, top: Ints, names: Sequence[str]) -> str:
+def _name(node: TreeNode, top: Ints, names: Sequence[str], length: int | None) -> str:
     if node.parent is None and node.children:
         return "All records"
-    return _SEPARATOR.join(short_name(names[j]) for j in top[:_NAME_CODES]) or "(no common codes)"
+    parts = [
+        names[j] if length is None else short_name(names[j], length) for j in top[:_NAME_CODES]
+    ]
+    return _SEPARATOR.join(parts) or "(no common codes)"
 
 
 def _size(n: float, exact: bool, sizes: NDArray[np.int64], min_cell: int) -> str:
@@ -206,21 +199,12 @@ def _size(n: float, exact: bool, sizes: NDArray[np.int64], min_cell: int) -> str
     return f"<{min_cell}" if len(sizes) == 1 and sizes[0] == -1 else f"about {round(n):,}"
 
 
-def _interval(node: TreeNode, profiles: GroupProfiles, labels: Ints, proba: Floats) -> list[float]:
-    at = _groups(node)
-    member = np.isin(labels, at)
-    if node.is_leaf:
-        low, high = profiles.share_intervals[at[0]]
-    else:
-        inside = np.clip(proba[:, at].sum(axis=1), 0.0, 1.0)
-        both = np.column_stack([1.0 - inside, inside])
-        # Sizes alone are asked for: one empty column stands for all codes.
-        column = np.zeros((len(labels), 1))
-        found = group_profiles(column, member.astype(np.intp), n_groups=2, proba=both)
-        low, high = found.share_intervals[1]
-    # Probabilities may expect a little more or less than the records that are counted.
-    share = float(member.mean())
-    return [round(min(float(low), share), 4), round(max(float(high), share), 4)]
+def _interval(leaves: list[int], labels: Ints, proba: Floats) -> list[float]:
+    """Return the interval of a share that is counted, with the doubt whose record it is."""
+    inside = np.clip(proba[:, leaves].sum(axis=1), 0.0, 1.0)[:, None]
+    share = np.isin(labels, leaves).mean(keepdims=True)
+    certain = certain_records(inside, np.ones(len(labels)))
+    return [round(float(limit), _DIGITS) for limit in wilson_interval(share, certain, 0.95)[0]]
 
 
 def _groups(node: TreeNode) -> list[int]:

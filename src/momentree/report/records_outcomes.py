@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from momentree.metrics._checks import outcome_classes
 from momentree.report.documents import clean_text
+from momentree.report.numbers import percent
 from momentree.report.records_privacy import Published, estimated, hide_parts, hide_small
 
 __all__ = ["count_outcomes", "rate_texts"]
@@ -120,12 +121,15 @@ def rate_texts(
         ones = estimated(Published(counts, totals), min_cell)[at, 0]
         missing = np.array(outcome["missing"])[at]
         known = about[at].sum() - np.where(missing < 0, min_cell / 2.0, missing).sum()
-        hidden = bool((counts[at] < 0).any())
-        if hidden and len(at) == 1:
+        if len(at) == 1 and counts[at[0], 0] < 0:
             texts.append(f"<{min_cell}")
             continue
-        rate = f"{100.0 * ones.sum() / known:.1f} %" if known > 0 else "–"
-        texts.append(f"≈ {rate}" if hidden or bool((missing < 0).any()) else rate)
+        # Hidden counts that are all in these groups add up to what is left of a total.
+        guessed = (counts[at] < 0).any() and (
+            totals[0] < 0 or (np.delete(counts, at, axis=0) < 0).any()
+        )
+        rate = percent(min(float(ones.sum() / known), 1.0)) if known > 0 else "–"
+        texts.append(f"≈ {rate}" if guessed or (missing < 0).any() else rate)
     return texts
 
 

@@ -90,6 +90,33 @@ class ShownTable:
         guessed = np.where(counts < 0, self.expected[list(groups)], 0.0).sum(axis=0)
         return np.asarray((seen > guessed) & (seen > 0))
 
+    def estimated(self, groups: Sequence[int]) -> NDArray[np.bool_]:
+        """Return for which codes a hidden number has a part in the frequency in some groups.
+
+        Parameters
+        ----------
+        groups : sequence of int
+            Their numbers.
+
+        Returns
+        -------
+        ndarray of bool of shape (d,)
+            False where the hidden numbers of all groups are among them and their sum is known.
+        """
+        inside = np.zeros(len(self.sizes), dtype=bool)
+        inside[list(groups)] = True
+        hidden = self.sizes < 0
+        unknown = np.full(
+            self.counts.totals.shape, (hidden & inside).any() and (hidden & ~inside).any()
+        )
+        for table in (self.counts, self.missing):
+            if table is None:
+                continue
+            hidden = table.counts < 0
+            whole = (table.totals >= 0) & ~hidden[~inside].any(axis=0)
+            unknown |= hidden[inside].any(axis=0) & ~whole
+        return unknown
+
     def as_json(self) -> dict[str, Any]:
         """Return sizes and counts as lists."""
         missing = self.missing

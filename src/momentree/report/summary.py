@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import npmi_coherence, umass_coherence
+from momentree.metrics.words import relevance_order
 from momentree.report._fitted import Fitted, FittedFlat, FittedTree, fitted, word_shares
 from momentree.report.diagnostics import about, diagnostics
 from momentree.report.documents import clean_text
@@ -20,7 +21,7 @@ from momentree.report.layout import icicle_cells
 from momentree.report.provenance import provenance
 from momentree.report.relations import relations
 from momentree.report.shares import in_order, shares_in_columns
-from momentree.report.words import relevance_order, words_for_every_lambda
+from momentree.report.words import words_for_every_lambda
 from momentree.tree.node import TreeNode
 
 __all__ = ["DEFAULT_LAMBDA", "summarize"]

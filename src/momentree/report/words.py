@@ -7,11 +7,7 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["relevance_order", "words_for_every_lambda"]
-
-# Relevances that differ by less are one value: the page computes them again in another
-# language, whose logarithm may differ in the last digit.
-_RESOLUTION_DIGITS = 9
+__all__ = ["words_for_every_lambda"]
 
 
 def words_for_every_lambda(
@@ -64,32 +60,3 @@ def words_for_every_lambda(
             continue
         kept.append(int(present[i]))
     return np.array(kept, dtype=np.intp)
-
-
-def relevance_order(
-    center: NDArray[np.float64], base: NDArray[np.float64], lam: float
-) -> NDArray[np.intp]:
-    """Return the positions of the words by descending relevance.
-
-    Parameters
-    ----------
-    center : ndarray of shape (n_features,)
-        p(w|node), all > 0.
-    base : ndarray of shape (n_features,)
-        p(w), all > 0.
-    lam : float
-        Weight of log p(w|node) against the log-lift, in [0, 1].
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        A permutation. Equal relevances (to 9 decimals) go by descending p(w|node), then by
-        descending lift, then by position.
-
-    Examples
-    --------
-    >>> relevance_order(np.array([0.5, 0.3]), np.array([0.6, 0.1]), lam=0.0).tolist()
-    [1, 0]
-    """
-    value = np.log(center) - (1.0 - lam) * np.log(base)
-    return np.lexsort((base, -center, -np.round(value, _RESOLUTION_DIGITS)))

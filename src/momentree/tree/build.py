@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from momentree.backends import Block, RowBlocks
 from momentree.metrics import relevance
+from momentree.metrics.words import relevance_order
 from momentree.objects import MixtureParameters
 from momentree.refinement import em
 from momentree.tree.assign import Assigner, MixtureAssigner, RuleAssigner
@@ -24,7 +25,9 @@ __all__ = [
     "drop",
     "group_sums",
     "leaf_labels",
+    "most_relevant",
     "name_by_difference",
+    "name_groups",
     "name_nodes",
     "order",
     "refine_leaves",
@@ -37,6 +40,9 @@ Floats = NDArray[np.float64]
 
 NAME_WORDS = 3
 NAME_LAMBDA = 0.6
+CODE_LAMBDA = 0.5
+"""Of codes of records, below that of words: the most common diagnoses are common in nearly every
+group. It names groups, and orders their codes in the report until its reader moves the slider."""
 
 
 def leaf_labels(root: Branch) -> NDArray[np.intp]:
@@ -224,6 +230,39 @@ def name_nodes(root: TreeNode, vocabulary: Sequence[str] | NDArray[np.str_]) -> 
         score = np.asarray(relevance(node.center[None], root.center, NAME_LAMBDA))[0]
         top = np.argsort(-score, kind="stable")[:NAME_WORDS]
         node.name = ", ".join(str(vocabulary[j]) for j in top if node.center[j] > 0)
+
+
+def name_groups(root: TreeNode, vocabulary: Sequence[str] | NDArray[np.str_]) -> None:
+    """Name every node by its most relevant codes, by the rule of the report of records."""
+    for node in root.nodes():
+        top = most_relevant(node.center, root.center)[:NAME_WORDS]
+        node.name = ", ".join(str(vocabulary[j]) for j in top)
+
+
+def most_relevant(
+    center: Floats, base: Floats, told: NDArray[np.bool_] | None = None
+) -> NDArray[np.intp]:
+    """Return the codes that set a group apart, the most relevant first.
+
+    Parameters
+    ----------
+    center : ndarray of shape (d,)
+        How common each code is in the group.
+    base : ndarray of shape (d,)
+        How common it is in all records.
+    told : ndarray of bool of shape (d,), default=None
+        Which codes may be told at all; None is all.
+
+    Returns
+    -------
+    ndarray of int
+        Columns. What a group has less of than others may be common in it, but does not tell it
+        apart: such codes are returned only where there are no others.
+    """
+    present = np.flatnonzero((center > 0) & (base > 0) & (True if told is None else told))
+    more = present[center[present] >= base[present]]
+    present = more if more.size else present
+    return present[relevance_order(center[present], base[present], CODE_LAMBDA)]
 
 
 def name_by_difference(

@@ -317,7 +317,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         if space.kind == "real":
             build.name_by_difference(tree, self.vocabulary_, space.scale)
         else:
-            build.name_nodes(tree, self.vocabulary_)
+            build.name_groups(tree, self.vocabulary_)
         return tree
 
     def split_group(

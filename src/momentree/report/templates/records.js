@@ -170,13 +170,15 @@ function classCount(outcome, at, leaf) {
 
 // The same for a node, as `rateOf` tells of a code.
 function classRate(node, outcome, at) {
-  const { counts } = outcome.classes[at];
+  const { counts, total } = outcome.classes[at];
   const { missing } = outcome;
   const lacking = sum(node.leaves.map((leaf) => (missing[leaf] < 0 ? data.min_cell / 2 : missing[leaf])));
   const known = Math.max(sum(node.leaves.map((leaf) => groups.about[leaf])) - lacking, 0);
   const ones = Math.min(sum(node.leaves.map((leaf) => classCount(outcome, at, leaf))), known);
   const hidden = node.leaves.length === 1 && counts[node.leaves[0]] === -1;
-  const about = node.leaves.some((leaf) => counts[leaf] < 0 || missing[leaf] < 0 || groups.sizes[leaf] < 0);
+  const unsure = node.leaves.filter((leaf) => counts[leaf] < 0).length;
+  const told = outcome.binary && total >= 0 && unsure === counts.filter((count) => count < 0).length;
+  const about = (unsure > 0 && !told) || node.leaves.some((leaf) => missing[leaf] < 0) || unsureSize(node.leaves);
   const [low, high] = wilson(ones, known);
   return { ones, known, about, hidden, rate: known > 0 ? ones / known : 0, low, high };
 }

@@ -22,15 +22,24 @@ function guess(counts, total) {
 function measured(table, totals, leaves, j) {
   const column = table.map((row) => row[j]);
   const value = guess(column, totals[j]);
-  return { sum: sum(leaves.map((leaf) => (column[leaf] < 0 ? value : column[leaf]))), hidden: leaves.filter((leaf) => column[leaf] < 0).length };
+  const hidden = leaves.filter((leaf) => column[leaf] < 0).length;
+  // Hidden counts that are all in these groups add up to what is left of the total.
+  const whole = totals[j] >= 0 && hidden === column.filter((count) => count < 0).length;
+  return { sum: sum(leaves.map((leaf) => (column[leaf] < 0 ? value : column[leaf]))), hidden, about: hidden > 0 && !whole };
+}
+
+// Hidden sizes of all groups together are what is left of the whole.
+function unsureSize(leaves) {
+  const hidden = leaves.filter((leaf) => groups.sizes[leaf] < 0).length;
+  return hidden > 0 && hidden < groups.sizes.filter((size) => size < 0).length;
 }
 
 // The records of some groups with a code, and those in which it is known.
 function counted(leaves, j) {
   const ones = measured(groups.counts, codes.total, leaves, j);
-  const unknown = groups.missing ? measured(groups.missing.counts, groups.missing.totals, leaves, j) : { sum: 0, hidden: 0 };
+  const unknown = groups.missing ? measured(groups.missing.counts, groups.missing.totals, leaves, j) : { sum: 0, hidden: 0, about: false };
   const known = Math.max(sum(leaves.map((leaf) => groups.about[leaf])) - unknown.sum, 0);
-  const about = ones.hidden > 0 || unknown.hidden > 0 || leaves.some((leaf) => groups.sizes[leaf] < 0);
+  const about = ones.about || unknown.about || unsureSize(leaves);
   return { ones: Math.min(ones.sum, known), known, about, hidden: leaves.length === 1 && ones.hidden === 1 };
 }
 
