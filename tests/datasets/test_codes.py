@@ -92,12 +92,10 @@ def test_mapping_files(tmp_path):
 
 
 def test_lookup_forgives_dots():
-    assert room.lookup({"250.01": "a", "401": "b"}, ["25001", "4.01", "250.01", "9"]) == [
-        "a",
-        "b",
-        "a",
-        None,
-    ]
+    titles = {"250.01": "a", "4019": "b", "389": "c", "38.1": "d"}
+    codes = ["25001", "401.9", "250.01", "9", "38.9", "389", "381", "38.1"]
+    # A number with two digits before its dot is not the one of three digits.
+    assert room.lookup(titles, codes) == ["a", "b", "a", None, None, "c", None, "d"]
 
 
 def test_mappings_that_cannot_be_read(tmp_path):

@@ -196,7 +196,7 @@ def test_nothing_is_unpickled(tmp_path, field):
     [
         (b"a\nb\nc\n", "has 3 words, but the counts have 4 columns"),
         (b"a\nb\n\nc\nd\n", "line 3: the line is empty"),
-        (b"a\nb\n\xe8\nd\n", "is not utf-8 .byte 4, line 3, is 0xe8.*Try encoding='latin-1'"),
+        (b"a\nb\n\xe8\nd\n", "is not utf-8 .byte 4, line 3, is 0xe8.*Try encoding='cp1252'"),
         (b"", "vocab.txt has 0 words, but"),
         (b"\n\n", "has 0 words, but the counts have 4 columns"),
         (gzip.compress(b"a\nb\nc\nd")[:-9], "the compressed file is damaged or cut short"),

@@ -90,7 +90,7 @@ def test_no_text_file(fill, files):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"caff\xe8\n", ["bad.txt", "byte 4", "line 1", "'latin-1'"]),
+        (b"caff\xe8\n", ["bad.txt", "byte 4", "line 1", "'cp1252'"]),
         (b"text\0text", ["bad.txt", "binary"]),
         (gzip.compress(b"text" * 500)[:20], ["bad.txt", "damaged or cut"]),
     ],

@@ -78,7 +78,7 @@ def test_a_field_that_shows_late(tmp_path):
         (b'{"text": "a"}\n{"text": ["b"]}\n', ["object 2", "'text'", "a list", "text_column"]),
         (b'{"n": 1}\n', ["no column of text", "'n'"]),
         (b"{}\n", ["no column of text", "none"]),
-        (b'{"text": "' + "è".encode("latin-1") + b'"}\n', ["byte 10", "line 1", "'latin-1'"]),
+        (b'{"text": "' + "è".encode("latin-1") + b'"}\n', ["byte 10", "line 1", "'cp1252'"]),
         (b'{"text": "a"}\n' * 99_000 + b"\xff\n", ["byte 1,386,000", "line 99,001"]),
         (b"[" * 100_000, ["not JSON"]),
         (b'{"text": ' + b"9" * 5000 + b"}\n", ["line 1", "not JSON"]),

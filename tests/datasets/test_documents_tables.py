@@ -146,7 +146,8 @@ def test_ways_to_say_tab(tmp_path, separator):
     [
         ("empty.csv", "", ["empty"]),
         ("blank.csv", " \n\n", ["empty"]),
-        ("latin.csv", "text\ncaffè\n".encode("latin-1"), ["byte 9", "line 2", "'latin-1'"]),
+        ("latin.csv", "text\ncaffè\n".encode("latin-1"), ["byte 9", "line 2", "'cp1252'"]),
+        ("old.csv", b"text\ncaff\xe8 \x81\n", ["byte 9", "line 2", "'latin-1'"]),
         ("windows.csv", "text\n“so”\n".encode("cp1252"), ["byte 5", "line 2", "'cp1252'"]),
         ("wide.csv", "text\nso\n".encode("utf-16"), ["byte 0", "'utf-16'"]),
         ("binary.csv", bytes(range(256)) * 20, ["binary", "byte 0"]),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import pytest
 
-from momentree.datasets import make_patient_records
+from momentree.datasets import make_patient_records, read_records
+from momentree.exceptions import InvalidDataError
 
-from .record_files import as_sets, lists, written
+from .record_files import ALL, as_sets, lists, written
 
 
 def test_repairs_are_reported(tmp_path):
@@ -32,6 +35,15 @@ def test_dots_are_taken_out_only_where_they_part_one_code_in_two(tmp_path):
     assert "took the dots out: 1 code stood with and without one" in both.notes
     dotted = written(tmp_path, "id,code\na,250.01\nb,250.02\nc,401.9\n")
     assert dotted.codes.tolist() == ["250.01", "250.02", "401.9"]
+    # Septicemia (038.9, its zero lost) is not hearing loss, with what else there may be.
+    short = written(tmp_path, "id,code\na,38.9\nb,389\nc,250.01\nd,25001\nd,38.9\n")
+    assert short.codes.tolist() == ["250.01", "25001", "38.9", "389"]
+    assert (
+        "kept the dots: fewer than three digits stand before that of 1 code (2 entries), such as "
+        "'38.9': procedures, or diagnoses that lost zeros, which rollup='icd9' gives back"
+    ) in short.notes
+    named = written(tmp_path, "id,code\na,38.9\nb,389\n", names={"389": "Hearing loss"})
+    assert named.names == {"389": "Hearing loss"}
     # Not a code system whose dots mean nothing: versions 1.11 and 11.1 differ.
     other = written(tmp_path, "id,code\na,Q.1.11\nb,Q1.11\nc,Q11.1\n")
     assert other.codes.tolist() == ["Q.1.11", "Q1.11", "Q11.1"]
@@ -41,6 +53,34 @@ def test_lost_zeros_come_back(tmp_path):
     records = written(tmp_path, "id,code\na,38.9\nb,038.1\nc,8\nd,250\n", rollup="icd9")
     assert records.codes.tolist() == ["008", "038", "250"]
     assert "gave 2 entries the zeros back that were lost in front (38: 038)" in records.notes
+
+
+def test_codes_that_are_numbers_lose_zeros(tmp_path):
+    """Of a spreadsheet or Parquet, 250.00 comes as 250, and 038.9 as 38.9."""
+    file = tmp_path / "a.parquet"
+    ids, codes = ["a", "b", "c", "d"], [38.9, 250.0, 389.0, np.nan]
+    pd.DataFrame({"id": ids, "code": codes}).to_parquet(file)
+    expected = "3 codes of column 'code' are numbers, not text, and numbers lose zeros: 038.9 is "
+    with pytest.raises(InvalidDataError, match=f"a.parquet: {expected}.*pass rollup='icd9'"):
+        read_records(file, **ALL)
+    rolled = read_records(file, rollup="icd9", **ALL)
+    assert as_sets(rolled) == {"a": {"038"}, "b": {"250"}, "c": {"389"}, "d": set()}
+    mapped = read_records(file, rollup={"389": "Ear", "250": "Sugar"}, **ALL)
+    assert as_sets(mapped) == {"a": {"38.9"}, "b": {"Sugar"}, "c": {"Ear"}, "d": set()}
+    assert any(note.startswith(expected) for note in mapped.notes)
+    # Few of many entries: told, and kept apart.
+    words = pd.DataFrame(
+        {"id": ids, "dx1": ["V10", "V11", "250.00", "401.9"], "dx2": [38.9, np.nan, np.nan, 250.0]}
+    )
+    words.to_parquet(file)
+    few = read_records(file, **ALL)
+    assert few.codes.tolist() == ["250", "250.00", "38.9", "401.9", "V10", "V11"]
+    assert any(note.startswith("2 codes of column 'dx2' are numbers") for note in few.notes)
+    # Whole numbers only, or no codes of ICD-9: nothing to tell.
+    pd.DataFrame({"id": ids, "code": [250.0, 401.0, 428.0, 250.0]}).to_parquet(file)
+    assert not any("lose zeros" in note for note in read_records(file, **ALL).notes)
+    pd.DataFrame({"id": ids, "code": [1000.5, 1000.5, 2000.5, 3000.5]}).to_parquet(file)
+    assert not any("lose zeros" in note for note in read_records(file, **ALL).notes)
 
 
 def test_codes_of_every_record_are_dropped(tmp_path):

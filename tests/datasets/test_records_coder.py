@@ -94,8 +94,17 @@ def test_union_and_mapping_are_kept(write):
 def test_dots_that_were_taken_out_stay_out(write):
     first = read_records(write("id,code\na,250.01\nb,25001\nc,401.9\n"), **ALL)
     assert first.coder.undotted
-    assert first.coder.group(["4.01.9", " e10 "]) == ["4019", "E10"]
+    assert first.coder.group(["401.9.", " e10 "]) == ["4019", "E10"]
     assert first.coder.transform([["401.9"], ["25001"]]).toarray().tolist() == [[0, 1], [1, 0]]
+
+
+def test_a_dot_that_tells_two_codes_apart_is_kept(write):
+    """38.9 is 038.9, septicemia, or a procedure; 389 is hearing loss."""
+    coder = RecordCoder(["389", "4019"], undotted=True)
+    assert coder.group(["38.9", "401.9"]) == ["38.9", "4019"]
+    for one in (coder, RecordCoder(["389", "4019"]), RecordCoder(["38.9", "4019"])):
+        known = one.columns_of(["38.9", "389", "401.9"]).tolist()
+        assert known == ([0, -1, 1] if "38.9" in one.codes else [-1, 0, 1])
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ CASES = {
         "id,code\n1,A\xe9\n".encode("latin-1"),
         {},
         ReadError,
-        "it is not utf-8 .byte 11, line 2, is 0xe9.. Try encoding='latin-1'",
+        "it is not utf-8 .byte 11, line 2, is 0xe9.. Try encoding='cp1252'",
     ),
     "no such encoding": (LONG, {"encoding": "utf-9"}, InvalidParameterError, "utf-9"),
     "binary": (b"id,code\n\0\1\2", {}, ReadError, "binary file"),
@@ -228,16 +228,16 @@ def test_files_that_are_not_there(tmp_path):
 
 def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
     """It is opened twice, to look at its first lines and to read it all."""
-    from momentree.datasets import _record_tables
+    from momentree.datasets import _record_files
 
     file = tmp_path / "t.csv"
     file.write_text(LONG)
-    find = _record_tables.find_separator
+    find = _record_files.find_separator
 
     def find_and_remove(*arguments, **options):
         os.remove(file)
         return find(*arguments, **options)
 
-    monkeypatch.setattr(_record_tables, "find_separator", find_and_remove)
+    monkeypatch.setattr(_record_files, "find_separator", find_and_remove)
     with pytest.raises(ReadError, match=r"cannot read .*t\.csv: No such file"):
         read_records(file, **ALL)

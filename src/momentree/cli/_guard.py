@@ -35,12 +35,14 @@ _OPTIONS = {
     "n_components": "components",
     "code_columns": "code-column",
     "outcome_columns": "outcome",
+    "ignore_columns": "ignore",
     **{
         name: name.replace("_", "-")
         for name in (
             "alpha0",
             "coverage",
             "damping",
+            "empty",
             "encoding",
             "id_column",
             "label_column",
@@ -57,6 +59,7 @@ _OPTIONS = {
             "rollup",
             "separator",
             "sheet",
+            "skip_rows",
             "stop_words",
             "text_column",
             "token_pattern",

@@ -37,7 +37,7 @@ New records, read as those of momentree clusters were:\n
 """
 
 _FOR_TEXT = ("text_column", "vocabulary")
-_FOR_RECORDS = ("code_column", "union_by", "sheet")
+_FOR_RECORDS = ("code_column", "union_by", "sheet", "skip_rows")
 
 
 @guarded(less="give a smaller part of the input at a time")
@@ -90,6 +90,12 @@ def assign(
             metavar="NAME", help="For records: sheet of a spreadsheet.", show_default="the first"
         ),
     ] = None,
+    skip_rows: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="For records: rows above the one that names the columns."
+        ),
+    ] = 0,
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of text files.")
     ] = "utf-8",
@@ -136,7 +142,12 @@ def assign(
     _check_options(context, model, of_records=of_records)
     reading: dict[str, Any] = {"id_column": id_column, "encoding": encoding, "separator": separator}
     if of_records:
-        reading |= {"code_columns": code_column or None, "union_by": union_by, "sheet": sheet}
+        reading |= {
+            "code_columns": code_column or None,
+            "union_by": union_by,
+            "sheet": sheet,
+            "skip_rows": skip_rows,
+        }
         ids, header, found = _assign_records(loaded, source, reading, progress, quiet=quiet)
         places = f"{len(header) - 3} groups"
     else:

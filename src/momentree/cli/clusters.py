@@ -150,6 +150,15 @@ def clusters(
             rich_help_panel=READING,
         ),
     ] = None,
+    skip_rows: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Rows above the one that names the columns, such as a title.",
+            rich_help_panel=READING,
+        ),
+    ] = 0,
     rollup: Annotated[
         str | None,
         typer.Option(
@@ -317,6 +326,7 @@ def clusters(
             encoding=encoding,
             separator=separator,
             sheet=sheet,
+            skip_rows=skip_rows,
         )
     for message in records.notes:
         _work.tell(in_options(message), quiet=quiet)

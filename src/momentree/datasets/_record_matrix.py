@@ -147,16 +147,57 @@ def find_rules(
                 f"not in the mapping"
             )
     elif not wide:
-        dotted = {code for code in codes if "." in code}
-        twins = {code.replace(".", "") for code in dotted} & set(codes)
-        icd = max(counts[looks_like(codes, name)].sum() for name in SYSTEMS)
-        if twins and 10 * icd >= 9 * counts.sum():
-            rules = replace(rules, undotted=True)
-            notes.append(
-                f"took the dots out: {many(len(twins), 'code')} stood with and without one"
-            )
+        undotted, notes = _on_dots(codes, counts)
+        rules = replace(rules, undotted=undotted)
+    if rules.rollup not in SYSTEMS and not wide:
+        notes += _on_numbers(table, codes, counts, rules)
     as_it_is = wide and rules.rollup is None
     return rules, [*codes] if as_it_is else rules.group(codes), notes
+
+
+def _on_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[str]]:
+    """Tell whether the dots of codes mean nothing, so that they can be taken out."""
+    icd = max(counts[looks_like(codes, name)].sum() for name in SYSTEMS)
+    if 10 * icd < 9 * counts.sum():
+        return False, []
+    dotted = [code for code in codes if "." in code]
+    twins = {code.replace(".", "") for code in dotted} & set(codes)
+    short = {code: int(n) for code, n in zip(codes, counts, strict=True) if _short_head(code)}
+    if short:
+        # Without its dot 38.9, which is 038.9, would be 389; nor can 3891 be told from 038.91.
+        first = min(short, key=lambda code: (-short[code], code))
+        return False, [
+            f"kept the dots: fewer than three digits stand before that of "
+            f"{many(len(short), 'code')} ({many(sum(short.values()), 'entry')}), such as "
+            f"{excerpt(first)}: procedures, or diagnoses that lost zeros, which rollup='icd9' "
+            f"gives back"
+        ]
+    if not twins:
+        return False, []
+    return True, [f"took the dots out: {many(len(twins), 'code')} stood with and without one"]
+
+
+def _short_head(code: str) -> bool:
+    return "." in code and lost_zeros(code)
+
+
+def _on_numbers(table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder) -> list[str]:
+    """Tell of codes that a spreadsheet holds as numbers, which lose zeros at both ends."""
+    found = {name: n for name in rules.code_columns if (n := table.numbers.get(name, 0))}
+    icd9 = counts[looks_like(codes, "icd9")].sum()
+    if not found or 2 * icd9 <= counts.sum():
+        return []
+    what = (
+        f"{many(sum(found.values()), 'code')} of column {next(iter(found))[:60]!r} are numbers, "
+        f"not text, and numbers lose zeros: 038.9 is read as 38.9 and 250.00 as 250"
+    )
+    if rules.rollup is None and 2 * sum(found.values()) > counts.sum():
+        msg = (
+            f"{table.path}: {what}; pass rollup='icd9', which needs only the digits before the "
+            f"dot, or format the column as text and type the codes anew"
+        )
+        raise InvalidDataError(msg)
+    return [what]
 
 
 def choose_codes(

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.datasets._record_tables import Table, excerpt, read_table
+from momentree.datasets._record_files import read_table
+from momentree.datasets._record_tables import Table, excerpt
 from momentree.datasets.columns import listed
 from momentree.datasets.files import check_exists
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
@@ -107,6 +108,15 @@ def lost_zeros(code: str) -> bool:
     return head.isdigit() and len(head) < 3
 
 
+def undotted(code: str) -> str:
+    """Return a code without its dot, or as it is where that would make another code of it.
+
+    A number with fewer than three digits before its dot is a diagnosis that lost its zeros (38.9 is
+    038.9, septicemia, and 389 is hearing loss) or a procedure.
+    """
+    return code if "." in code and lost_zeros(code) else code.replace(".", "")
+
+
 def _general(code: str, system: str) -> str:
     if system == "icd9" and code[0].isdigit():
         return code.partition(".")[0].zfill(3)[:3]
@@ -184,7 +194,7 @@ def read_mapping(
             raise InvalidParameterError(msg)
         pairs = list(source.items())
     else:
-        table = read_table(check_exists(source), encoding=encoding, separator=separator, sheet=None)
+        table = read_table(check_exists(source), encoding=encoding, separator=separator)
         code, value = _columns_of_mapping(table, what)
         columns = [table.cells(name) for name in (code, value)]
         texts = (cells.texts[cells.index].tolist() for cells in columns)
@@ -209,6 +219,6 @@ def _columns_of_mapping(table: Table, what: str) -> tuple[str, str]:
 
 
 def lookup(mapping: Mapping[str, str], codes: Sequence[str]) -> list[str | None]:
-    """Look clean codes up in a mapping, also with a dot less or in another place."""
-    bare = {key.replace(".", ""): value for key, value in mapping.items()}
-    return [mapping[code] if code in mapping else bare.get(code.replace(".", "")) for code in codes]
+    """Look clean codes up in a mapping, also with a dot more or less."""
+    bare = {undotted(key): value for key, value in mapping.items()}
+    return [mapping[code] if code in mapping else bare.get(undotted(code)) for code in codes]

@@ -19,8 +19,8 @@ __all__ = ["check_encoding", "check_exists", "open_bytes", "open_text", "suffix"
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# Bytes that are letters or signs in Windows' encoding, control characters in Latin-1.
-_ONLY_WINDOWS = frozenset(range(0x80, 0xA0)) - {0x81, 0x8D, 0x8F, 0x90, 0x9D}
+# Bytes without a meaning in Windows' western encoding, which has all letters of Latin-1 and more.
+_NOT_WINDOWS = frozenset({0x81, 0x8D, 0x8F, 0x90, 0x9D})
 
 
 def suffix(path: Path) -> str:
@@ -236,7 +236,7 @@ def _suggestion(path: Path, encoding: str) -> str:
             sample.decode("utf-8")
             guess = "utf-8"
         except UnicodeDecodeError:
-            guess = "cp1252" if _ONLY_WINDOWS & set(sample) else "latin-1"
+            guess = "latin-1" if _NOT_WINDOWS & set(sample) else "cp1252"
     if codecs.lookup(guess) == codecs.lookup(encoding):
         return "Find out its encoding and pass it as encoding=..."
     return f"Try encoding={guess!r}"

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree.datasets.codes import SYSTEMS, clean_code, lookup, roll_up
+from momentree.datasets.codes import SYSTEMS, clean_code, lookup, roll_up, undotted
 from momentree.exceptions import InvalidDataError
 
 __all__ = ["RecordCoder"]
@@ -40,7 +40,8 @@ class RecordCoder:
     mapping : dict of str to str, default={}
         Group of each code, in upper case, for ``rollup="mapping"``.
     undotted : bool, default=False
-        Whether dots were taken out of codes.
+        Whether dots were taken out of codes (but for a number with fewer than three digits before
+        its dot, which would become another code).
     names : dict of str to str, default={}
         Names of codes.
 
@@ -112,7 +113,7 @@ class RecordCoder:
             ]
         if self.rollup is not None:
             return roll_up(clean, self.rollup)
-        return [code.replace(".", "") for code in clean] if self.undotted else clean
+        return [undotted(code) for code in clean] if self.undotted else clean
 
     def mapped(self, codes: Sequence[str]) -> list[str | None]:
         """Look codes up in the mapping.
@@ -144,9 +145,9 @@ class RecordCoder:
         """
         # Groups of a mapping and columns of a wide table keep the case they were written in.
         at = {code.upper(): j for j, code in reversed(list(enumerate(self.codes)))}
-        bare = {code.replace(".", ""): j for code, j in at.items()}
+        bare = {undotted(code): j for code, j in at.items()}
         found = (group.upper() for group in self.group(codes))
-        columns = [at.get(code, bare.get(code.replace(".", ""), -1)) for code in found]
+        columns = [at.get(code, bare.get(undotted(code), -1)) for code in found]
         return np.array(columns, dtype=np.intp)
 
     def transform(self, records: Sequence[Sequence[str]]) -> sp.csr_array[Any]:

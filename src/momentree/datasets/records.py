@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from momentree._validation import check_whole
 from momentree.datasets._record_cells import Found, codes_in_cells, yes_or_no
+from momentree.datasets._record_files import read_table
 from momentree.datasets._record_forms import Layout, as_names, find_layout
 from momentree.datasets._record_matrix import (
     Rows,
@@ -26,7 +27,7 @@ from momentree.datasets._record_matrix import (
     ones_per_row,
 )
 from momentree.datasets._record_outcomes import read_outcome
-from momentree.datasets._record_tables import Table, excerpt, many, read_table
+from momentree.datasets._record_tables import Table, excerpt, many
 from momentree.datasets.codes import SYSTEMS, lookup, read_mapping
 from momentree.datasets.files import check_exists
 from momentree.datasets.objects import Records
@@ -54,6 +55,7 @@ def read_records(
     encoding: str = "utf-8",
     separator: str | None = None,
     sheet: str | None = None,
+    skip_rows: int = 0,
     coder: RecordCoder | None = None,
 ) -> Records:
     r"""Read coded records from a table: CSV, TSV, Parquet, Excel or OpenDocument.
@@ -101,6 +103,8 @@ def read_records(
         and pipe it is.
     sheet : str or None, default=None
         For spreadsheets: the name of the sheet; None is the first.
+    skip_rows : int, >= 0, default=0
+        Rows of a spreadsheet, or lines of a text, above the one that names the columns.
     coder : RecordCoder or None, default=None
         That of records read before: the new ones get the same columns, from the same columns of
         the table where these are not named. Columns of a wide table that are not there become
@@ -154,10 +158,16 @@ def read_records(
            [0., 1., 1.],
            [0., 0., 1.]])
     """
-    _check_options(min_records, coverage, min_codes)
+    _check_options(min_records, coverage, min_codes, skip_rows)
     if coder is not None:
         _check_coder(coder, rollup=rollup, names=names, min_records=min_records, coverage=coverage)
-    table = read_table(check_exists(path), encoding=encoding, separator=separator, sheet=sheet)
+    table = read_table(
+        check_exists(path),
+        encoding=encoding,
+        separator=separator,
+        sheet=sheet,
+        skip_rows=skip_rows,
+    )
     layout = find_layout(
         table,
         id_column=_known(table, id_column, coder.id_column if coder else None),
@@ -220,8 +230,11 @@ def read_records(
     )
 
 
-def _check_options(min_records: int | None, coverage: float | None, min_codes: int) -> None:
+def _check_options(
+    min_records: int | None, coverage: float | None, min_codes: int, skip_rows: int
+) -> None:
     check_whole("min_codes", min_codes)
+    check_whole("skip_rows", skip_rows)
     if min_records is not None:
         check_whole("min_records", min_records)
         if min_records < 1:

@@ -183,7 +183,7 @@ def _frames(file: TextIO, separator: str) -> Iterator[pd.DataFrame]:
 
 
 @contextmanager
-def faults_of_tables(path: Path, separator: str, encoding: str) -> Iterator[None]:
+def faults_of_tables(path: Path, separator: str, encoding: str, *, skip: int = 0) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             # Only warned of: that all rows are longer than the first line.
@@ -199,21 +199,22 @@ def faults_of_tables(path: Path, separator: str, encoding: str) -> Iterator[None
         )
         raise ReadError(msg) from error
     except pd.errors.ParserError as error:
-        raise ReadError(_explain(path, separator, encoding, str(error).strip())) from error
+        problem = str(error).strip()
+        raise ReadError(_explain(path, separator, encoding, problem, skip)) from error
 
 
-def _explain(path: Path, separator: str, encoding: str, problem: str) -> str:
+def _explain(path: Path, separator: str, encoding: str, problem: str, skip: int) -> str:
     fields = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", problem)
     if fields:
         expected, record, saw = map(int, fields.groups())
-        where = _line_of_record(path, separator, encoding, record)
+        where = _line_of_record(path, separator, encoding, record, skip)
         return (
             f"{path}, {where}, has {saw} fields where the first line has {expected}: put fields "
             f"that hold {separator!r} in double quotes, or pass another separator"
         )
     opened = re.search(r"EOF inside string starting at row (\d+)", problem)
     if opened:
-        where = _line_of_record(path, separator, encoding, int(opened[1]) + 1)
+        where = _line_of_record(path, separator, encoding, int(opened[1]) + 1, skip)
         return (
             f"{path}, {where}, opens a double quote that is never closed; close it, or write "
             f'"" for a quote inside a field'
@@ -221,14 +222,16 @@ def _explain(path: Path, separator: str, encoding: str, problem: str) -> str:
     return f"cannot read {path} as a table: {problem.removeprefix('Error tokenizing data. ')}"
 
 
-def _line_of_record(path: Path, separator: str, encoding: str, number: int) -> str:
+def _line_of_record(path: Path, separator: str, encoding: str, number: int, skip: int) -> str:
     """Say where a record starts: pandas counts records, people count lines."""
     try:
         with open_text(path, encoding, newline="") as file:
+            for _ in range(skip):
+                file.readline()
             reader = csv.reader(file, delimiter=separator)
             for _ in range(number - 1):
                 next(reader)
-            return f"line {reader.line_num + 1:,}"
+            return f"line {skip + reader.line_num + 1:,}"
     except (csv.Error, StopIteration):
         return f"record {number:,}"
 
