@@ -53,6 +53,7 @@ def check_counts(X: Any) -> Any:
         If X is not two-dimensional and numeric, is empty, or holds NaN, infinities, negative
         values or values above 1e30; the message names the first bad row and column.
     """
+    _check_columns(X)
     with _own_errors():
         X = check_array(X, **_CHECKS)
     return _finite_counts(X)
@@ -129,6 +130,7 @@ def check_values(
 def _named(
     estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
 ) -> tuple[Any, NDArray[Any]]:
+    _check_columns(X)
     with _own_errors():
         X = _canonical(validate_data(estimator, X, reset=reset, **_CHECKS))
     d = X.shape[1]
@@ -140,6 +142,20 @@ def _named(
         msg = f"feature_names has shape {names.shape}, X has {d} columns: give one name a column"
         raise InvalidDataError(msg)
     return X, names
+
+
+def _check_columns(X: Any) -> None:
+    """Refuse a data frame with columns of dates or categories, by the name of the first."""
+    columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
+    if columns is None or dtypes is None:
+        return
+    for name, dtype in zip(columns, dtypes, strict=True):
+        if getattr(dtype, "kind", "") in ("M", "m") or str(dtype) == "category":
+            msg = (
+                f"column {name!r} of X holds {dtype}, which is no number: leave it out, or make "
+                "numbers of it"
+            )
+            raise InvalidDataError(msg)
 
 
 @contextmanager
@@ -171,6 +187,7 @@ def check_missing(X: Any) -> tuple[Any, Any | None]:
         If X is not two-dimensional and numeric, is empty, or holds infinities; the message names
         the first bad row and column.
     """
+    _check_columns(X)
     with _own_errors():
         X = check_array(X, **_CHECKS)
     return _without_missing(_canonical(X))

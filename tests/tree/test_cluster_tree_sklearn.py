@@ -9,6 +9,7 @@ from ..sklearn_checks import expected_to_fail
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")  # small data
 @parametrize_with_checks(
     [
         ClusterTree(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, get_args
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._logging import shown
 from momentree._validation import check_sample_weight, check_values
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
-from momentree.exceptions import EmptyCorpusError, InvalidDataError
+from momentree.exceptions import ConvergenceWarning, EmptyCorpusError, InvalidDataError
 from momentree.objects import IncompleteBernoulliParameters
 from momentree.tree import build, export, regroup
 from momentree.tree._base import TreeEstimator
@@ -56,7 +57,8 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         ``growth="depth"`` it stands for the least depth that can hold `max_leaf_nodes` leaves.
     n_components : int >= 1 or None, default=None
         Split all samples once, into this many clusters, by as many discriminators: a flat
-        clustering. `max_leaf_nodes`, `max_depth` and `growth` are then not used.
+        clustering. Fewer, with a warning, where the moments show fewer or some are too small.
+        `max_leaf_nodes`, `max_depth` and `growth` are then not used.
     min_samples_leaf : int or float > 0, default=5
         Fewest samples in a leaf, counted by their sample weight.
     growth : {"best_first", "depth"}, default="best_first"
@@ -234,6 +236,11 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
             labels = build.leaf_labels(branches)
             self.labels_ = np.empty_like(labels)
             self.labels_[at] = labels
+            if len(branches.leaves()) < (self.n_components or 0):
+                k = len(branches.leaves())
+                reason = branches.reason or "the moments show no more of min_samples_leaf or more"
+                msg = f"{k} of {self.n_components} clusters: {reason}"
+                warnings.warn(msg, ConvergenceWarning, stacklevel=2)
             tree = self._nodes(branches, space, rows, RowBlocks(X), ordered, at)
         self._set_tree(tree)
         return self

@@ -13,7 +13,7 @@ from momentree.moments import LiftedMoments
 from momentree.objects import MixtureParameters
 from momentree.refinement import em
 from momentree.tree.rules import LinearRule, Rule, ScoreRule
-from momentree.tree.split import NoSplit, Split, settled
+from momentree.tree.split import NoSplit, Split, settled, sides_of
 from momentree.whitening import whiten
 
 __all__ = ["DirectSplitter"]
@@ -64,16 +64,15 @@ class DirectSplitter:
             )
         moments = LiftedMoments(rows, sample_weight, factor, self.view, self.constant)
         white = whiten(moments, k, tol=WHITENING_TOL, max_iter=WHITENING_ITER + 2 * k)
-        if white.rank < k:
+        if white.rank < 2:
             return NoSplit(white.reason)
         D = discriminators(moments, white)
         coef = np.ascontiguousarray((D[:, :-1] * self.view).T)
-        rule: Rule = ScoreRule(coef, self.constant * D[:, -1])
-        split = self._settled(rule, rows, sample_weight)
+        split = self._split(ScoreRule(coef, self.constant * D[:, -1]), rows, sample_weight)
         if not self.refine_iter or k > 2 or isinstance(split, NoSplit):
             return split
         # The means and shares of the two sides are where EM starts (T section 6.3).
-        groups = (split.side[:, None] == np.arange(k)) * sample_weight[:, None]
+        groups = (split.side[:, None] == np.arange(2)) * sample_weight[:, None]
         sums = rows.sum(lambda B: B.tdot(groups[B.at]))
         refined = em(
             rows,
@@ -82,14 +81,23 @@ class DirectSplitter:
             smoothing=self.smoothing,
             max_iter=self.refine_iter,
         )
-        rule = LinearRule.between(refined.parameters, prior=True)
-        found = self._settled(rule, rows, sample_weight)
+        linear = LinearRule.between(refined.parameters, prior=True)
+        found = self._settled(linear, rows, sample_weight)
         if isinstance(found, NoSplit):
             return found
         # The likelihood of the mixture, in which no sample is of a side for certain: cutting noise
         # in halves gains next to nothing by it, and much where the sides are taken as known.
         whole = self.family.best_log_likelihood(sums.sum(axis=1), groups.sum())
         return replace(found, gain=refined.log_likelihood - float(whole))
+
+    def _split(self, rule: ScoreRule, rows: RowBlocks, sample_weight: Floats) -> Split | NoSplit:
+        """Return the split by scores: of many sides those that are too small are left out."""
+        split = self._settled(rule, rows, sample_weight)
+        while isinstance(split, NoSplit) and rule.n_sides > 2:
+            sizes = sides_of(rule, rows, sample_weight)[2]
+            rule = rule.reordered(np.delete(np.arange(rule.n_sides), sizes.argmin()))
+            split = self._settled(rule, rows, sample_weight)
+        return split
 
     def _settled(self, rule: Rule, rows: RowBlocks, sample_weight: Floats) -> Split | NoSplit:
         return settled(

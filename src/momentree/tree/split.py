@@ -19,7 +19,7 @@ from momentree.refinement import em
 from momentree.tree.rules import LinearRule, Rule
 from momentree.whitening import whiten
 
-__all__ = ["NoSplit", "Split", "Splitter", "settled"]
+__all__ = ["NoSplit", "Split", "Splitter", "settled", "sides_of"]
 
 Floats = NDArray[np.float64]
 
@@ -170,13 +170,13 @@ def settled(
     Split or NoSplit
         NoSplit where a side would be too small.
     """
-    side, sums, sizes, clear, ties = _sides(rule, rows, sample_weight)
+    side, sums, sizes, clear, ties = sides_of(rule, rows, sample_weight)
     order = np.argsort(-clear, kind="stable")
     rule = rule.reordered(order)
     if ties and (order[1:] < order[:-1]).any():
         # A document without words, say, is as likely on both sides. It joins the larger one, which
         # was found without it: the answer does not depend on which side a rule knows as first.
-        side, sums, sizes, _, _ = _sides(rule, rows, sample_weight)
+        side, sums, sizes, _, _ = sides_of(rule, rows, sample_weight)
     elif (order != np.arange(len(order))).any():
         sums, sizes = sums[:, order], sizes[order]
         side = np.argsort(order).astype(side.dtype)[side]
@@ -187,7 +187,7 @@ def settled(
     return Split(rule, side, float(parts - whole))
 
 
-def _sides(
+def sides_of(
     rule: Rule, rows: RowBlocks, sample_weight: Floats
 ) -> tuple[NDArray[np.signedinteger[Any]], Floats, Floats, Floats, int]:
     """Return sides, and of each side sums, size, and size of those that take it for certain.
