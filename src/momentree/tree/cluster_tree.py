@@ -127,7 +127,9 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
     -----
     T Algorithm 5, section 6.3; T Theorem 6.2.1 gives the meaning of d_1 and d_2. Beyond it: the
     rotation is exact instead of scanned; growth is best first; samples are scaled; more than two
-    sides at once. Missing values (NaN, in binary data) are left out of EM, and of the moments by
+    sides at once. Where the best line between groups is no axis of their spread, as for four groups
+    at the corners of a square, second and third moments do not show it, and only EM finds them.
+    Missing values (NaN, in binary data) are left out of EM, and of the moments by
     inverse rates of observation. Time O(nnz) a level of the tree, O(nnz n_leaves) a step of the
     last EM; memory beyond X: at most 12 bytes a stored value for the group at hand.
 
