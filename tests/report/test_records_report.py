@@ -15,6 +15,7 @@ from momentree.metrics import PredictivePower, group_profiles, outcome_rates, re
 from momentree.report import summarize_records
 from momentree.report.numbers import fixed, percent, whole_percent
 from momentree.report.records_nodes import short_name
+from momentree.report.records_outcomes import class_rate
 from momentree.tree import ClusterTree
 from momentree.tree.build import CODE_LAMBDA
 
@@ -250,10 +251,60 @@ def test_missing_outcomes_and_many_categories():
     values = records.outcomes["days"][records.enough]
     assert sum(days["missing"]) == np.isnan(values).sum()
     assert days["classes"][0]["total"] == np.nansum(values)
-    assert len(town["classes"]) == 12
-    assert "other" in [c["name"] for c in town["classes"]]
+    assert len(town["classes"]) == 20
+    assert town["classes"][-1]["name"] == "other"
     assert sum(c["total"] for c in town["classes"]) == records.enough.sum()
     assert sex["name"] == "sex: male"
+
+
+def test_ages_stand_from_the_youngest_to_the_oldest():
+    model, records = flat_case()
+    ages = ["< 1", "1 to 17", "18-64", "65 to 79", "80 and over", "100 or more"]
+    n = len(records.enough)
+    values = np.array([ages[(5 * i) % 6] for i in range(n)], dtype=object)
+    records.outcomes = {"age": values}
+    (age,) = summarize_records(model, records, min_cell=1)["outcomes"]
+    assert [one["name"] for one in age["classes"]] == ages
+    for one in age["classes"]:
+        inside = values[records.enough] == one["name"]
+        assert one["counts"] == np.bincount(model.labels_[inside], minlength=4).tolist()
+
+
+@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("min_cell", [1, 5])
+def test_rates_of_classes_are_those_of_the_records_or_near_them(kind, min_cell):
+    model, records = CASES[kind]()
+    summary = summarize_records(model, records, min_cell=min_cell)
+    about = np.array(summary["groups"]["about"], dtype=float)
+    for entry, name in zip(summary["outcomes"][:2], ("died", "ward"), strict=True):
+        true = outcome_rates(model.labels_, records.outcomes[name][records.enough])
+        for at in range(len(entry["classes"])):
+            for leaves in ([0], [1, 2], [0, 1, 2, 3]):
+                rate, guessed = class_rate(entry, at, leaves, about, min_cell)
+                exact = true.counts[leaves, at].sum() / true.n[leaves].sum()
+                assert guessed or rate == pytest.approx(exact)
+                assert rate == pytest.approx(exact, abs=3 * 4 / true.n[leaves].sum())
+                assert not (guessed and min_cell == 1)
+
+
+def test_a_group_of_few_codes_of_all_kinds_is_a_rest():
+    # Of three groups one has many codes, one few of all kinds, one few but the same.
+    rng = np.random.default_rng(0)
+    rates = np.repeat([[0.7, 0.1, 0.0], [0.1, 0.1, 0.0], [0.0, 0.0, 0.95]], [8, 20, 2], axis=1)
+    labels = np.repeat([0, 1, 2], [300, 100, 100])
+    X = (rng.random((500, 30)) < rates[labels]).astype(float)
+    model, records = flat_case()
+    mixture = type(model)(
+        np.array([0.6, 0.2, 0.2]), rates + 0.01, labels, np.arange(30).astype(str)
+    )
+    kept = type(records)(sp.csr_array(X), mixture.vocabulary_, {}, labels, np.ones(500, dtype=bool))
+    nodes = summarize_records(mixture, kept)["nodes"]
+    assert {node["leaf"]: node["rest"] for node in nodes} == {
+        None: False,
+        0: False,
+        1: True,
+        2: False,
+    }
 
 
 @pytest.mark.parametrize("kind", CASES)

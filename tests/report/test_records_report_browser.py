@@ -12,6 +12,8 @@ import pytest
 from momentree.metrics import group_profiles
 from momentree.metrics._intervals import wilson_interval
 from momentree.report import summarize_records, write_html
+from momentree.report.numbers import percent, whole_percent
+from momentree.report.records_outcomes import class_rate
 
 from .records_cases import flat_case, rule_probabilities, tree_case
 from .test_records_report import evaluated
@@ -283,7 +285,7 @@ def test_codes_are_typed_as_people_type_them(browse):
     type_codes(page, " 100.25;1070")
     assert chips() == ["100", "107"]
     type_codes(page, "100, nonsense")
-    assert "Not a code of these records: nonsense" in find(page, "#assign-message").text
+    assert "No code whose code or name holds “nonsense”;" in find(page, "#assign-message").text
     assert "1 code already there" in find(page, "#assign-message").text
     query = find(page, "#code-query")
     query.send_keys("childbirth kind")
@@ -349,14 +351,57 @@ def test_the_heat_map_is_read_by_keyboard_and_painted(browse, name):
     assert colors >= 6
 
 
+@pytest.mark.parametrize("name", ["flat", "tree-exact"])
+def test_outcomes_of_all_groups_stand_side_by_side(browse, name):
+    page, case = browse(name)
+    find(page, "#tab-table").click()
+    found = case.summary["outcomes"]
+    about, cell = np.array(case.summary["groups"]["about"], dtype=float), case.summary["min_cell"]
+    rows = find_all(page, "#outcome-table tbody tr:not(.of)")
+    wanted = [(entry, at) for entry in found for at in range(len(entry["classes"]))]
+    assert len(rows) == len(wanted)
+    for row, (entry, at) in zip(rows, wanted, strict=True):
+        one = entry["classes"][at]
+        assert row.find_element(By.TAG_NAME, "th").text == (
+            entry["name"] if entry["binary"] else one["name"]
+        )
+        cells = row.find_elements(By.TAG_NAME, "td")
+        for td, leaves in zip(cells, [[0, 1, 2, 3], [0], [1], [2], [3]], strict=True):
+            if len(leaves) == 1 and one["counts"][leaves[0]] == -1:
+                assert td.text == f"<{cell}"
+                continue
+            rate, guessed = class_rate(entry, at, leaves, about, cell)
+            told, range_ = td.text.split("\n")
+            assert told == "≈ " * guessed + percent(rate)
+            known = about[leaves].sum() - np.maximum(np.array(entry["missing"])[leaves], 0).sum()
+            limits = wilson_interval(np.array([rate]), known, 0.95)[0]
+            text = " – ".join(whole_percent(limit).removesuffix(" %") for limit in limits[:1])
+            assert range_ == f"{text} – {whole_percent(limits[1])}"
+
+
+def test_few_codes_are_told_of(browse):
+    page, case = browse("flat")
+    few = case.summary["few_codes"]
+    held = np.sort((case.X == 1).sum(axis=1))
+    assert few == held[(len(held) - 1) // 4]
+    find(page, "#tab-assign").click()
+    for i in range(few):
+        hints = find_all(page, "#assigned .few")
+        assert [hint.text[:32] for hint in hints] == [
+            "Three of four records have " + f"{few} cod"
+        ] * (i > 0)
+        find(page, "#code-query").send_keys(case.records.codes[i], Keys.ENTER)
+    assert not find_all(page, "#assigned .few")
+
+
 def test_the_table_sorts_by_every_column(browse):
     page, case = browse("tree")
     find(page, "#tab-table").click()
-    heads = find_all(page, "#table thead th")
+    heads = find_all(page, "#table > .scroll thead th")
     keys = [head.get_attribute("data-key") for head in heads]
     assert {"share_low", "recurrence", "outcome-0"} < set(keys)
-    find_all(page, "#table thead button")[keys.index("recurrence")].click()
-    order = [int(r.get_attribute("data-node")) for r in find_all(page, "#table tbody tr")]
+    find_all(page, "#table > .scroll thead button")[keys.index("recurrence")].click()
+    order = [int(r.get_attribute("data-node")) for r in find_all(page, "#table > .scroll tbody tr")]
     leaf_of = {node["id"]: node["leaf"] for node in case.summary["nodes"]}
     assert [leaf_of[i] for i in order][:4] == [0, 1, 2, 3]
 

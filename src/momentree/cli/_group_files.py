@@ -105,6 +105,7 @@ def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str
                 "name": _name(node),
                 "size": node["size"],
                 "n_records": node["n_samples"] if node["exact"] else None,
+                "rest": node["rest"],
                 "share": node["share"],
                 "share_interval": node["share_interval"],
                 "codes": [

@@ -111,12 +111,16 @@ def tell_codes(summary: Mapping[str, Any], console: Console) -> Text:
     Text
         A paragraph for each group.
     """
-    from momentree.report.numbers import whole_percent
+    from momentree.report.numbers import fixed, whole_percent
 
     style = style_of(console)
     codes = summary["codes"]
     text = Text()
-    text.append("Most relevant codes: share of the group with the code (share of all records)\n\n")
+    text.append("Most relevant codes: share of the group with the code (share of all records)\n")
+    if any(codes["about"]):
+        sign = _plain("≈", style)
+        text.append(f"{sign} estimated, as numbers below {summary['min_cell']} are hidden\n")
+    text.append("\n")
     indent = len(str(summary["n_leaves"] - 1)) + 2
     for node in _groups(summary):
         told = []
@@ -128,6 +132,10 @@ def tell_codes(summary: Mapping[str, Any], console: Console) -> Text:
             base = ("≈" if codes["about"][j] else "") + whole_percent(codes["rate"][j])
             rates = f"{here} ({base})".replace(" %", "%")
             told.append(f"{cut(_plain(title, style), _CODE_LENGTH)} {_plain(rates, style)}")
+        if node["rest"]:
+            held = fixed(node["codes_per_record"], 1)
+            whole = fixed(summary["nodes"][0]["codes_per_record"], 1)
+            told.insert(0, f"Few codes, {held} a record ({whole} in all), none in half of them: a rest")
         lines = _wrapped(told or ["(no common codes)"], console.width - indent, style)
         for i, line in enumerate(lines):
             head = str(node["leaf"]).ljust(indent) if i == 0 else " " * indent
@@ -161,7 +169,9 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> Text:
             rows.append((name, cells, _plain(next(about).replace(" ", ""), style)))
             continue
         rows.append((name, [""] * summary["n_leaves"], ""))
-        rows += [(f"  {one['name']}", *_rates(summary, outcome, one)) for one in outcome["classes"]]
+        for one in outcome["classes"]:
+            cells, whole = _rates(summary, outcome, one)
+            rows.append((f"  {one['name']}", cells, _plain(whole, style)))
     text = Text()
     if len(rows) == 1:
         return text
@@ -247,6 +257,10 @@ def _rates(
     summary: Mapping[str, Any], outcome: Mapping[str, Any], one: Mapping[str, Any]
 ) -> tuple[list[str], str]:
     """Return the rates of a class in each group and in all of them, as text."""
+    import numpy as np
+
+    from momentree.report.records_outcomes import class_rate
+
     sizes, about = summary["groups"]["sizes"], summary["groups"]["about"]
     small = f"<{summary['min_cell']}"
     cells = []
@@ -259,7 +273,13 @@ def _rates(
             cells.append(_HIDDEN)
         else:
             cells.append(_percent(count / (n - missing)) if n > missing else "")
-    known = summary["n_records"] - sum(outcome["missing"])
-    if one["total"] < 0 or min(outcome["missing"]) < 0:
-        return cells, small if one["total"] == -1 else _HIDDEN
-    return cells, _percent(one["total"] / known) if known else ""
+    rate, guessed = class_rate(
+        outcome,
+        outcome["classes"].index(one),
+        range(summary["n_leaves"]),
+        np.array(about, dtype=np.float64),
+        summary["min_cell"],
+    )
+    if one["total"] == -1:
+        return cells, small
+    return cells, ("≈" if guessed else "") + _percent(rate) if np.isfinite(rate) else ""

@@ -14,7 +14,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import group_profiles
 from momentree.report.documents import clean_text
 from momentree.report.provenance import provenance
-from momentree.report.records_cells import heat_bands, heat_records
+from momentree.report.records_cells import few_codes, heat_bands, heat_records
 from momentree.report.records_nodes import group_nodes, tree_of_groups
 from momentree.report.records_outcomes import count_outcomes, rate_texts
 from momentree.report.records_quality import shown_quality
@@ -148,7 +148,7 @@ def summarize_records(
     dict
         JSON-able. ``kind`` ("records-tree" or "records-flat"), ``title``, ``n_records`` (fitted),
         ``n_left_out`` (with too few codes), ``n_features``, ``n_leaves``, ``n_codes``,
-        ``min_cell``, ``default_lambda``;
+        ``min_cell``, ``few_codes`` (most records hold that many or more), ``default_lambda``;
         ``codes``: ``code``, ``name``, ``total``, ``rate`` and ``about`` (whether hidden numbers
         have a part in the rate) of each;
         ``groups``: ``sizes`` and ``about`` (k: sizes with small ones hidden, and what they may be
@@ -158,6 +158,7 @@ def summarize_records(
         cut), ``n_samples`` (rounded where ``exact`` is false), ``size`` (as text), ``share``,
         ``share_interval`` (None for the root and where
         ``exact`` is false; it is centred on the share that is counted), ``codes_per_record``,
+        ``rest`` (whether it is what fits nowhere else: few codes, and none that most share),
         ``top``, ``top_rates`` and ``top_about`` (codes by relevance, best first, how common they
         are, and whether that is an estimate), ``outcome_rates`` (as text, of outcomes of yes and
         no), ``cell`` (place in the icicle);
@@ -258,6 +259,7 @@ def summarize_records(
         "n_leaves": k,
         "n_codes": n_codes,
         "min_cell": min_cell,
+        "few_codes": few_codes(X),
         "default_lambda": CODE_LAMBDA,
         "codes": {
             "code": vocabulary,

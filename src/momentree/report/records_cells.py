@@ -1,4 +1,4 @@
-"""The heat map of records and codes: densities that name nobody, or on request the records."""
+"""What a page tells of single records: densities that name nobody, or on request themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from momentree.report.documents import clean_text
 
-__all__ = ["heat_bands", "heat_records"]
+__all__ = ["few_codes", "heat_bands", "heat_records"]
 
 _MOST_BANDS = 120
 _MOST_RECORDS = 2_000
@@ -115,6 +115,23 @@ def heat_records(
         "total": n,
         "bits": base64.b64encode(bits.tobytes()).decode("ascii"),
     }
+
+
+def few_codes(X: sp.csr_array[Any]) -> int:
+    """Return how many codes three of four records hold at least.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        1 where a record has a code.
+
+    Returns
+    -------
+    int
+        The lower quartile of the number of codes.
+    """
+    held = np.asarray((X == 1).sum(axis=1)).ravel()
+    return int(np.quantile(held, 0.25, method="lower"))
 
 
 def _dense(sub: Any, rows: Ints) -> NDArray[np.bool_]:

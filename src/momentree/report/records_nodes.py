@@ -22,6 +22,10 @@ Ints = NDArray[np.intp]
 _DIGITS = 9
 """So many that what is rounded again to be shown is rounded as what is not."""
 _NAME_CODES = 3
+_FEW = 2 / 3
+_SHARED = 0.5
+"""A group is a rest where its records hold fewer codes than this part of what all hold, and no code
+is in this part of them: births have few codes too, but the same ones."""
 _NAME_LENGTH = 48
 """Letters of one code in the name of a group."""
 _SEPARATOR = "\N{NO-BREAK SPACE}· "
@@ -119,6 +123,8 @@ def group_nodes(
         hidden = set(np.flatnonzero(table.sizes < 0).tolist())
         exact = not hidden & set(leaves) or hidden <= set(leaves)
         rates = table.rates(leaves)
+        n_held = float(rates.sum())
+        rest = node.is_leaf and n_held < _FEW * base.sum() and rates.max() < _SHARED
         top = most_relevant(rates, base, table.told(leaves))[:n_codes]
         nodes.append(
             {
@@ -137,7 +143,8 @@ def group_nodes(
                 "share_interval": _interval(leaves, labels, proba)
                 if exact and node.parent is not None
                 else None,
-                "codes_per_record": round(float(rates.sum()), _DIGITS),
+                "codes_per_record": round(n_held, _DIGITS),
+                "rest": bool(rest),
                 "top": top.tolist(),
                 "top_rates": np.round(rates[top], _DIGITS).tolist(),
                 "top_about": table.estimated(leaves)[top].tolist(),

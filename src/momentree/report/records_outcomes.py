@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -12,14 +13,23 @@ from numpy.typing import NDArray
 from momentree.metrics._checks import outcome_classes
 from momentree.report.documents import clean_text
 from momentree.report.numbers import percent
-from momentree.report.records_privacy import Published, estimated, hide_parts, hide_small
+from momentree.report.records_privacy import (
+    HIDDEN,
+    SMALL,
+    Published,
+    estimated,
+    hide_parts,
+    hide_small,
+)
 
-__all__ = ["count_outcomes", "rate_texts"]
+__all__ = ["class_rate", "count_outcomes", "rate_texts"]
 
 _MAX_NUMBERS = 10
-_MAX_CLASSES = 12
+_MAX_CLASSES = 20
 """Categories beyond these are joined: a longer list is not read."""
 _OTHER = "other"
+_NUMBER = re.compile(r"(?:^-)?\d+(?:[.,]\d+)?")
+_BELOW = ("<", "under", "below", "up to", "less", "before", "bis", "unter")
 _YES = {"", "yes", "y", "true", "t", "1"}
 
 
@@ -51,7 +61,8 @@ def count_outcomes(
         For each outcome ``name``; ``binary``, whether only yes is told; ``missing``, records of
         each group in which it is not known; ``classes``: ``name``, ``counts`` (k) and ``total``.
         Numbers of more than ten values become four classes of about equal size, and of more than
-        twelve categories the rare ones are joined. Hidden counts are negative, see
+        twenty categories the rare ones are joined. Categories stand by the numbers in their names,
+        such as ages, or else by name. Hidden counts are negative, see
         `momentree.report.records_privacy`.
     """
     found = []
@@ -59,6 +70,11 @@ def count_outcomes(
         series, quarters = _few(values)
         classes, names, binary = outcome_classes(series, len(labels), None)
         names = [label.partition(" ")[2] for label in names] if quarters else names
+        order = _natural_order(names)
+        if not (binary or quarters):
+            # The last place is that of records in which it is not known.
+            classes = np.append(np.argsort(order), -1)[classes]
+            names = [names[j] for j in order]
         table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
         np.add.at(table, (labels, classes), 1)  # the last column, -1, holds missing ones
         if binary:
@@ -116,21 +132,77 @@ def rate_texts(
     at = list(leaves)
     texts = []
     for outcome in (entry for entry in outcomes if entry["binary"]):
-        counts = np.array(outcome["classes"][0]["counts"])[:, None]
-        totals = np.array([outcome["classes"][0]["total"]])
-        ones = estimated(Published(counts, totals), min_cell)[at, 0]
-        missing = np.array(outcome["missing"])[at]
-        known = about[at].sum() - np.where(missing < 0, min_cell / 2.0, missing).sum()
-        if len(at) == 1 and counts[at[0], 0] < 0:
+        if len(at) == 1 and outcome["classes"][0]["counts"][at[0]] < 0:
             texts.append(f"<{min_cell}")
             continue
-        # Hidden counts that are all in these groups add up to what is left of a total.
-        guessed = (counts[at] < 0).any() and (
-            totals[0] < 0 or (np.delete(counts, at, axis=0) < 0).any()
-        )
-        rate = percent(min(float(ones.sum() / known), 1.0)) if known > 0 else "–"
-        texts.append(f"≈ {rate}" if guessed or (missing < 0).any() else rate)
+        rate, guessed = class_rate(outcome, 0, at, about, min_cell)
+        text = percent(rate) if np.isfinite(rate) else "–"
+        texts.append(f"≈ {text}" if guessed else text)
     return texts
+
+
+def class_rate(
+    outcome: Mapping[str, Any],
+    at: int,
+    leaves: Sequence[int],
+    about: NDArray[np.float64],
+    min_cell: int,
+) -> tuple[float, bool]:
+    """Return how many of the records of some groups are in a class of an outcome.
+
+    Parameters
+    ----------
+    outcome : dict
+        From `count_outcomes`.
+    at : int
+        The class.
+    leaves : sequence of int
+        The groups.
+    about : ndarray of shape (k,)
+        Sizes of all groups.
+    min_cell : int >= 1
+        As it was for the outcome.
+
+    Returns
+    -------
+    rate : float
+        In [0, 1] of those in which the outcome is known; NaN where it is in none.
+    guessed : bool
+        Whether a hidden number has a part in it. What is hidden to protect a small number is about
+        what the other classes leave of the group.
+    """
+    groups = list(leaves)
+    table = np.array([one["counts"] for one in outcome["classes"]] + [outcome["missing"]])
+    one = outcome["classes"][at]
+    counts = np.array(one["counts"])
+    small = estimated(Published(counts[:, None], np.array([one["total"]])), min_cell)[:, 0]
+    left = about - np.where(table >= 0, table, 0).sum(axis=0)
+    left = np.maximum(0.0, left - (table == SMALL).sum(axis=0) * min_cell / 2.0)
+    shared = left / np.maximum((table == HIDDEN).sum(axis=0), 1)
+    ones = np.where(counts == HIDDEN, shared, small)
+    missing = np.array(outcome["missing"])
+    known = float((about - np.where(missing < 0, min_cell / 2.0, missing))[groups].sum())
+    unsure = counts[groups] < 0
+    told = outcome["binary"] and one["total"] >= 0 and unsure.sum() == (counts < 0).sum()
+    guessed = bool((unsure.any() and not told) or (missing[groups] < 0).any())
+    return (min(float(ones[groups].sum()) / known, 1.0) if known > 0 else float("nan")), guessed
+
+
+def _natural_order(names: Sequence[str]) -> list[int]:
+    """Return the order of classes: by the first number of each, else by name; "other" is last."""
+    found = [_NUMBER.search(name) for name in names]
+    kinds = [name for name in names if name != _OTHER]
+    by_number = all(hit for hit, name in zip(found, names, strict=True) if name != _OTHER)
+
+    def place(j: int) -> tuple[bool, float, bool, str]:
+        hit = found[j]
+        if not by_number or hit is None:
+            return names[j] == _OTHER and len(kinds) > 0, 0.0, False, names[j]
+        # "< 1" comes before "1 to 17", and "75 and over" after "75".
+        below = any(word in names[j].lower() for word in _BELOW)
+        return False, float(hit[0].replace(",", ".")), not below, names[j]
+
+    return sorted(range(len(names)), key=place)
 
 
 def _few(values: Any) -> tuple[Any, bool]:

@@ -8,13 +8,14 @@ function drawGroup(node) {
   topic.style.setProperty("--h", node.cell.hue);
   const left = isRoot(node) ? el("div", {}, drawCommon(node)) : el("div", {}, drawRelevant(node), drawOutcomes(node));
   const right = isRoot(node) ? el("div", {}, drawOutcomes(node), drawSplits(node)) : el("div", {}, drawCommon(node), drawSplits(node));
-  topic.replaceChildren(
+  topic.replaceChildren(...[
     drawTrail(node),
     el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), el("h2", { id: "topic-name", dir: "auto" }, node.leaf === null ? null : el("span", { class: "number" }, `${node.leaf} `), node.name)),
+    node.rest ? el("p", { class: "note" }, el("span", { class: "rest" }, "few codes"), " A rest: what fits nowhere else. Its records have few codes, and none that half of them share.") : null,
     drawNumbers(node),
     el("div", { class: "parts" }, left, right, drawRisks(node)),
     el("a", { class: "back", href: "#tree-title", onclick: backToTree }, flat ? "Back to the groups" : "Back to the tree"),
-  );
+  ].filter(Boolean));
   updateRelevant(node);
 }
 
@@ -220,6 +221,28 @@ function drawSplits(node) {
         user("p", child.top.slice(0, 6).map((j) => `${codes.name[j]} ${wholePercent(rateOf(child, j).rate)}`).join("; ")),
       );
     })),
+  );
+}
+
+// All outcomes of all groups side by side: a row for each class, a column for each group.
+function drawOutcomeTable() {
+  const table = $("#outcome-table");
+  if (!table) return;
+  const columns = [whole, ...leafNodes];
+  const row = (outcome, at, name, most, within) => el("tr", { class: within ? "within" : null },
+    el("th", { scope: "row", dir: "auto" }, name),
+    ...columns.map((node, column) => {
+      const found = classRate(node, outcome, at);
+      const range = found.hidden || !found.known ? null : el("small", {}, `${wholePercent(found.low).replace(" %", "")} – ${wholePercent(found.high)}`);
+      return el("td", { class: column ? null : "whole", title: rateTitle(found), style: { "--v": found.hidden ? 0 : Math.round((80 * found.rate) / most), ...color(node) } }, found.hidden || !found.known ? rateText(found) : approximately(percent(found.rate), found.about), range);
+    }));
+  const most = (outcome) => Math.max(0.01, ...columns.flatMap((node) => outcome.classes.map((_, at) => classRate(node, outcome, at)).map((found) => (found.hidden ? 0 : found.rate))));
+  const body = data.outcomes.flatMap((outcome) => (outcome.binary
+    ? [row(outcome, 0, outcome.name, most(outcome), false)]
+    : [el("tr", { class: "of" }, el("th", { scope: "rowgroup", dir: "auto", colspan: columns.length + 1 }, outcome.name)), ...outcome.classes.map((entry, at) => row(outcome, at, entry.name, most(outcome), true))]));
+  table.replaceChildren(
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Outcome"), el("th", { scope: "col" }, "All"), ...leafNodes.map((node) => el("th", { scope: "col", title: node.name }, String(node.leaf))))),
+    el("tbody", {}, ...body),
   );
 }
 

@@ -102,7 +102,7 @@ function addCodes(indices, unknown = []) {
   chosenCodes.push(...fresh);
   const had = indices.length - fresh.length;
   $("#assign-message").textContent = [
-    unknown.length ? `Not a code of these records: ${unknown.join(", ")}.` : "",
+    unknown.length ? `No code whose code or name holds “${unknown.join("”, “")}”; codes are searched by code and name.` : "",
     had ? `${plural(had, "code")} already there.` : "",
   ].join(" ").trim();
   $("#code-query").value = "";
@@ -162,7 +162,8 @@ function drawAssigned() {
   };
   panel.replaceChildren(
     el("div", { class: "assigned-group", style: color(node) }, el("h3", {}, "It belongs to group"), el("p", { class: "answer", id: "answer", "data-leaf": leaf }, el("span", { class: "number" }, `${leaf} `), user("b", node.name)),
-      el("p", { class: "note" }, `with probability ${percent(Math.exp(logs[leaf]))}${hides ? ", from rounded rules" : ""}; of all records ${percent(node.share)} do`)),
+      el("p", { class: "note" }, `with probability ${percent(Math.exp(logs[leaf]))}${hides ? ", from rounded rules" : ""}; of all records ${percent(node.share)} do`),
+      chosenCodes.length < data.few_codes ? el("p", { class: "note few" }, `Three of four records have ${plural(data.few_codes, "code")} or more. With fewer, a record is placed by what it lacks: look at the other probabilities too.`) : null),
     el("section", {}, el("h3", {}, "Probability of each group"), el("ul", { class: "share-list", id: "probabilities" }, ...order.map(probability))),
     drawReasons(leaf),
   );

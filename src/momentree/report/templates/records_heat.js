@@ -1,7 +1,9 @@
 // The heat map: groups from top to bottom, common codes from left to right.
 const heat = data.heat;
 const HEAT_HEIGHT = 560;
-const LEAST_GROUP = 15;
+const GROUP_LINE = 18;
+const LEAST_GROUP = GROUP_LINE + 1;
+const MOST_NAME = 168;
 const heatRows = [];
 let heatAt = null;
 
@@ -105,10 +107,13 @@ function setupHeat() {
   prepareHeat();
   const columns = heat.codes.length;
   const canvas = el("canvas", { id: "heat-canvas", tabindex: 0, role: "img", "aria-label": `Heat map of ${data.n_leaves} groups and ${columns} codes; the table of codes has its numbers`, "aria-describedby": "heat-reading" });
-  const names = el("div", { class: "heat-names", "aria-hidden": "true" }, ...heat.codes.map((j) => el("span", { class: "column" }, label(j))));
+  // As high as the longest name, which a code without one is not.
+  ruler.font = `12px ${window.getComputedStyle(document.body).fontFamily}`;
+  const longest = Math.max(...heat.codes.map((j) => ruler.measureText(codes.name[j]).width));
+  const names = el("div", { class: "heat-names", "aria-hidden": "true", style: { height: `${Math.min(MOST_NAME, Math.ceil(1.05 * longest) + 6)}px` } }, ...heat.codes.map((j) => el("span", { class: "column" }, label(j))));
   const sides = el("div", { class: "heat-groups" }, ...groupHeights().map(({ leaf, height }) => {
     const node = groupNode(leaf);
-    return el("button", { type: "button", style: { ...color(node), height: `${height}px` }, title: `${node.name}: ${sizeOf(node)}`, onclick: () => { showView("explore"); choose(node.id, { reveal: true }); } }, el("span", { class: "number" }, String(leaf)), user("span", node.name));
+    return el("button", { type: "button", style: { ...color(node), height: `${height}px`, "--lines": Math.max(1, Math.floor((height - 1) / GROUP_LINE)) }, title: `${node.name}: ${sizeOf(node)}`, onclick: () => { showView("explore"); choose(node.id, { reveal: true }); } }, el("span", { class: "number" }, String(leaf)), user("span", node.name));
   }));
   $("#heat-grid").replaceChildren(el("span"), names, sides, canvas);
   const place = (event) => {

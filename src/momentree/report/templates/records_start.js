@@ -5,6 +5,7 @@ setupTree();
 setupMap();
 setupTable();
 setupCodes();
+drawOutcomeTable();
 setupAssign();
 setupHeat();
 listeners.push(drawGroup);
