@@ -72,7 +72,7 @@ def test_another_table_with_other_columns(run, groups_model, tmp_path):
     rows = rows_of(result)
     assert [row["id"] for row in rows] == ["a", "b", "c", "d"]
     assert rows[0]["group"] == rows[3]["group"] != rows[1]["group"]
-    assert "note: left out 1 code (1 entry) without a column, such as 'Z99'" in result.stderr
+    assert "left out 1 code (1 entry) that the model does not know, such as 'Z99'" in result.stderr
     assert "note: 1 of 4 records have no code that the model knows" in result.stderr
     assert run("assign", groups_model[0], path, *options, "--quiet").stderr == ""
 

@@ -138,7 +138,7 @@ def test_names_and_titles(tmp_path):
     assert records.names == {"250": 'Diabetes "mellitus" <b>', "4280": "Heart failure"}
     assert records.title("250") == '250 Diabetes "mellitus" <b>'
     assert records.title("401") == "401"
-    assert "no name for 1 code of 3" in records.notes
+    assert "no name for 1 code of 3, such as '401'" in records.notes
 
 
 def test_mapping_rolls_up(tmp_path):

@@ -53,7 +53,9 @@ def test_new_records_of_any_form(write):
     records = read_records(more, coder=coder)
     np.testing.assert_array_equal(records.X.toarray(), expected)
     assert records.enough.tolist() == [True, False, True]
-    assert "left out 1 code (1 entry) without a column, such as 'E885.1'" in records.notes
+    assert "left out 1 code (1 entry) that the model does not know, such as 'E885.1'" in (
+        records.notes
+    )
     lists = write("icd,name\n250;V10,p\nE8,q\n401,r\n")
     records = read_records(lists, coder=coder, code_columns="icd")
     np.testing.assert_array_equal(records.X.toarray(), expected)

@@ -37,7 +37,7 @@ CASES = {
         "id,A,B\n1,1,0\n2,0,1\n3,maybe,1\n",
         {"code_columns": ["A", "B"]},
         InvalidDataError,
-        r"line 4, column 'A', holds 'maybe', .* leave the column out of code_columns",
+        r"line 4, column 'A', holds 'maybe', .* leave it out of code_columns",
     ),
     "line after a field of several lines": (
         'id,note,A,B\n1,"x\ny",1,0\n\n2,z,0,3\n',
@@ -49,13 +49,39 @@ CASES = {
         "id,A,B,age\n1,1,0,41\n2,0,1,38\n",
         {},
         InvalidDataError,
-        r"line 2, column 'age', holds '41'.* choose the columns of codes with code_columns",
+        r"line 2, column 'age', holds '41'.* leave it out with ignore_columns, or choose the "
+        "columns of codes with code_columns",
+    ),
+    "all columns that are no codes": (
+        "key,A,B,C,age,days\n71,1,0,1,41,\n72,0,1,1,38,9\n",
+        {},
+        InvalidDataError,
+        r"line 2, column 'key', holds '71', .*; so do 2 other columns, 'age', 'days': mend them",
+    ),
+    "ones and nothing beside an outcome": (
+        "id,A,B,C,death\n1,1,,,0\n2,,1,,1\n3,,1,1,0\n",
+        {},
+        InvalidDataError,
+        "3 of 4 columns of codes, such as 'A', hold 1 or nothing",
+    ),
+    "what empty means": (WIDE, {"empty": "no"}, InvalidParameterError, "empty='no'; expected one"),
+    "nothing to ignore": (
+        WIDE,
+        {"ignore_columns": ["A", "D*"]},
+        ReadError,
+        r"no column 'D\*' for ignore_columns; its columns are 'id', 'A', 'B'",
+    ),
+    "an id that is ignored": (
+        WIDE,
+        {"ignore_columns": "id", "id_column": "id"},
+        ReadError,
+        "no column 'id' for id_column; its columns are 'A', 'B'",
     ),
     "ones and nothing": (
         "id,A,B\n1,1,\n2,,1\n",
         {},
         InvalidDataError,
-        "'A', hold 1 or nothing.* write 0 where a record lacks the code, or x instead of 1",
+        "2 of 2 columns of codes, such as 'A', hold 1 or nothing.* pass empty='zero' if it means",
     ),
     "dates": (
         "id,code\n1,\n2,2020-03-01\n2,2020-04-01\n",

@@ -14,6 +14,7 @@ from momentree.exceptions import InvalidParameterError
 
 __all__ = [
     "Damping",
+    "Empty",
     "Growth",
     "Model",
     "Target",
@@ -46,6 +47,13 @@ class Damping(StrEnum):
 
     log1p = "log1p"
     none = "none"
+
+
+class Empty(StrEnum):
+    """What an empty cell of a wide table of records means."""
+
+    missing = "missing"
+    zero = "zero"
 
 
 class Weighting(StrEnum):

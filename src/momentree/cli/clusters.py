@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from momentree.cli._choices import given, parse_leaves
+from momentree.cli._choices import Empty, given, parse_leaves
 from momentree.cli._edits import read_edits
 from momentree.cli._guard import guarded, in_options
 from momentree.exceptions import InvalidParameterError
@@ -159,6 +159,21 @@ def clusters(
             rich_help_panel=READING,
         ),
     ] = 0,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that is neither code nor id nor outcome; may be repeated, and a pattern.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    empty: Annotated[
+        Empty,
+        typer.Option(
+            help="What an empty cell means in columns of 0 and 1: not known, or no.",
+            rich_help_panel=READING,
+        ),
+    ] = Empty.missing,
     rollup: Annotated[
         str | None,
         typer.Option(
@@ -317,12 +332,14 @@ def clusters(
             code_columns=code_column or None,
             union_by=union_by,
             outcome_columns=outcome or (),
+            ignore_columns=ignore or (),
             rollup=rollup,
             names=names,
             min_records=min_records,
             coverage=coverage,
             min_codes=min_codes,
             drop_constant=not keep_constant,
+            empty=empty.value,
             encoding=encoding,
             separator=separator,
             sheet=sheet,

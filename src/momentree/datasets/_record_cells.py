@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from momentree.datasets._record_forms import MARKS, MISSING, ONES, ZEROS
-from momentree.datasets._record_tables import Cells, Table, excerpt, many
+from momentree.datasets._record_names import MARKS, MISSING, ONES, ZEROS
+from momentree.datasets._record_tables import Cells, Table, excerpt, many, some
 from momentree.exceptions import InvalidDataError, ReadError
 
-__all__ = ["Found", "codes_in_cells", "yes_or_no"]
+__all__ = ["Found", "between_codes", "codes_in_cells", "yes_or_no"]
 
 Rows = NDArray[np.intp]
 
@@ -57,7 +57,7 @@ def codes_in_cells(table: Table, names: Sequence[str]) -> Found:
     columns = [table.cells(name) for name in names]
     for name, cells in zip(names, columns, strict=True):
         _refuse_dates(table, name, cells)
-    pattern = _between_codes(columns)
+    pattern = between_codes(np.concatenate([cells.texts for cells in columns]))
     rows, tokens = [], []
     pieces: list[NDArray[Any]] = []
     n_pieces = 0
@@ -106,9 +106,9 @@ def _parts(cells: Cells, pattern: str | None) -> tuple[Rows, NDArray[Any]]:
     return value[there], parts[there]
 
 
-def _between_codes(columns: Sequence[Cells]) -> str | None:
-    """Find what stands between codes in one cell; None where each holds one."""
-    values = pd.Series(np.concatenate([cells.texts for cells in columns]), dtype="string[pyarrow]")
+def between_codes(texts: Sequence[str] | NDArray[Any]) -> str | None:
+    """Find what stands between codes in one cell, as a pattern; None where each holds one."""
+    values = pd.Series(texts, dtype="string[pyarrow]")
     signs = "".join(sign for sign in ";|\n\t" if values.str.contains(sign, regex=False).any())
     with_comma = values[values.str.contains(",", regex=False)]
     # A comma may be part of a name, as in "diabetes, type 2"; codes hold no blanks.
@@ -152,61 +152,74 @@ def _refuse_text(table: Table, name: str, cells: Cells, value: Rows, parts: NDAr
     raise ReadError(msg)
 
 
-def yes_or_no(table: Table, names: Sequence[str], *, chosen: bool) -> Found:
+def yes_or_no(
+    table: Table,
+    names: Sequence[str],
+    *,
+    chosen: bool,
+    empty_is_no: bool = False,
+    as_before: bool = False,
+) -> Found:
     """Read columns of 0 and 1, one a code; a cell that says neither is missing.
+
+    Of new records in the columns of others, `as_before`, few may have a zero.
 
     Raises
     ------
     InvalidDataError
-        If a value is neither; or if all columns hold 1 or nothing, which leaves no zero.
+        If a value is neither; or if most columns hold 1 or nothing, which leaves no zero.
     """
     kept: list[str] = []
     texts: list[str] = []
     blank: list[str] = []
     unmarked: list[str] = []
-    marked = 0
+    strange: dict[str, tuple[Cells, NDArray[Any]]] = {}
+    taken = 0
     ones: list[Rows] = []
     empty: list[Rows] = []
     for name in names:
         cells = table.cells(name)
         kinds = np.array([_kind(text) for text in cells.texts])
         said = {text.lower() for text in cells.texts} - MISSING
-        if not said:
+        if not said and not (as_before and empty_is_no):
             blank.append(name)
             continue
         if (kinds == _OTHER).any():
             if not chosen and _is_text(cells, kinds):
                 texts.append(name)
-                continue
-            raise InvalidDataError(_neither(table, name, cells, kinds, chosen=chosen))
-        if said <= MARKS:
+            else:
+                strange[name] = cells, kinds
+            continue
+        if empty_is_no or said <= MARKS:
             # Marks alone are ticks on a form: nothing there means no.
+            taken += int(cells.counts[cells.texts == ""].sum()) > 0
             kinds[cells.texts == ""] = _ZERO
-            marked += 1
         elif not (kinds == _ZERO).any() and (kinds == _MISSING).any():
             unmarked.append(name)
         row_kinds = kinds[cells.index]
         kept.append(name)
         ones.append(np.flatnonzero(row_kinds == _ONE))
         empty.append(np.flatnonzero(row_kinds == _MISSING))
+    if strange:
+        raise InvalidDataError(_neither(table, strange, chosen=chosen))
     notes = []
     if texts:
-        notes.append(f"left out {many(len(texts), 'column')} of text: {_some(texts)}")
+        notes.append(f"left out {many(len(texts), 'column')} of text: {some(texts)}")
     if blank:
-        notes.append(f"left out {many(len(blank), 'column')} without a value: {_some(blank)}")
-    if marked:
-        notes.append(f"took empty cells for no in {many(marked, 'column')} of ticks")
-    if unmarked and len(unmarked) == len(kept):
+        notes.append(f"left out {many(len(blank), 'column')} without a value: {some(blank)}")
+    if taken:
+        notes.append(f"took empty cells for no in {many(taken, 'column')}")
+    if 2 * len(unmarked) > len(kept) and not as_before:
         msg = (
-            f"{table.path}: all columns of codes, such as {unmarked[0][:60]!r}, hold 1 or nothing, "
-            f"and an empty cell is a missing value: write 0 where a record lacks the code, or x "
-            f"instead of 1 where empty means no"
+            f"{table.path}: {len(unmarked):,} of {many(len(kept), 'column')} of codes, such as "
+            f"{unmarked[0][:60]!r}, hold 1 or nothing, and an empty cell is a missing value: pass "
+            f"empty='zero' if it means that the record lacks the code, or write 0 where it does"
         )
         raise InvalidDataError(msg)
     if unmarked:
         notes.append(
-            f"only 1 or nothing in {many(len(unmarked), 'column')}: {_some(unmarked)}; their "
-            f"empty cells are missing values (write x instead of 1 where empty means no)"
+            f"only 1 or nothing in {many(len(unmarked), 'column')}: {some(unmarked)}; their "
+            f"empty cells are missing values (empty='zero' takes all empty cells for no)"
         )
     absent = sum(map(len, empty))
     if absent:
@@ -247,20 +260,21 @@ def _is_text(cells: Cells, kinds: NDArray[Any]) -> bool:
     return bool(numbers.isna().any())
 
 
-def _neither(table: Table, name: str, cells: Cells, kinds: NDArray[Any], *, chosen: bool) -> str:
+def _neither(table: Table, strange: dict[str, tuple[Cells, NDArray[Any]]], *, chosen: bool) -> str:
+    """Say where the first value is that is no yes and no no, and which columns have others."""
+    name, (cells, kinds) = next(iter(strange.items()))
     row = cells.first(kinds == _OTHER)
+    others = list(strange)[1:]
+    also = f"; so do {many(len(others), 'other column')}, {some(others)}" if others else ""
+    them = "them" if others else "it"
     todo = (
-        "leave the column out of code_columns"
+        f"leave {them} out of code_columns"
         if chosen
-        else ("choose the columns of codes with code_columns")
+        else f"leave {them} out with ignore_columns, or choose the columns of codes with "
+        "code_columns"
     )
     return (
         f"{table.place(name, row)}, holds {excerpt(cells.texts[cells.index[row]])}, expected 0 or "
-        f"1 (or yes and no, true and false): mend it, name the column in outcome_columns or "
-        f"id_column if it is an outcome or an id, or {todo}"
+        f"1 (or yes and no, true and false){also}: mend {them}, name outcomes in outcome_columns "
+        f"and ids in id_column, or {todo}"
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name[:40]) for name in names[:5])
-    return f"{shown} and {len(names) - 5:,} more" if len(names) > 5 else shown

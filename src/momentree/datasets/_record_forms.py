@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 import pandas as pd
 
-from momentree.datasets._record_tables import Table
+from momentree.datasets._record_cells import between_codes
+from momentree.datasets._record_names import (
+    MISSING,
+    ONES,
+    ZEROS,
+    hints_at_codes,
+    hints_at_outcome,
+    is_id,
+    is_number_of_row,
+    may_be_id,
+)
+from momentree.datasets._record_tables import Table, excerpt, many, some
 from momentree.datasets.columns import SAMPLE_ROWS, listed
 from momentree.exceptions import InvalidParameterError, ReadError
 
-__all__ = ["MARKS", "MISSING", "ONES", "ZEROS", "Layout", "as_names", "find_layout"]
+__all__ = ["Layout", "as_names", "find_layout", "outcomes_among", "without"]
 
-MARKS = frozenset({"x", "+", "✓", "✔"})
-ONES = frozenset({"1", "1.0", "true", "t", "yes", "y"}) | MARKS
-ZEROS = frozenset({"0", "0.0", "false", "f", "no", "n", "-"})
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", ".", "<na>"})
-
-_HINT = re.compile(r"(^|[^a-z])(icd|dx|diag|codes?($|[^a-z])|cpt|atc|snomed)")
 _NUMBERED = re.compile(r"(.*?)[_ .-]?\d+")
-# The first column of a table that R or pandas wrote has no name: it numbers the rows.
-_ID = re.compile(
-    r"(column 1|unnamed: 0|id|.*[_ .-]id"
-    r"|record|patient|person|subject|case|visit|encounter|admission)"
-)
-_ID_CAMEL = re.compile(r".*[a-z](Id|ID)")
+_ROWS_OF_A_RECORD = 100
+"""More rows of one value, in the mean, are no record."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class Layout:
             "slots": "a row for each record with a code in each column",
             "wide": "a row for each record with yes or no for each code",
         }
-        return f"form {self.form}, {what[self.form]}: codes in {where}"
+        joined = ", rows of one id joined" if self.joined and self.form != "long" else ""
+        return f"form {self.form}, {what[self.form]}{joined}: codes in {where}"
 
 
 def as_names(argument: str, value: str | Sequence[str] | None) -> list[str]:
@@ -70,6 +72,18 @@ def as_names(argument: str, value: str | Sequence[str] | None) -> list[str]:
         msg = f"{argument}={value!r}; expected the name of a column, or several"
         raise InvalidParameterError(msg)
     return names
+
+
+def without(table: Table, ignored: Sequence[str]) -> Table:
+    """Return a table without some of its columns, by name or pattern.
+
+    Raises
+    ------
+    ReadError
+        If there is no such column.
+    """
+    names = set(_matching(table, "ignore_columns", ignored))
+    return replace(table, columns={n: c for n, c in table.columns.items() if n not in names})
 
 
 def find_layout(
@@ -90,79 +104,186 @@ def find_layout(
     for argument, name in (("id_column", id_column), ("union_by", union_by)):
         if name is not None:
             _matching(table, argument, [name])
-    outcomes = _matching(table, "outcome_columns", outcome_columns)
     codes = _matching(table, "code_columns", code_columns)
     taken = {name for name in (id_column, union_by) if name is not None}
+    sample = {name: _sample(table, name) for name in table.names}
+    hinted = codes or _hinted([n for n in table.names if n not in taken], sample)
+    outcomes, notes = _outcomes(table, outcome_columns, {*taken, *hinted}, chosen=bool(codes))
     for name in codes:
         if name in taken or name in outcomes:
-            msg = f"{table.path}: column {name!r} cannot hold codes and be an id or outcome as well"
-            raise ReadError(msg)
-    sample = {name: _sample(table, name) for name in table.names}
+            raise ReadError(_twice(table, name))
     chosen = bool(codes)
     form = ""
-    notes: list[str] = []
     if not chosen:
-        form, codes = _guess_codes(table, sample, taken | set(outcomes))
+        rest = [name for name in table.names if name not in {*taken, *outcomes}]
+        form, codes, more = _guess_codes(table, sample, rest)
+        notes += more
     elif _mostly_binary([value for name in codes for value in sample[name]]):
         form = "wide"
     elif len(codes) > 1:
         form = "slots"
     if union_by is not None:
-        return Layout(form or "long", union_by, True, codes, outcomes, chosen, notes)
+        single = not form and _single(sample[codes[0]])
+        form = form or ("long" if single else "lists")
+        return Layout(form, union_by, True, codes, outcomes, chosen, notes)
     others = [name for name in table.names if name not in {*codes, *outcomes}]
     if form:
         key = id_column or _unique_id(table, others)
         return Layout(form, key, False, codes, outcomes, chosen, notes)
     # One column of codes: whether ids repeat tells a long table from lists.
+    single = _single(sample[codes[0]])
     if id_column is None:
-        ids = [name for name in others if _is_id(name)]
-        repeated = [name for name in ids if not table.columns[name].is_unique]
-        if len(repeated) > 1:
-            msg = (
-                f"{table.path} has several columns that may tell which rows make a record, "
-                f"{listed(repeated)}: name one with id_column"
-            )
-            raise ReadError(msg)
-        id_column = next(iter(repeated or ids), None)
+        id_column = _found_id(table, sample, others, codes[0], single=single)
         if id_column is not None:
             notes.append(f"took column {id_column!r} for the ids of records")
-    long = id_column is not None and not table.columns[id_column].is_unique
-    form = "long" if long else "lists"
-    return Layout(form, id_column, long, codes, outcomes, chosen, notes)
+    joined = id_column is not None and not table.columns[id_column].is_unique
+    form = "long" if joined and single else "lists"
+    return Layout(form, id_column, joined, codes, outcomes, chosen, notes)
 
 
-def _guess_codes(
-    table: Table, sample: dict[str, list[str]], taken: set[str]
-) -> tuple[str, list[str]]:
-    """Return the form ("" for one column of codes) and columns; of names that say so, or 0/1."""
-    rest = [name for name in table.names if name not in taken]
-    hinted = [
+def outcomes_among(codes: Sequence[str]) -> list[str]:
+    """Tell of columns of codes whose names are those of outcomes."""
+    strange = [name for name in codes if hints_at_outcome(name)]
+    if not strange:
+        return []
+    return [
+        f"took {many(len(strange), 'column')} for codes that may be outcomes: {some(strange)} "
+        f"(name them in outcome_columns, or leave them out with ignore_columns)"
+    ]
+
+
+def _found_id(
+    table: Table, sample: dict[str, list[str]], names: Sequence[str], codes: str, *, single: bool
+) -> str | None:
+    """Find the column of ids where one column holds the codes; None where rows are records."""
+    # Many rows of two values make no records, whatever the name of the column.
+    open_to_doubt = [n for n in names if table.columns[n].is_unique or not _is_binary(sample[n])]
+    ids = [name for name in open_to_doubt if is_id(name)]
+    rows = [name for name in ids if is_number_of_row(name)]
+    ids = [name for name in ids if name not in rows]
+    if not ids and single:
+        ids = [name for name in open_to_doubt if may_be_id(name) and _long(sample[name])]
+    unique = [name for name in ids if table.columns[name].is_unique]
+    if unique and not single:
+        return unique[0]
+    repeated = [name for name in ids if name not in unique]
+    if len(repeated) > 1:
+        msg = (
+            f"{table.path} has several columns that may tell which rows make a record, "
+            f"{listed(repeated)}: name one with id_column"
+        )
+        raise ReadError(msg)
+    if single and not ids:
+        candidates = [name for name in open_to_doubt if name not in rows and _repeats(table, name)]
+        if candidates:
+            msg = (
+                f"{table.path}: each row has one code, in column {codes[:60]!r}, and it is not "
+                f"clear which rows make a record: values repeat in {listed(candidates)}. Name the "
+                f"column of the ids with id_column; if each row is a record, leave these out with "
+                f"ignore_columns"
+            )
+            raise ReadError(msg)
+    return next(iter([*repeated, *unique, *rows]), None)
+
+
+def _repeats(table: Table, name: str) -> bool:
+    """Tell whether the values of a column may be ids of records with several rows."""
+    values: Any = pd.Series(table.columns[name], dtype=object).replace("", None).dropna()
+    different = values.nunique()
+    enough = 2 * len(values) > table.n_rows and len(values) <= _ROWS_OF_A_RECORD * different
+    return bool(2 <= different < len(values) and enough)
+
+
+def _long(values: Sequence[str]) -> bool:
+    """Tell ids from counts, such as those of days: most have four characters, or a letter."""
+    return 2 * sum(len(value) > 3 or not value.isdigit() for value in values) > len(values)
+
+
+def _single(values: Sequence[str]) -> bool:
+    """Tell whether almost every cell holds one code."""
+    pattern = between_codes(values)
+    if pattern is None:
+        return True
+    several = sum(len([part for part in re.split(pattern, v) if part.strip()]) > 1 for v in values)
+    return 20 * several < len(values)
+
+
+def _outcomes(
+    table: Table, patterns: Sequence[str], reserved: set[str], *, chosen: bool
+) -> tuple[list[str], list[str]]:
+    """Return the columns of outcomes: by name, or by a pattern that takes no codes and no ids."""
+    found: dict[str, None] = {}
+    notes = []
+    for pattern in patterns:
+        names = _matching(table, "outcome_columns", [pattern])
+        free = names if names == [pattern] else [name for name in names if name not in reserved]
+        if not free:
+            raise ReadError(_twice(table, names[0]))
+        left = [name for name in names if name not in free]
+        if left and not chosen:
+            notes.append(
+                f"left to the codes, though outcome_columns={pattern!r} fits: {some(left)}"
+            )
+        found.update(dict.fromkeys(free))
+    return list(found), notes
+
+
+def _twice(table: Table, name: str) -> str:
+    return f"{table.path}: column {name!r} cannot hold codes and be an id or outcome as well"
+
+
+def _hinted(names: Sequence[str], sample: dict[str, list[str]]) -> list[str]:
+    """Return the columns whose names and values say that they hold codes, no yes and no."""
+    return [
         name
-        for name in rest
-        if _HINT.search(name.lower())
+        for name in names
+        if hints_at_codes(name)
         and not _mostly_binary(sample[name])
         and (name.lower() in {"code", "codes"} or _short(sample[name]))
     ]
+
+
+def _guess_codes(
+    table: Table, sample: dict[str, list[str]], rest: Sequence[str]
+) -> tuple[str, list[str], list[str]]:
+    """Return the form ("" for one column of codes), columns that say so or hold 0/1, and notes."""
+    hinted = _hinted(rest, sample)
     stems: dict[str, list[str]] = {}
     for name in hinted:
         if numbered := _NUMBERED.fullmatch(name):
             stems.setdefault(numbered[1], []).append(name)
     slots = [names for names in stems.values() if len(names) > 1]
     if len(slots) == 1:
-        return "slots", slots[0]
+        return "slots", slots[0], []
     if len(hinted) == 1:
-        return "", hinted
+        return "", hinted, []
     binary = [name for name in rest if _mostly_binary(sample[name])]
-    open_to_doubt = [name for name in rest if not _is_id(name)]
+    open_to_doubt = [name for name in rest if not is_id(name)]
     if not hinted and len(binary) >= 2 and 2 * len(binary) >= len(open_to_doubt):
         unique = _unique_id(table, rest)
-        return "wide", [name for name in rest if name != unique]
+        ids = [n for n in rest if n != unique and is_id(n) and sample[n] and n not in binary]
+        notes = [f"left out {many(len(ids), 'column')} of ids: {some(ids)}"] if ids else []
+        return "wide", [name for name in rest if name not in {unique, *ids}], notes
     msg = (
         f"cannot tell which columns of {table.path} hold codes; its columns are "
-        f"{listed(table.names)}. Name them with code_columns (patterns such as 'DX*' are fine), "
-        f"and with id_column the one that tells records apart"
+        f"{listed(table.names)}{_why(rest, hinted, sample)}. Name them with code_columns (patterns "
+        f"such as 'DX*' are fine), and with id_column the one that tells records apart"
     )
     raise ReadError(msg)
+
+
+def _why(names: Sequence[str], hinted: Sequence[str], sample: dict[str, list[str]]) -> str:
+    """Say what stands against the columns that may hold codes."""
+    if len(hinted) > 1:
+        return f"; several may hold codes, {listed(hinted, 5)}"
+    for name in names:
+        if hints_at_codes(name):
+            strange = (v for v in sample[name] if not _short([v]))
+            if (value := next(strange, None)) is not None:
+                return (
+                    f"; {name[:60]!r} is a name for codes, but {excerpt(value)} is not only codes"
+                )
+    return ""
 
 
 def _matching(table: Table, argument: str, patterns: Sequence[str]) -> list[str]:
@@ -189,8 +310,15 @@ def _sample(table: Table, name: str) -> list[str]:
 
 
 def _mostly_binary(values: Sequence[str]) -> bool:
-    known = sum(value.lower() in ONES or value.lower() in ZEROS for value in values)
-    return 0 < len(values) <= 2 * known
+    return 0 < len(values) <= 2 * _n_binary(values)
+
+
+def _is_binary(values: Sequence[str]) -> bool:
+    return len(values) == _n_binary(values)
+
+
+def _n_binary(values: Sequence[str]) -> int:
+    return sum(value.lower() in ONES or value.lower() in ZEROS for value in values)
 
 
 def _short(values: Sequence[str]) -> bool:
@@ -200,10 +328,6 @@ def _short(values: Sequence[str]) -> bool:
     return bool(parts) and codes >= 0.9 * len(parts)
 
 
-def _is_id(name: str) -> bool:
-    return bool(_ID.fullmatch(name.lower()) or _ID_CAMEL.fullmatch(name))
-
-
 def _unique_id(table: Table, names: Sequence[str]) -> str | None:
-    ids = (name for name in names if _is_id(name) and table.columns[name].is_unique)
-    return next(ids, None)
+    ids = [name for name in names if is_id(name) and table.columns[name].is_unique]
+    return next(iter(sorted(ids, key=is_number_of_row)), None)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from momentree.datasets._record_cells import Found
 from momentree.datasets._record_forms import Layout
+from momentree.datasets._record_names import is_of_patient
 from momentree.datasets._record_tables import Table, excerpt, many
 from momentree.datasets.codes import SYSTEMS, check_fits, looks_like, lost_zeros
 from momentree.datasets.record_coder import RecordCoder
@@ -37,6 +38,29 @@ class Rows:
 
 def join_rows(table: Table, layout: Layout) -> Rows:
     """Find the records: one a row, or one a value of the key; in the order of the file."""
+    rows = _joined(table, layout)
+    return replace(rows, notes=[*rows.notes, *_on_patients(table, layout, rows)])
+
+
+def _on_patients(table: Table, layout: Layout, rows: Rows) -> list[str]:
+    """Tell of a column of patients who have more than one record."""
+    for name in table.names:
+        if name in {layout.key, *layout.codes, *layout.outcomes} or not is_of_patient(name):
+            continue
+        cells = table.cells(name)
+        known = (rows.record >= 0) & (cells.texts != "")[cells.index]
+        n = len(np.unique(rows.record[known]))
+        patients = len(np.unique(cells.index[known]))
+        # What has few values, such as a kind of patient, names none.
+        if patients < n <= 100 * patients:
+            return [
+                f"{many(n, 'record')} are of {many(patients, 'subject')} by {name!r}: "
+                f"union_by={name!r} joins those of each"
+            ]
+    return []
+
+
+def _joined(table: Table, layout: Layout) -> Rows:
     n = table.n_rows
     if layout.key is None:
         ids = [str(i) for i in range(1, n + 1)]

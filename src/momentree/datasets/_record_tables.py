@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from momentree.datasets.columns import listed
 from momentree.exceptions import ReadError
 
-__all__ = ["Cells", "Table", "checked_names", "excerpt", "many"]
+__all__ = ["Cells", "Table", "checked_names", "excerpt", "many", "some"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,12 @@ def many(n: int, noun: str) -> str:
     if n == 1:
         return f"1 {noun}"
     return f"{n:,} {noun[:-1]}ies" if noun.endswith("try") else f"{n:,} {noun}s"
+
+
+def some(names: Sequence[str]) -> str:
+    """Return a few names for a note."""
+    shown = ", ".join(repr(name[:40]) for name in names[:5])
+    return f"{shown} and {len(names) - 5:,} more" if len(names) > 5 else shown
 
 
 def checked_names(path: Path, header: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from momentree.exceptions import InvalidDataError
 __all__ = ["RecordCoder"]
 
 KIND = "records"
+EMPTY = ("missing", "zero")
 FORMS = ("long", "lists", "slots", "wide")
 
 
@@ -44,6 +45,8 @@ class RecordCoder:
         its dot, which would become another code).
     names : dict of str to str, default={}
         Names of codes.
+    empty : {"missing", "zero"}, default="missing"
+        What an empty cell of a wide table means.
 
     Raises
     ------
@@ -71,6 +74,7 @@ class RecordCoder:
     mapping: dict[str, str] = field(default_factory=dict)
     undotted: bool = False
     names: dict[str, str] = field(default_factory=dict)
+    empty: str = "missing"
 
     def __post_init__(self) -> None:
         good = (
@@ -83,12 +87,14 @@ class RecordCoder:
             and self.form in FORMS
             and self.rollup in {None, "mapping", *SYSTEMS}
             and isinstance(self.undotted, bool)
+            and self.empty in EMPTY
         )
         if not good or len(set(self.codes)) < len(self.codes):
             msg = (
                 "these are no settings of a reader of records: expected different codes as a list "
                 f"of strings, a form of {FORMS}, columns as strings, a roll-up of "
-                f"{(*SYSTEMS, 'mapping', None)}, mapping and names from string to string"
+                f"{(*SYSTEMS, 'mapping', None)}, mapping and names from string to string, empty of "
+                f"{EMPTY}"
             )
             raise InvalidDataError(msg)
 

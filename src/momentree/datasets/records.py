@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from numbers import Real
 from os import PathLike
 from pathlib import Path
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 
 from momentree._validation import check_whole
 from momentree.datasets._record_cells import Found, codes_in_cells, yes_or_no
+from momentree.datasets._record_columns import known_codes, names_of, same_columns
 from momentree.datasets._record_files import read_table
-from momentree.datasets._record_forms import Layout, as_names, find_layout
+from momentree.datasets._record_forms import Layout, as_names, find_layout, outcomes_among, without
 from momentree.datasets._record_matrix import (
     Rows,
     choose_codes,
@@ -27,11 +27,11 @@ from momentree.datasets._record_matrix import (
     ones_per_row,
 )
 from momentree.datasets._record_outcomes import read_outcome
-from momentree.datasets._record_tables import Table, excerpt, many
-from momentree.datasets.codes import SYSTEMS, lookup, read_mapping
+from momentree.datasets._record_tables import Table, many
+from momentree.datasets.codes import SYSTEMS, read_mapping
 from momentree.datasets.files import check_exists
 from momentree.datasets.objects import Records
-from momentree.datasets.record_coder import RecordCoder
+from momentree.datasets.record_coder import EMPTY, RecordCoder
 from momentree.exceptions import InvalidParameterError
 
 __all__ = ["read_records"]
@@ -46,12 +46,14 @@ def read_records(
     code_columns: str | Sequence[str] | None = None,
     union_by: str | None = None,
     outcome_columns: str | Sequence[str] = (),
+    ignore_columns: str | Sequence[str] = (),
     rollup: Mapped | None = None,
     names: Mapped | None = None,
     min_records: int | None = None,
     coverage: float | None = None,
     min_codes: int = 1,
     drop_constant: bool = True,
+    empty: str = "missing",
     encoding: str = "utf-8",
     separator: str | None = None,
     sheet: str | None = None,
@@ -66,8 +68,9 @@ def read_records(
     - *lists*: a row for each record, one cell with its codes ("250.00; 401.9"),
     - *slots*: a row for each record, several columns with one code each (DX1, DX2, ...),
     - *wide*: a row for each record, a column for each code, with 0 or 1 (or true and false, yes
-      and no, t and f, y and n). An empty cell or NA is a missing value, not a zero; only in a
-      column that holds nothing but x (or +, ✓) and empty cells is an empty one a zero.
+      and no, t and f, y and n). An empty cell or NA is a missing value, not a zero, unless
+      ``empty="zero"``; only in a column that holds nothing but x (or +, ✓) and empty cells is an
+      empty one a zero by itself.
 
     Parameters
     ----------
@@ -82,7 +85,11 @@ def read_records(
     union_by : str or None, default=None
         Column whose rows are joined to one record, such as that of the patient of an admission.
     outcome_columns : str or sequence of str, default=()
-        Columns, by name or pattern, that are kept as outcomes and not as codes.
+        Columns, by name or pattern, that are kept as outcomes and not as codes. A pattern takes no
+        column of codes or ids.
+    ignore_columns : str or sequence of str, default=()
+        Columns, by name or pattern, that are neither codes nor ids nor outcomes: read as if they
+        were not there.
     rollup : {"icd9", "icd10"}, path, mapping or None, default=None
         To what codes are rolled up: the general diagnosis (see :func:`roll_up`), or the group that
         a table with columns code and group, or a dictionary, gives.
@@ -96,6 +103,9 @@ def read_records(
         Records with fewer codes, of those kept, are not `enough` to learn from.
     drop_constant : bool, default=True
         Drop codes that every record (with any code) has: they tell records apart in no way.
+    empty : {"missing", "zero"}, default="missing"
+        What an empty cell of a wide table means: that it is not known whether the record has the
+        code, or that it has not. NA and the like are missing values in either case.
     encoding : str, default="utf-8"
         Encoding of text.
     separator : str or None, default=None
@@ -118,11 +128,13 @@ def read_records(
     Raises
     ------
     ReadError
-        If the file cannot be read (with the line), a column is not there, or it is not clear which
-        columns hold codes and ids (with those that are there, and what to pass).
+        If the file cannot be read (with the line), its first row does not name the columns, a
+        column is not there, or it is not clear which columns hold codes and ids (with those that
+        are there, and what to pass); or if a table has none of the columns of its coder.
     InvalidDataError
-        If a value of a wide table is neither 0 nor 1, a column of codes holds dates (with line and
-        column), or most codes are not of the system of the roll-up.
+        If a value of a wide table is neither 0 nor 1, most of its columns hold 1 or nothing, a
+        column of codes holds dates (with line and column), most codes are not of the system of the
+        roll-up, or most are numbers that lost their zeros.
     EmptyCorpusError
         If there are no rows, or no code is left.
     InvalidParameterError
@@ -131,10 +143,10 @@ def read_records(
     Notes
     -----
     Repairs that are made and reported: blanks around codes, lower case, repeated (record, code)
-    pairs, codes with and without their dot, lost zeros at the front of ICD-9 codes, codes in every
-    record (as in Fig. 4.3 of [1], where the disease that all patients have tells nothing), rare
-    codes. The preparation of section 6.4.1 of [1] is ``rollup="icd9", coverage=0.9,
-    min_codes=3``. Time and memory O(cells of the table).
+    pairs, codes with and without their dot, lost zeros at the front of ICD-9 codes where these are
+    rolled up, codes in every record (as in Fig. 4.3 of [1], where the disease that all patients
+    have tells nothing), rare codes. The preparation of section 6.4.1 of [1] is ``rollup="icd9",
+    coverage=0.9, min_codes=3``. Time and memory O(cells of the table).
 
     References
     ----------
@@ -159,6 +171,9 @@ def read_records(
            [0., 0., 1.]])
     """
     _check_options(min_records, coverage, min_codes, skip_rows)
+    if empty not in EMPTY:
+        msg = f"empty={empty!r}; expected one of {EMPTY}"
+        raise InvalidParameterError(msg)
     if coder is not None:
         _check_coder(coder, rollup=rollup, names=names, min_records=min_records, coverage=coverage)
     table = read_table(
@@ -168,10 +183,11 @@ def read_records(
         sheet=sheet,
         skip_rows=skip_rows,
     )
+    table = without(table, as_names("ignore_columns", ignore_columns))
     layout = find_layout(
         table,
         id_column=_known(table, id_column, coder.id_column if coder else None),
-        code_columns=as_names("code_columns", code_columns) or _known_codes(table, coder),
+        code_columns=as_names("code_columns", code_columns) or known_codes(table, coder),
         union_by=_known(table, union_by, coder.union_by if coder else None),
         outcome_columns=as_names("outcome_columns", outcome_columns),
     )
@@ -180,12 +196,21 @@ def read_records(
     wide = layout.form == "wide"
     rows = join_rows(table, layout)
     if wide:
-        found = yes_or_no(table, layout.codes, chosen=layout.chosen)
+        found = yes_or_no(
+            table,
+            layout.codes,
+            chosen=layout.chosen,
+            empty_is_no="zero" in (empty, coder.empty if coder else None),
+            as_before=coder is not None,
+        )
+        named = {*as_names("code_columns", code_columns), *(coder.code_columns if coder else ())}
+        guessed = outcomes_among([name for name in found.codes if name not in named])
     else:
-        found = codes_in_cells(table, layout.codes)
-    notes = [*table.notes, layout.described(), *layout.notes, *rows.notes, *found.notes]
+        found, guessed = codes_in_cells(table, layout.codes), []
+    notes = [*table.notes, layout.described(), *layout.notes, *guessed, *rows.notes, *found.notes]
     if coder is None:
         rules = _first_rules(layout, id_column, union_by, rollup, encoding, separator)
+        rules = replace(rules, empty=empty)
         rules, groups, more = find_rules(table, found, rules, wide=wide)
         all_codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
         X, repeated = _counted(rows, found, column, len(all_codes))
@@ -201,7 +226,9 @@ def read_records(
         X = sp.csr_array(X[:, keep])
         notes += [*more, *_on_repeated(repeated, union_by), *choice]
         kept = all_codes[keep].tolist()
-        known_names, more = _names_of(kept, names, encoding, separator)
+        known_names, more = names_of(
+            kept, names, encoding, separator, rolled=rules.rollup is not None
+        )
         # Patterns as they were given: new records may have more columns of codes.
         sources = as_names("code_columns", code_columns) or layout.codes
         if wide:
@@ -209,7 +236,7 @@ def read_records(
             sources = [c for c, g in zip(found.codes, groups, strict=True) if g in known]
         coder = replace(rules, codes=kept, names=known_names, code_columns=sources)
     else:
-        X, repeated, more = _same_columns(rows, found, coder, wide=wide)
+        X, repeated, more = same_columns(rows, found, coder, wide=wide)
         notes += _on_repeated(repeated, union_by)
     n_codes = ones_per_row(X)
     enough = n_codes >= min_codes
@@ -260,15 +287,6 @@ def _known(table: Table, asked: str | None, before: str | None) -> str | None:
     return before if asked is None and before in table.columns else asked
 
 
-def _known_codes(table: Table, coder: RecordCoder | None) -> list[str]:
-    """Return the columns, and patterns, of the records read before that this table has."""
-    return [
-        known
-        for known in (coder.code_columns if coder else [])
-        if any(name == known or fnmatchcase(name, known) for name in table.names)
-    ]
-
-
 def _first_rules(
     layout: Layout,
     id_column: str | None,
@@ -310,50 +328,6 @@ def _on_repeated(repeated: int, union_by: str | None) -> list[str]:
     if not repeated or union_by is not None:
         return []
     return [f"counted {many(repeated, 'repeated pair')} of a record and a code once"]
-
-
-def _names_of(
-    codes: list[str], names: Mapped | None, encoding: str, separator: str | None
-) -> tuple[dict[str, str], list[str]]:
-    if names is None:
-        return {}, []
-    titles = read_mapping(names, "name", encoding=encoding, separator=separator)
-    found = lookup(titles, [code.upper() for code in codes])
-    named = {code: name for code, name in zip(codes, found, strict=True) if name is not None}
-    n = len(codes) - len(named)
-    return named, [f"no name for {many(n, 'code')} of {len(codes):,}"] if n else []
-
-
-def _same_columns(
-    rows: Rows, found: Found, coder: RecordCoder, *, wide: bool
-) -> tuple[sp.csr_array[Any], int, list[str]]:
-    """Return new records in the columns of those read before."""
-    notes = []
-    if wide:
-        absent = [name for name in coder.code_columns if name not in set(found.codes)]
-        if coder.form == "wide" and absent:
-            n = len(rows.record)
-            at = np.arange(len(found.codes), len(found.codes) + len(absent))
-            found = replace(
-                found,
-                codes=[*found.codes, *absent],
-                missing_row=np.concatenate([found.missing_row, np.tile(np.arange(n), len(at))]),
-                missing_code=np.concatenate([found.missing_code, np.repeat(at, n)]),
-            )
-            notes.append(
-                f"took {many(len(absent), 'column')} that this table lacks for missing values, "
-                f"such as {excerpt(absent[0])}"
-            )
-    column = coder.columns_of(found.codes)
-    X, repeated = matrix_of(rows, found, column, len(coder.codes))
-    strange = np.flatnonzero(column < 0)
-    if len(strange):
-        entries = int(np.isin(found.code, strange).sum())
-        notes.append(
-            f"left out {many(len(strange), 'code')} ({many(entries, 'entry')}) without a column, "
-            f"such as {excerpt(found.codes[strange[0]])}"
-        )
-    return X, repeated, notes
 
 
 def _on_few(n_codes: NDArray[Any], min_codes: int) -> list[str]:
