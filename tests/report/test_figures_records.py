@@ -8,15 +8,19 @@ import scipy.sparse as sp
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import group_profiles, outcome_rates
 from momentree.report import (
+    group_colors,
     plot_code_frequencies,
     plot_group_sizes,
     plot_outcome_rates,
     plot_record_heatmap,
     plot_relative_risk,
     plot_stability,
+    summarize_records,
 )
 from momentree.report.figures_records_canvas import INK
 from momentree.report.layout import leaf_color, spread_hue
+
+from .records_cases import flat_case, tree_case
 
 PANEL = 0.86  # share of a column that the top of its scale fills
 
@@ -76,7 +80,7 @@ def clashes(labels):
 def test_frequencies_are_those_of_the_most_common_codes(k):
     X, labels, names = make(k=k)
     profiles = group_profiles(X, labels, n_groups=k)
-    ax = plot_code_frequencies(profiles, names, n_codes=7)
+    ax = plot_code_frequencies(profiles, names, n_codes=7, min_cell=None)
     common = np.argsort(-X.mean(axis=0), kind="stable")[:7]
     drawn = [label.get_text().replace("\\$", "$") for label in ax.get_yticklabels()]
     assert all(names[c].startswith(text.rstrip("…")) for text, c in zip(drawn, common, strict=True))
@@ -121,7 +125,7 @@ def test_risks_are_sorted_by_their_lower_limits():
     X[labels == 1, 1] = 0  # zero
     X[:, 2] = 0  # unknown
     profiles = group_profiles(X, labels)
-    ax = plot_relative_risk(profiles, 1, names, n_codes=30)
+    ax = plot_relative_risk(profiles, 1, names, n_codes=30, min_cell=None)
     assert ax.get_xscale() == "log"
     low = profiles.relative_risk_intervals[1, :, 0]
     order = [int(t.get_text().split("_")[1].split("\\$")[0]) for t in ax.get_yticklabels()]
@@ -222,7 +226,7 @@ def test_rates_are_points_in_their_intervals(classes, k):
             rng.integers(4, size=600)
         ]
     rates = outcome_rates(labels, outcome)
-    ax = plot_outcome_rates(rates, outcome="discharge to $")
+    ax = plot_outcome_rates(rates, outcome="discharge to $", min_cell=None)
     points = [c for c in ax.collections if len(c.get_offsets()) == k and hasattr(c, "get_sizes")]
     lines = [c for c in ax.collections if c not in points]
     assert len(points) == len(lines) == classes
@@ -236,6 +240,95 @@ def test_rates_are_points_in_their_intervals(classes, k):
     assert inside(ax)
     assert not clashes(ax.get_xticklabels())
     assert not clashes(ax.texts)
+
+
+def texts_of(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_small_numbers_are_not_drawn():
+    labels = np.repeat([0, 1, 2], [50, 40, 3])
+    X = np.zeros((93, 3))
+    X[:20, 0], X[50:54, 0] = 1, 1  # 20, 4 and none
+    X[:4, 1], X[50:60, 1] = 1, 1  # 4, 10 and none
+    X[[0, 90], 2] = 1  # two in all
+    profiles = group_profiles(X, labels)
+    hidden = plot_code_frequencies(profiles)
+    assert hidden.get_yticklabels()[0].get_text() == "0"
+    bars = [(bar.get_x(), bar.get_y() + bar.get_height() / 2) for bar in hidden.patches]
+    np.testing.assert_allclose(bars, [(0, 0), (1, 1), (1, 2), (2, 0), (2, 1)])
+    # The group of three, and the smallest other, which would tell it.
+    assert [text for text in texts_of(hidden) if "\n" in text] == ["0\n54 %", "1\n*", "2\n<5"]
+    assert texts_of(hidden).count("<5") == 4
+    assert "<5" not in texts_of(plot_code_frequencies(profiles, min_cell=None))
+    sizes = plot_group_sizes(profiles)
+    assert texts_of(sizes) == ["50", "*", "<5"]
+    assert [bar.get_width() > 0 for bar in sizes.patches] == [True, False, False]
+    assert texts_of(plot_group_sizes(profiles, min_cell=None)) == ["50", "40", "3"]
+    risks = plot_relative_risk(profiles, 0)
+    assert [text.get_text() for text in risks.get_yticklabels()] == []
+    drawn = plot_relative_risk(profiles, 0, min_cell=4).get_yticklabels()
+    assert {text.get_text() for text in drawn} == {"0", "1"}
+    rates = plot_outcome_rates(outcome_rates(labels, X[:, 0] > 0))
+    points = [c.get_offsets() for c in rates.collections if c.get_offsets().shape[0] == 2]
+    assert points[-1][:, 1].tolist() == [0, 2]
+    assert texts_of(rates) == ["<5"]
+    for ax in (hidden, sizes, risks, rates):
+        assert inside(ax)
+
+
+def test_many_classes_stand_in_blocks():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=2000)
+    rates = outcome_rates(
+        labels, np.array([f"class {j:02}" for j in range(14)])[rng.integers(14, size=2000)]
+    )
+    ax = plot_outcome_rates(rates)
+    assert ax.figure.get_size_inches()[0] < 12
+    points = [
+        c.get_offsets() for c in ax.collections if hasattr(c, "get_sizes") and len(c.get_sizes())
+    ]
+    assert [(int(p[0, 0]), p[0, 1]) for p in points] == [(j % 5, 5.0 * (j // 5)) for j in range(14)]
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == ["0", "1", "2"] * 3
+    assert texts_of(ax) == list(rates.classes)
+    assert inside(ax)
+    assert not clashes(ax.texts)
+
+
+def test_points_at_zero_are_whole():
+    labels = np.repeat([0, 1], 20)
+    ax = plot_outcome_rates(outcome_rates(labels, labels == 0))
+    assert not any(c.get_clip_on() for c in ax.collections if hasattr(c, "get_sizes"))
+
+
+def test_names_are_looked_up_by_code():
+    X, labels, _ = make(d=3)
+    profiles = group_profiles(X, labels)
+    codes = np.array(["250", "401", "428"], dtype=object)
+    known = {"401": "hypertension", "428": "heart failure", "999": "not here"}
+    wanted = {"250", "hypertension", "heart failure"}
+    for ax in (
+        plot_code_frequencies(profiles, known, codes=codes),
+        plot_relative_risk(profiles, 0, known, codes=codes),
+    ):
+        assert {label.get_text() for label in ax.get_yticklabels()} == wanted
+    ax = plot_record_heatmap(X, labels, known, codes=codes)
+    assert {label.get_text() for label in ax.get_xticklabels()} == wanted
+    ax = plot_record_heatmap(X, labels, codes=codes)
+    assert {label.get_text() for label in ax.get_xticklabels()} == set(codes)
+
+
+@pytest.mark.parametrize("case", [flat_case, tree_case])
+def test_colours_are_those_of_the_page(case):
+    model, records = case()
+    nodes = summarize_records(model, records)["nodes"]
+    hues = {node["leaf"]: node["cell"]["hue"] for node in nodes}
+    colors = group_colors(model)
+    assert colors == [leaf_color(hues[group]) for group in range(4)]
+    X = records.X[np.flatnonzero(records.enough)]
+    ax = plot_group_sizes(group_profiles(X, model.labels_), colors=colors)
+    assert [bar.get_facecolor()[:3] for bar in ax.patches] == [pytest.approx(c) for c in colors]
 
 
 def test_stability_is_sorted_with_mean_and_deviation():
@@ -292,6 +385,22 @@ def test_given_axes_are_used(agg):
             InvalidDataError,
             "no outcome is known",
         ),
+        (
+            lambda X, g, p: plot_code_frequencies(p, {str(j): "name" for j in range(30)}),
+            InvalidDataError,
+            "give codes= too",
+        ),
+        (
+            lambda X, g, p: plot_relative_risk(p, 0, codes=["a"]),
+            InvalidDataError,
+            "codes has 1 codes; expected 30",
+        ),
+        (
+            lambda X, g, p: plot_group_sizes(p, colors=["red"]),
+            InvalidDataError,
+            "colors has 1 colours; expected 3",
+        ),
+        (lambda X, g, p: plot_group_sizes(p, min_cell=0), InvalidParameterError, "min_cell is 0"),
         (lambda X, g, p: plot_stability({}), InvalidDataError, "no method"),
         (lambda X, g, p: plot_stability({"a": []}), InvalidDataError, "no finite numbers for 'a'"),
     ],

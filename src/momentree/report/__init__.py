@@ -4,6 +4,7 @@ from momentree.report.figures import plot_icicle, plot_tree
 from momentree.report.figures_components import plot_n_components
 from momentree.report.figures_flat import plot_topic_shares, plot_topic_words
 from momentree.report.figures_records import plot_code_frequencies, plot_relative_risk
+from momentree.report.figures_records_canvas import group_colors
 from momentree.report.figures_records_groups import (
     plot_group_sizes,
     plot_outcome_rates,
@@ -15,6 +16,7 @@ from momentree.report.records import summarize_records
 from momentree.report.summary import summarize
 
 __all__ = [
+    "group_colors",
     "plot_code_frequencies",
     "plot_group_sizes",
     "plot_icicle",

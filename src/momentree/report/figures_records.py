@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +15,12 @@ from momentree.report.figures_records_canvas import (
     LINE,
     SOFT,
     bare,
+    check_colors,
     check_labels_of,
+    check_min_cell,
     check_number,
-    group_color,
+    hidden_sizes,
+    is_small,
     mark_panels,
     new_axes,
     nice_top,
@@ -37,11 +40,14 @@ _PANEL = 0.86
 
 def plot_code_frequencies(
     profiles: GroupProfiles,
-    names: Sequence[Any] | None = None,
+    names: Sequence[Any] | Mapping[Any, Any] | None = None,
     ax: Axes | None = None,
     *,
     n_codes: int = 20,
     group_names: Sequence[Any] | None = None,
+    codes: Sequence[Any] | NDArray[Any] | None = None,
+    colors: Sequence[Any] | None = None,
+    min_cell: int | None = 5,
 ) -> Axes:
     """Draw how frequent the most common codes are in each group, against the whole.
 
@@ -49,31 +55,42 @@ def plot_code_frequencies(
     ----------
     profiles : GroupProfiles
         From :func:`momentree.metrics.group_profiles`.
-    names : sequence of length d, default=None
-        Names of the codes; None is their numbers. Long ones are cut.
+    names : sequence of length d or mapping, default=None
+        Names of the codes, or a mapping of codes to names, for which `codes` are needed; None is
+        the codes, or else numbers. Long ones are cut.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure of a size that fits.
     n_codes : int >= 1, default=20
         Codes to draw, the most common ones of all records, the most common first.
     group_names : sequence of length k, default=None
         Names of the groups; None is their numbers.
+    codes : sequence of length d, default=None
+        Code of each column, such as ``records.codes``.
+    colors : sequence of length k, default=None
+        Colours of the groups, such as :func:`group_colors` gives; None is those of flat groups.
+    min_cell : int >= 1 or None, default=5
+        Smaller numbers of records above zero, and what is computed from them, are not drawn;
+        None draws all.
 
     Returns
     -------
     Axes
         A row for each code and a column for each group, as wide as the top of the scale. The bar
-        is the frequency in the group, the dark mark that in the whole, the line the interval.
+        is the frequency in the group, the dark mark that in the whole, the line the interval;
+        "<5" stands for a hidden one, and "*" for a size that would tell a hidden one.
 
     Raises
     ------
     InvalidDataError
-        If names are not as many as codes or groups.
+        If names, codes or colours are not as many as codes or groups, or names are a mapping and
+        there are no codes.
     InvalidParameterError
-        When ``n_codes`` < 1.
+        When ``n_codes`` or ``min_cell`` < 1.
 
     Notes
     -----
-    The disease-frequency chart, Fig. 4.3b of [1], with the whole and intervals added.
+    The disease-frequency chart, Fig. 4.3b of [1], with the whole and intervals added. What is
+    hidden is not protected against subtraction from other figures, as it is in the report.
 
     References
     ----------
@@ -92,11 +109,17 @@ def plot_code_frequencies(
     """
     check_number("n_codes", n_codes)
     k, d = profiles.frequencies.shape
-    code_names = check_labels_of("names", names, d)
+    least = check_min_cell(min_cell)
+    code_names = check_labels_of("names", names, d, codes=codes)
+    fills = check_colors(colors, k)
     labels = check_labels_of("group_names", group_names, k, 20 if k <= 8 else 9)
     common = np.argsort(-np.nan_to_num(profiles.overall), kind="stable")[:n_codes]
-    shown, limits = profiles.frequencies[:, common], profiles.frequency_intervals[:, common]
-    whole = profiles.overall[common]
+    small = is_small(profiles.counts[:, common], least)
+    shown = np.where(small, np.nan, profiles.frequencies[:, common])
+    limits = profiles.frequency_intervals[:, common]
+    few = is_small(profiles.counts[:, common].sum(axis=0), least)
+    whole = np.where(few, np.nan, profiles.overall[common])
+    sizes = hidden_sizes(profiles.n_records, least)
     top = nice_top(np.append(shown, whole))
     if ax is None:
         column = 2.2 if k <= 2 else (1.5 if k <= 8 else 0.8)
@@ -111,7 +134,7 @@ def plot_code_frequencies(
             shown[g, known] * scale,
             left=g,
             height=0.72,
-            color=group_color(g),
+            color=fills[g],
             zorder=1,
         )
         # The interval may go on beyond a scale that is made for the frequencies.
@@ -119,7 +142,9 @@ def plot_code_frequencies(
         ax.hlines(rows[known], low, high, color=SOFT, linewidth=0.9, zorder=2)
         at = whole * scale + g
         ax.vlines(at, rows - 0.42, rows + 0.42, color=INK, linewidth=1.3, zorder=3)
-        title = f"{labels[g]}\n{percent(profiles.shares[g])}"
+        for row in rows[small[g]]:
+            ax.text(g + 0.02, row, f"<{least}", va="center", fontsize=7, color=SOFT)
+        title = f"{labels[g]}\n{sizes[g] or percent(profiles.shares[g])}"
         ax.text(g, -0.9, title, va="bottom", fontsize=8, color=INK)
     ax.set_ylim(len(common) - 0.4, -0.8)
     ax.set_xlim(-0.02, k)
@@ -133,10 +158,13 @@ def plot_code_frequencies(
 def plot_relative_risk(
     profiles: GroupProfiles,
     group: int,
-    names: Sequence[Any] | None = None,
+    names: Sequence[Any] | Mapping[Any, Any] | None = None,
     ax: Axes | None = None,
     *,
     n_codes: int = 20,
+    codes: Sequence[Any] | NDArray[Any] | None = None,
+    color: Any = None,
+    min_cell: int | None = 5,
 ) -> Axes:
     """Draw the relative risks of the codes that surely set a group apart from the rest.
 
@@ -146,13 +174,21 @@ def plot_relative_risk(
         From :func:`momentree.metrics.group_profiles`.
     group : int
         Which group, 0 to k - 1.
-    names : sequence of length d, default=None
-        Names of the codes; None is their numbers. Long ones are cut.
+    names : sequence of length d or mapping, default=None
+        Names of the codes, or a mapping of codes to names, for which `codes` are needed; None is
+        the codes, or else numbers. Long ones are cut.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure with a height that fits.
     n_codes : int >= 1, default=20
         Codes to draw: those with the highest lower limits, the highest first. Codes without a
         relative risk are left out.
+    codes : sequence of length d, default=None
+        Code of each column, such as ``records.codes``.
+    color : color of matplotlib, default=None
+        Colour of the group, such as one of :func:`group_colors`; None is that of a flat group.
+    min_cell : int >= 1 or None, default=5
+        Codes that fewer records of the group or of the rest have, but some, are left out; None
+        leaves none out.
 
     Returns
     -------
@@ -164,9 +200,10 @@ def plot_relative_risk(
     Raises
     ------
     InvalidDataError
-        If names are not as many as codes.
+        If names or codes are not as many as columns, or names are a mapping and there are no
+        codes.
     InvalidParameterError
-        When ``n_codes`` < 1 or there is no such group.
+        When ``n_codes`` or ``min_cell`` < 1 or there is no such group.
 
     Examples
     --------
@@ -183,36 +220,38 @@ def plot_relative_risk(
     if not 0 <= group < k:
         msg = f"group is {group!r} but must be 0 to {k - 1}"
         raise InvalidParameterError(msg)
-    code_names = check_labels_of("names", names, d)
+    least = check_min_cell(min_cell)
+    code_names = check_labels_of("names", names, d, codes=codes)
+    fill = check_colors(None, k)[group] if color is None else color
+    inside = profiles.counts[group]
+    small = is_small(inside, least) | is_small(profiles.counts.sum(axis=0) - inside, least)
     risk, limits = profiles.relative_risk[group], profiles.relative_risk_intervals[group]
     order = np.lexsort((-np.nan_to_num(risk, posinf=1e300), -limits[:, 0]))  # NaN comes last
-    codes = order[np.isfinite(limits[order, 0])][:n_codes]
-    rows = np.arange(len(codes))
+    drawn = order[np.isfinite(limits[order, 0]) & ~small[order]][:n_codes]
+    rows = np.arange(len(drawn))
     if ax is None:
-        ax = new_axes(8.2, _ROW * 1.1 * max(len(codes), 1) + 0.9)
-    low, high, point = limits[codes, 0], limits[codes, 1], risk[codes]
+        ax = new_axes(8.2, _ROW * 1.1 * max(len(drawn), 1) + 0.9)
+    low, high, point = limits[drawn, 0], limits[drawn, 1], risk[drawn]
     first, last = _log_range(np.concatenate([low, high, point]))
     left, right = np.clip(low, first, last), np.clip(high, first, last)
     ax.axvline(1.0, color=SOFT, linewidth=1.0, zorder=0)
     ax.hlines(rows, left, right, color=INK, linewidth=1.2, zorder=2)
-    inside = (point >= first) & (point <= last)
-    ax.scatter(
-        point[inside], rows[inside], s=42, color=group_color(group), edgecolors=INK, zorder=3
-    )
+    visible = (point >= first) & (point <= last)
+    ax.scatter(point[visible], rows[visible], s=42, color=fill, edgecolors=INK, zorder=3)
     for beyond, x, marker in ((high > last, last, ">"), (low < first, first, "<")):
         if beyond.any():  # without a point, layout would take it for one at the corner
             ax.plot(np.full(beyond.sum(), x), rows[beyond], marker, color=INK, ms=5, clip_on=False)
     ax.set_xscale("log")
     ax.set_xlim(first, last)
-    ax.set_ylim(len(codes) - 0.4, -1.5)
+    ax.set_ylim(len(drawn) - 0.4, -1.5)
     _log_ticks(ax, first, last)
-    ax.set_yticks(rows, [code_names[c] for c in codes], fontsize=9)
+    ax.set_yticks(rows, [code_names[c] for c in drawn], fontsize=9)
     ax.set_xlabel(
         f"relative risk, group {group} against the rest ({100 * profiles.confidence:g} % interval)",
         fontsize=9,
     )
     bare(ax, "bottom")
-    _write_frequencies(ax, profiles, group, codes)
+    _write_frequencies(ax, profiles, group, drawn)
     return ax
 
 

@@ -15,8 +15,11 @@ from momentree.report.figures_records_canvas import (
     LINE,
     SOFT,
     bare,
+    check_colors,
     check_labels_of,
-    group_color,
+    check_min_cell,
+    hidden_sizes,
+    is_small,
     mark_panels,
     new_axes,
     nice_top,
@@ -30,6 +33,9 @@ __all__ = ["plot_group_sizes", "plot_outcome_rates", "plot_stability"]
 
 _ROW = 0.3
 _PANEL = 0.86
+_MOST_ACROSS = 6
+_BETWEEN = 2.0
+"""Rows left free between two blocks of classes: for the names of the classes."""
 _BLUE = "#0072b2"
 
 
@@ -38,6 +44,8 @@ def plot_group_sizes(
     ax: Axes | None = None,
     *,
     group_names: Sequence[Any] | None = None,
+    colors: Sequence[Any] | None = None,
+    min_cell: int | None = 5,
 ) -> Axes:
     """Draw the share of records in each group with its interval.
 
@@ -49,36 +57,47 @@ def plot_group_sizes(
         Where to draw; None makes a new figure with a height that fits.
     group_names : sequence of length k, default=None
         Names of the groups; None is their numbers.
+    colors : sequence of length k, default=None
+        Colours of the groups, such as :func:`group_colors` gives; None is those of flat groups.
+    min_cell : int >= 1 or None, default=5
+        Groups of fewer records have no bar, and nor has the smallest other one, which would tell
+        them; None draws all.
 
     Returns
     -------
     Axes
-        A bar for each group, with its number of records beside it.
+        A bar for each group, with its number of records beside it; "<5" and "*" stand for those
+        that are hidden.
 
     Raises
     ------
     InvalidDataError
-        If names are not as many as groups.
+        If names or colours are not as many as groups.
+    InvalidParameterError
+        When ``min_cell`` < 1.
 
     Examples
     --------
     >>> import numpy as np
     >>> from momentree.metrics import group_profiles
     >>> from momentree.report import plot_group_sizes
-    >>> profiles = group_profiles(np.ones((4, 1)), [0, 0, 0, 1])
+    >>> profiles = group_profiles(np.ones((40, 1)), np.repeat([0, 1], [30, 10]))
     >>> [text.get_text() for text in plot_group_sizes(profiles).texts]
-    ['3', '1']
+    ['30', '10']
     """
     k = len(profiles.sizes)
     names = check_labels_of("group_names", group_names, k)
     ax = new_axes(6.4, _ROW * k + 0.8) if ax is None else ax
     rows = np.arange(k)
-    low, high = 100.0 * profiles.share_intervals.T
-    ax.barh(rows, 100.0 * profiles.shares, height=0.72, color=[group_color(g) for g in range(k)])
-    ax.hlines(rows, low, high, color=INK, linewidth=1.1)
+    hidden = hidden_sizes(profiles.n_records, check_min_cell(min_cell))
+    seen = np.array([sign is None for sign in hidden])
+    low, high = 100.0 * np.where(seen, profiles.share_intervals.T, 0.0)
+    shares = 100.0 * np.where(seen, profiles.shares, 0.0)
+    ax.barh(rows, shares, height=0.72, color=check_colors(colors, k))
+    ax.hlines(rows[seen], low[seen], high[seen], color=INK, linewidth=1.1)
     for row, (end, size) in enumerate(zip(high, profiles.sizes, strict=True)):
         ax.annotate(
-            f"{size:,.0f}",
+            hidden[row] or f"{size:,.0f}",
             (end, row),
             xytext=(5, 0),
             textcoords="offset points",
@@ -87,7 +106,7 @@ def plot_group_sizes(
             color=INK,
         )
     ax.set_ylim(k - 0.4, -0.6)
-    ax.set_xlim(0.0, 1.12 * float(high.max()))
+    ax.set_xlim(0.0, 1.12 * float(high.max()) or 1.0)
     ax.set_yticks(rows, names, fontsize=9)
     ax.set_xlabel(f"% of records ({100 * profiles.confidence:g} % interval)", fontsize=9)
     bare(ax, "bottom")
@@ -100,6 +119,8 @@ def plot_outcome_rates(
     *,
     group_names: Sequence[Any] | None = None,
     outcome: str = "outcome",
+    colors: Sequence[Any] | None = None,
+    min_cell: int | None = 5,
 ) -> Axes:
     """Draw how often an outcome occurs in each group, against the whole.
 
@@ -113,17 +134,30 @@ def plot_outcome_rates(
         Names of the groups; None is their numbers.
     outcome : str, default="outcome"
         What the outcome is called.
+    colors : sequence of length k, default=None
+        Colours of the groups, such as :func:`group_colors` gives; None is those of flat groups.
+    min_cell : int >= 1 or None, default=5
+        Smaller numbers of records above zero, and what is computed from them, are not drawn;
+        None draws all.
 
     Returns
     -------
     Axes
-        A row for each group and a column for each class, all on the same scale. The point is the
-        rate, the line through it the interval, the upright line the rate of all records.
+        A row for each group and a column for each class, all on the same scale; more than six
+        classes stand in several blocks, one below the other. The point is the rate, the line
+        through it the interval, the upright line the rate of all records; "<5" is a hidden one.
 
     Raises
     ------
     InvalidDataError
-        If names are not as many as groups, or no outcome is known.
+        If names or colours are not as many as groups, or no outcome is known.
+    InvalidParameterError
+        When ``min_cell`` < 1.
+
+    Notes
+    -----
+    What is hidden is not protected against subtraction, as it is in the report: of two classes
+    that are all there are, one tells the other.
 
     Examples
     --------
@@ -138,32 +172,49 @@ def plot_outcome_rates(
         msg = "no outcome is known of these records; choose an outcome with values"
         raise InvalidDataError(msg)
     names = check_labels_of("group_names", group_names, k)
+    least = check_min_cell(min_cell)
+    fills = np.array(check_colors(colors, k), dtype=object)
+    small = is_small(rates.counts, least)
+    blocks = -(-c // _MOST_ACROSS)
+    across = -(-c // blocks)
+    apart = k + _BETWEEN
     if ax is None:
-        ax = new_axes(2.4 + (4.0 if c == 1 else 1.7 * c), _ROW * k + 1.0)
+        width = 4.0 if c == 1 else 1.7 * across
+        ax = new_axes(2.4 + width, _ROW * (apart * blocks - _BETWEEN) + 1.0)
     rows = np.arange(k)
-    top = nice_top(rates.intervals)
+    top = nice_top(np.where(small[..., None], np.nan, rates.intervals))
     scale = _PANEL / top
     for j in range(c):
-        ax.axvline(j, color=LINE, linewidth=0.8, zorder=0)
-        if np.isfinite(rates.overall[j]):
-            ax.axvline(j + rates.overall[j] * scale, color=SOFT, linewidth=1.0, zorder=0)
-        low, high = rates.intervals[:, j].T * scale + j
-        ax.hlines(rows, low, high, color=INK, linewidth=1.2, zorder=2)
+        x, y = j % across, rows + apart * (j // across)
+        ends = [y[0] - 0.6, y[-1] + 0.6]
+        ax.plot([x, x], ends, color=LINE, linewidth=0.8, zorder=0)
+        whole = rates.counts[:, j].sum()
+        if np.isfinite(rates.overall[j]) and not is_small(whole, least) and rates.overall[j] <= top:
+            at = x + rates.overall[j] * scale
+            ax.plot([at, at], ends, color=SOFT, linewidth=1.0, zorder=0)
+        seen = ~small[:, j]
+        low, high = rates.intervals[seen, j].T * scale + x
+        ax.hlines(y[seen], low, high, color=INK, linewidth=1.2, zorder=2)
         ax.scatter(
-            rates.rates[:, j] * scale + j,
-            rows,
+            rates.rates[seen, j] * scale + x,
+            y[seen],
             s=42,
-            color=[group_color(g) for g in range(k)],
+            color=list(fills[seen]),
             edgecolors=INK,
             zorder=3,
+            clip_on=False,  # of a point at 0 % half is beyond the axis
         )
+        for row in y[~seen]:
+            ax.text(x + 0.02, row, f"<{least}", va="center", fontsize=8, color=SOFT)
         if c > 1:
-            ax.text(j, -0.8, plain(rates.classes[j], 22), va="bottom", fontsize=8, color=INK)
-    ax.set_ylim(k - 0.4, -0.6)
-    ax.set_xlim(-0.02, c)
-    ax.set_yticks(rows, names, fontsize=9)
+            title = plain(rates.classes[j], 22)
+            ax.text(x, y[0] - 0.8, title, va="bottom", fontsize=8, color=INK)
+    ax.set_ylim(apart * blocks - _BETWEEN - 0.4, -0.6)
+    ax.set_xlim(-0.02, across)
+    places = np.concatenate([rows + apart * block for block in range(blocks)])
+    ax.set_yticks(places, names * blocks, fontsize=9)
     steps = {0.2: 4, 0.3: 3, 0.4: 4, 0.6: 3, 0.8: 4}.get(top, 5)
-    mark_panels(ax, c, _PANEL, top, steps if c == 1 else 1)
+    mark_panels(ax, across, _PANEL, top, steps if c == 1 else 1)
     what = plain(outcome) if c > 1 else f"{plain(outcome)}: {plain(rates.classes[0])}"
     what += f" ({100 * rates.confidence:g} % interval; upright: all records)"
     ax.set_xlabel(what, fontsize=9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from momentree.exceptions import InvalidDataError
 from momentree.metrics import group_profiles
 from momentree.report.figures_records_canvas import (
     bare,
+    check_colors,
     check_labels_of,
     check_number,
-    group_color,
     new_axes,
 )
 
@@ -36,12 +36,14 @@ _DOTS = 1200
 def plot_record_heatmap(
     X: Any,
     labels: ArrayLike,
-    names: Sequence[Any] | None = None,
+    names: Sequence[Any] | Mapping[Any, Any] | None = None,
     ax: Axes | None = None,
     *,
     n_codes: int = 40,
     max_rows: int = 600,
     group_names: Sequence[Any] | None = None,
+    codes: Sequence[Any] | NDArray[Any] | None = None,
+    colors: Sequence[Any] | None = None,
 ) -> Axes:
     """Draw which records have which codes, records ordered by group.
 
@@ -51,8 +53,9 @@ def plot_record_heatmap(
         1 where a record has a code, 0 where it has not, NaN where that is not known.
     labels : array-like of int of shape (n,)
         Group of each record, 0 to k - 1.
-    names : sequence of length d, default=None
-        Names of the codes; None is their numbers. Long ones are cut.
+    names : sequence of length d or mapping, default=None
+        Names of the codes, or a mapping of codes to names, for which `codes` are needed; None is
+        the codes, or else numbers. Long ones are cut.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
     n_codes : int >= 1, default=40
@@ -62,6 +65,10 @@ def plot_record_heatmap(
         the share of them that has the code; a group has one line at least.
     group_names : sequence of length k, default=None
         Names of the groups; None is their numbers.
+    codes : sequence of length d, default=None
+        Code of each column, such as ``records.codes``.
+    colors : sequence of length k, default=None
+        Colours of the groups, such as :func:`group_colors` gives; None is those of flat groups.
 
     Returns
     -------
@@ -71,16 +78,16 @@ def plot_record_heatmap(
     Raises
     ------
     InvalidDataError
-        If X holds other values than 0, 1 and NaN, labels do not fit, or names are not as many as
-        codes or groups.
+        If X holds other values than 0, 1 and NaN, labels do not fit, or names, codes or colours
+        are not as many as codes or groups, or names are a mapping and there are no codes.
     InvalidParameterError
         When ``n_codes`` or ``max_rows`` < 1.
 
     Notes
     -----
-    Fig. 4.3a of [1]. The picture shows single records where there are no more than ``max_rows``:
-    do not publish it where that may tell who they are. Time O(nnz), memory O(max_rows n_codes)
-    beside the data.
+    Fig. 4.3a of [1]. It hides nothing, and shows single records where there are no more than
+    ``max_rows``: do not publish it where that may tell who they are. Time O(nnz), memory
+    O(max_rows n_codes) beside the data.
 
     References
     ----------
@@ -101,7 +108,8 @@ def plot_record_heatmap(
     whole = group_profiles(X, groups)
     sizes = whole.n_records.astype(np.intp)
     k, d = whole.counts.shape
-    code_names = check_labels_of("names", names, d)
+    code_names = check_labels_of("names", names, d, codes=codes)
+    fills = check_colors(colors, k)
     titles = _titles(group_names, sizes)
     common = np.argsort(-np.nan_to_num(whole.overall), kind="stable")[:n_codes]
     lines = _lines(sizes, max_rows)
@@ -113,7 +121,7 @@ def plot_record_heatmap(
     inside = place * np.repeat(lines, sizes) // np.repeat(np.maximum(sizes, 1), sizes)
     line_of[order] = np.repeat(starts, sizes) + inside
     density = group_profiles(_columns(X, common), line_of, n_groups=int(lines.sum())).frequencies
-    picture = _picture(density, np.repeat(np.arange(k), lines))
+    picture = _picture(density, np.repeat(np.arange(k), lines), fills)
     if ax is None:
         ax = new_axes(2.2 + 0.2 * max(len(common), 12), 7.6)
     m, n_lines = len(common), len(picture)
@@ -157,10 +165,11 @@ def _columns(X: Any, codes: NDArray[np.intp]) -> Any:
     return table[:, codes]
 
 
-def _picture(density: Floats, groups: NDArray[np.intp]) -> NDArray[np.uint8]:
+def _picture(density: Floats, groups: NDArray[np.intp], fills: list[Any]) -> NDArray[np.uint8]:
     """Return the colours of lines and codes: the ground of the group, darker where codes are."""
-    k = int(groups.max()) + 1
-    ground = np.array([1.0 - _PALE * (1.0 - np.array(group_color(g))) for g in range(k)])[groups]
+    from matplotlib.colors import to_rgb
+
+    ground = np.array([1.0 - _PALE * (1.0 - np.array(to_rgb(fill))) for fill in fills])[groups]
     known = np.isfinite(density)
     share = np.where(known, density, 0.0)[:, :, None]
     colors = (1.0 - share) * ground[:, None, :] + share * _INK_RGB

@@ -130,7 +130,8 @@ def few_codes(X: sp.csr_array[Any]) -> int:
     int
         The lower quartile of the number of codes.
     """
-    held = np.asarray((X == 1).sum(axis=1)).ravel()
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    held = np.bincount(rows[X.data == 1], minlength=X.shape[0])
     return int(np.quantile(held, 0.25, method="lower"))
 
 
