@@ -104,10 +104,11 @@ class LiftedMoments:
             a, b = rows[start : start + COLUMNS_AT_ONCE], columns[start : start + COLUMNS_AT_ONCE]
 
             def pairs(Z: Floats, at: slice, a: Ints = a, b: Ints = b) -> Floats:
-                out = Z[:, a]
-                out *= Z[:, b]
+                out = np.empty((len(Z), len(a)))
+                for column, left, right in zip(out.T, Z.T[a], Z.T[b], strict=True):
+                    np.multiply(left, right, out=column)
                 out *= r3[at, None]
-                return np.asarray(out)
+                return out
 
             H[:, a, b] = H[:, b, a] = self._back_of(W.T, pairs)
         return H

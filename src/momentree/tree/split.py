@@ -203,20 +203,20 @@ def sides_of(
         scores = rule.of_block(B).T  # a row a side: what follows goes over whole rows
         top = reduce(np.maximum, scores)
         best = [score == top for score in scores]
-        several = reduce(np.add, [one.astype(np.int8) for one in best]) > 1
-        taken, here = np.zeros(len(v), dtype=bool), np.zeros(len(v), dtype=side.dtype)
+        several = reduce(np.add, [one.view(np.int8) for one in best]) > 1
+        here = side[B.at]  # each block has rows of its own
+        here[:] = len(best) - 1
+        for i in reversed(range(len(best) - 1)):
+            np.copyto(here, i, where=best[i])
         groups = np.empty((len(v), len(best)))
+        for i, column in enumerate(groups.T):
+            np.multiply(v, here == i, out=column)
         out = np.zeros((p + 3, len(best)))
-        for i, one in enumerate(best):
-            mine = one & ~taken
-            taken |= one
-            here[mine] = i
-            groups[:, i] = v * mine
-            out[p, i] = groups[:, i].sum()
-            out[p + 1, i] = v @ (one & ~several)
-        out[p + 2] = np.count_nonzero(several)
         out[:p] = B.tdot(groups)
-        side[B.at] = here  # each block has rows of its own
+        out[p] = out[p + 1] = groups.sum(axis=0)
+        out[p + 2] = np.count_nonzero(several)
+        if out[p + 2, 0]:
+            out[p + 1] = groups[~several].sum(axis=0)
         return out
 
     total = rows.sum(kernel)
