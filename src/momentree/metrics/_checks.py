@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Protocol, Self
 
@@ -10,8 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
-__all__ = ["Clusterer", "check_labels", "check_positive", "fitted_labels", "outcome_classes"]
+__all__ = [
+    "OTHER",
+    "Clusterer",
+    "check_labels",
+    "check_positive",
+    "fitted_labels",
+    "outcome_classes",
+]
 
+OTHER = "other"
+"""Class of all that have no class of their own."""
+_NUMBER = re.compile(r"(?:^-)?\d+(?:[.,]\d+)?")
+_BELOW = ("<", "under", "below", "up to", "less", "before", "bis", "unter")
 MAX_NUMBERS = 10
 """Numbers with more values than this are measured, not named: they need a threshold."""
 MAX_CLASSES = 50
@@ -125,6 +138,25 @@ def outcome_classes(
         )
         raise InvalidDataError(msg)
     order = sorted(kinds) if numeric else sorted(kinds, key=str)
+    if not numeric:
+        order = [order[j] for j in _natural_order([str(kind) for kind in order])]
     place = {kind: i for i, kind in enumerate(order)}
     codes[~missing] = [place[value] for value in known]
     return codes, [f"{kind:g}" if numeric else str(kind) for kind in order], False
+
+
+def _natural_order(names: Sequence[str]) -> list[int]:
+    """Return the order of classes: by the first number of each, else by name; "other" is last."""
+    found = [_NUMBER.search(name) for name in names]
+    kinds = [name for name in names if name != OTHER]
+    by_number = all(hit for hit, name in zip(found, names, strict=True) if name != OTHER)
+
+    def place(j: int) -> tuple[bool, float, bool, str]:
+        hit = found[j]
+        if not by_number or hit is None:
+            return names[j] == OTHER and len(kinds) > 0, 0.0, False, names[j]
+        # "< 1" comes before "1 to 17", and "75 and over" after "75".
+        below = any(word in names[j].lower() for word in _BELOW)
+        return False, float(hit[0].replace(",", ".")), not below, names[j]
+
+    return sorted(range(len(names)), key=place)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.metrics._checks import outcome_classes
+from momentree.metrics._checks import OTHER, outcome_classes
 from momentree.report.documents import clean_text
 from momentree.report.numbers import percent
 from momentree.report.records_privacy import (
@@ -27,9 +26,6 @@ __all__ = ["class_rate", "count_outcomes", "rate_texts"]
 _MAX_NUMBERS = 10
 _MAX_CLASSES = 20
 """Categories beyond these are joined: a longer list is not read."""
-_OTHER = "other"
-_NUMBER = re.compile(r"(?:^-)?\d+(?:[.,]\d+)?")
-_BELOW = ("<", "under", "below", "up to", "less", "before", "bis", "unter")
 _YES = {"", "yes", "y", "true", "t", "1"}
 
 
@@ -70,11 +66,6 @@ def count_outcomes(
         series, quarters = _few(values)
         classes, names, binary = outcome_classes(series, len(labels), None)
         names = [label.partition(" ")[2] for label in names] if quarters else names
-        order = _natural_order(names)
-        if not (binary or quarters):
-            # The last place is that of records in which it is not known.
-            classes = np.append(np.argsort(order), -1)[classes]
-            names = [names[j] for j in order]
         table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
         np.add.at(table, (labels, classes), 1)  # the last column, -1, holds missing ones
         if binary:
@@ -188,23 +179,6 @@ def class_rate(
     return (min(float(ones[groups].sum()) / known, 1.0) if known > 0 else float("nan")), guessed
 
 
-def _natural_order(names: Sequence[str]) -> list[int]:
-    """Return the order of classes: by the first number of each, else by name; "other" is last."""
-    found = [_NUMBER.search(name) for name in names]
-    kinds = [name for name in names if name != _OTHER]
-    by_number = all(hit for hit, name in zip(found, names, strict=True) if name != _OTHER)
-
-    def place(j: int) -> tuple[bool, float, bool, str]:
-        hit = found[j]
-        if not by_number or hit is None:
-            return names[j] == _OTHER and len(kinds) > 0, 0.0, False, names[j]
-        # "< 1" comes before "1 to 17", and "75 and over" after "75".
-        below = any(word in names[j].lower() for word in _BELOW)
-        return False, float(hit[0].replace(",", ".")), not below, names[j]
-
-    return sorted(range(len(names)), key=place)
-
-
 def _few(values: Any) -> tuple[Any, bool]:
     """Return an outcome of few values, rare ones joined, and whether it is quarters of numbers."""
     # Here and not above: figures and topics never ask for it, and it is slow to load.
@@ -227,7 +201,7 @@ def _few(values: Any) -> tuple[Any, bool]:
     order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
     kept = set(order[: _MAX_CLASSES - 1])
     texts = series.astype(object)
-    return texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), _OTHER), False
+    return texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), OTHER), False
 
 
 def _quarters(series: Any) -> Any:
