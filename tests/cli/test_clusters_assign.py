@@ -77,6 +77,18 @@ def test_another_table_with_other_columns(run, groups_model, tmp_path):
     assert run("assign", groups_model[0], path, *options, "--quiet").stderr == ""
 
 
+def test_a_title_and_a_column_to_ignore(run, refuses, groups_model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("New cases\nday,codes\n1,5856\n1,V270\n2,5856\n")
+    options = ["--code-column", "codes", "--skip-rows", 1]
+    assert "pass --skip-rows 1" in refuses("assign", groups_model[0], path, *options[:2])
+    line = refuses("assign", groups_model[0], path, *options)
+    assert "if each row is a record, leave these out with --ignore" in line
+    rows = rows_of(run("assign", groups_model[0], path, *options, "--ignore", "d*"))
+    assert [row["id"] for row in rows] == ["1", "2", "3"]
+    assert rows[0]["group"] == rows[2]["group"] != rows[1]["group"]
+
+
 def test_union_by_of_the_fit(run, records, tmp_path):
     rows = ["patient,icd"]
     for i, record in enumerate(records):
@@ -108,7 +120,7 @@ def test_options_of_documents_are_refused(refuses, groups_model, records_table, 
     assert f"{option} is for documents" in line
 
 
-@pytest.mark.parametrize("option", ["--code-column", "--union-by", "--sheet"])
+@pytest.mark.parametrize("option", ["--code-column", "--union-by", "--sheet", "--ignore"])
 def test_options_of_records_are_refused(refuses, model, lasting_table, option):
     assert f"{option} is for records" in refuses("assign", model, lasting_table, option, "x")
 
@@ -118,5 +130,7 @@ def test_bad_new_records(refuses, groups_model, tmp_path):
     assert "none.csv" in refuses("assign", model, tmp_path / "none.csv")
     path = tmp_path / "t.csv"
     path.write_text("visit_id,note\na,nothing\nb,of use\n")
-    assert "--code-column" in refuses("assign", model, path)
+    line = refuses("assign", model, path)
+    assert "none of the columns from which the model reads codes, 'DX1', 'DX2'" in line
+    assert "--code-column" in line
     assert "no column 'ICD'" in refuses("assign", model, path, "--code-column", "ICD")

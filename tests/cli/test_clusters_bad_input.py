@@ -84,6 +84,42 @@ def test_values_that_are_not_zero_or_one(refused, tmp_path):
     assert "'7'" in line
 
 
+def wide_lines(records, yes, no):
+    """The records as a table of ticks, with an outcome and an age."""
+    codes = sorted({r[f"DX{j}"][:3] for r in records for j in range(1, 7)} - {""})
+    lines = ["visit_id,age," + ",".join(codes) + ",died"]
+    for i, r in enumerate(records):
+        has = {r[f"DX{j}"][:3] for j in range(1, 7)}
+        ticks = ",".join(yes if code in has else no for code in codes)
+        lines.append(f"{r['visit_id']},{40 + i % 9},{ticks},{int(r['died'] == 'yes')}")
+    return lines
+
+
+def test_a_wide_table_of_ones_with_all_that_stands_in_the_way(refused, run, records, tmp_path):
+    """A title, an age, an outcome, and nothing for no: each refusal names the option to take."""
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["Visits of 2024", "", *wide_lines(records, "1", "")]) + "\n")
+    assert "pass --skip-rows 2," in refused(path)
+    options = ["--skip-rows", 2]
+    assert "leave it out with --ignore" in refused(path, *options)
+    options += ["--ignore", "age"]
+    assert "pass --empty zero if it means" in refused(path, *options)
+    result = run("clusters", path, *options, "--empty", "zero", "-k", 4)
+    assert result.exit_code == 0, result.output
+    assert "may be outcomes: 'died' (name them in --outcome" in result.stderr
+    result = run("clusters", path, *options, "--empty", "zero", "-k", 4, "--outcome", "died")
+    assert result.exit_code == 0, result.output
+    assert "240 records, 20 codes, 4 groups" in result.stdout
+    assert "may be outcomes" not in result.stderr
+
+
+def test_one_code_a_row_beside_an_unknown_id(refused, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("Behandlung,Diagnosis\n" + "7001,585.6\n7001,403.91\n7002,V27.0\n" * 5)
+    line = refused(path)
+    assert "values repeat in 'Behandlung'. Name the column of the ids with --id-column" in line
+
+
 def test_another_system_of_codes(refused, records_table):
     assert "pass --rollup icd9" in refused(records_table, "--rollup", "icd10")
     assert "--rollup icd11 is neither" in refused(records_table, "--rollup", "icd11")

@@ -56,7 +56,8 @@ CASES = {
         "key,A,B,C,age,days\n71,1,0,1,41,\n72,0,1,1,38,9\n",
         {},
         InvalidDataError,
-        r"line 2, column 'key', holds '71', .*; so do 2 other columns, 'age', 'days': mend them",
+        "line 2, column 'key', holds '71', .*; other columns with such values are 'age', 'days': "
+        "mend them",
     ),
     "ones and nothing beside an outcome": (
         "id,A,B,C,death\n1,1,,,0\n2,,1,,1\n3,,1,1,0\n",

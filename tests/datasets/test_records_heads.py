@@ -38,6 +38,13 @@ def test_a_title_above_the_names_is_told_and_skipped(tmp_path, above):
             written(tmp_path, above + TABLE, skip_rows=2 if n == 3 and ",," in above else 1)
 
 
+def test_codes_may_be_names_of_columns(tmp_path):
+    text = "Discharges,,,\nid,250,401,428\na,1,0,0\nb,0,1,0\nc,0,0,1\n"
+    with pytest.raises(ReadError, match=r"'id', '250', '401', '428'\): pass skip_rows=1"):
+        written(tmp_path, text)
+    assert written(tmp_path, text, skip_rows=1).codes.tolist() == ["250", "401", "428"]
+
+
 def test_lines_are_counted_from_the_start_of_the_file(tmp_path):
     text = "A title\nof two lines\n" + TABLE
     with pytest.raises(ReadError, match="line 7, has 4 fields where the first line has 3"):
@@ -56,6 +63,8 @@ def test_lines_are_counted_from_the_start_of_the_file(tmp_path):
         "codes\nA1;B1\nA1;C1\nB1;C1\nA1;B1\n",
         ",A,B,\n7,1,0,\n8,0,1,\n9,1,1,\n",
         "id;diagnosis\n1;A1\n2;B1\n",
+        ",code\na,A1\nb,25000\n",
+        "A,,\n1,0,1\n0,1,0\n",
     ],
 )
 def test_other_first_rows_are_names(tmp_path, text):
@@ -77,7 +86,7 @@ def test_spreadsheets_with_a_title(tmp_path):
         read_records(file, **ALL)
     records = read_records(file, skip_rows=3, **ALL)
     assert as_sets(records) == {"a": {"A1"}, "b": {"B1"}, "c": {"A1"}}
-    sheets = "'Codes', 'About', 'Empty': name one with sheet"
+    sheets = "'Codes', 'About', 'Empty', and sheet='About' reads the second"
     with pytest.raises(
         EmptyCorpusError, match=f"no rows below the names .*; its sheets are {sheets}"
     ):

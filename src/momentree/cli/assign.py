@@ -37,7 +37,7 @@ New records, read as those of momentree clusters were:\n
 """
 
 _FOR_TEXT = ("text_column", "vocabulary")
-_FOR_RECORDS = ("code_column", "union_by", "sheet", "skip_rows")
+_FOR_RECORDS = ("code_column", "union_by", "sheet", "skip_rows", "ignore")
 
 
 @guarded(less="give a smaller part of the input at a time")
@@ -96,6 +96,13 @@ def assign(
             min=0, metavar="N", help="For records: rows above the one that names the columns."
         ),
     ] = 0,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="For records: column that is neither code nor id, or pattern; may be repeated.",
+        ),
+    ] = None,
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of text files.")
     ] = "utf-8",
@@ -147,6 +154,7 @@ def assign(
             "union_by": union_by,
             "sheet": sheet,
             "skip_rows": skip_rows,
+            "ignore_columns": ignore or (),
         }
         ids, header, found = _assign_records(loaded, source, reading, progress, quiet=quiet)
         places = f"{len(header) - 3} groups"

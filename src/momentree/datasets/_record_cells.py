@@ -265,7 +265,7 @@ def _neither(table: Table, strange: dict[str, tuple[Cells, NDArray[Any]]], *, ch
     name, (cells, kinds) = next(iter(strange.items()))
     row = cells.first(kinds == _OTHER)
     others = list(strange)[1:]
-    also = f"; so do {many(len(others), 'other column')}, {some(others)}" if others else ""
+    also = f"; other columns with such values are {some(others)}" if others else ""
     them = "them" if others else "it"
     todo = (
         f"leave {them} out of code_columns"

@@ -242,7 +242,9 @@ def _read_excel(path: Path, sheet: str | None, skip: int) -> Table:
 
 
 def _other_sheets(names: Sequence[str]) -> str:
-    return f"; its sheets are {listed(names)}: name one with sheet" if len(names) > 1 else ""
+    if len(names) < 2:
+        return ""
+    return f"; its sheets are {listed(names)}, and sheet={names[1]!r} reads the second"
 
 
 def _as_written(cell: object) -> str:

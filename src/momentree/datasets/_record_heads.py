@@ -39,10 +39,12 @@ def check_head(
     """
     width = max(map(len, rows))
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
-    if width < 2 or 2 * filled[0] > width:
+    # R and pandas write no name above the numbers of rows.
+    named = filled[0] + (not rows[0][0].strip())
+    if width < 2 or 2 * named > width:
         return
     for row, n, skip in zip(rows[1:], filled[1:], skips[1:], strict=True):
-        if n > filled[0] and 5 * n >= 4 * width and not any(map(_is_number, row)):
+        if n > filled[0] and 5 * n >= 4 * width and _may_be_names(row):
             msg = (
                 f"{path}: its first row names {filled[0]} of {width} columns, and row {skip + 1:,} "
                 f"looks like their names ({listed(row, 4)}): pass skip_rows={skip}, or name all "
@@ -97,12 +99,12 @@ def _parsed(lines: Sequence[str], separator: str) -> tuple[list[list[str]], list
     return rows, above
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", "."))
-    except ValueError:
-        return False
-    return True
+def _may_be_names(row: Sequence[str]) -> bool:
+    """Tell names of columns from values: all differ, and numbers are long enough for codes."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    numbers = [cell for cell in cells if cell.replace(",", ".").replace(".", "", 1).isdigit()]
+    short = any(len(number) < 3 for number in numbers)
+    return len(numbers) < len(cells) == len(set(cells)) and not short
 
 
 def _has_digit(cell: str) -> bool:
