@@ -12,10 +12,10 @@ from rich.text import Text
 
 from momentree.cli import _work
 from momentree.cli._edits import Edit, apply_edits
-from momentree.cli._group_files import GROUP_NAMES, json_content, names_in, write_groups
+from momentree.cli._group_files import FEW_CODES, GROUP_NAMES, json_content, names_in, write_groups
 from momentree.cli._groups import draw_groups, draw_outcomes, draw_quality, tell_codes
-from momentree.cli._guard import in_options
 from momentree.cli._progress import seconds
+from momentree.cli._reasons import in_plain_words
 from momentree.cli._terminal import print_text, stdout_console
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 
@@ -115,7 +115,7 @@ def run(job: Job) -> None:
         write("--output", lambda path: _work.write_report(path, summary))
         write("--csv", lambda path: write_groups(path, edited, records, names))
         write("--json", lambda path: _work.write_json(path, json_content(summary, remarks)))
-        config = {**records.coder.to_dict(), GROUP_NAMES: names}
+        config = {**records.coder.to_dict(), GROUP_NAMES: names, FEW_CODES: summary["few_codes"]}
         write("--save", lambda path: edited.save(path, vectorizer_config=config))
     if not job.quiet:
         if summary["n_leaves"] == 1 and not job.flat:
@@ -196,7 +196,7 @@ def _why(fitted: Any) -> str:
     leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
     # That it has as many leaves as were asked for was true before EM emptied one.
     reasons = [leaf.reason for leaf in leaves if "max_leaf_nodes" not in leaf.reason]
-    return in_options(next(filter(None, reasons), ""))
+    return in_plain_words(next(filter(None, reasons), ""))
 
 
 def _quality(job: Job, fitted: Any, edited: Any, X: Any) -> dict[str, Any]:
@@ -252,7 +252,8 @@ def _powers(job: Job, labels: Any) -> tuple[dict[str, Any], dict[str, str]]:
         if min(map(min, counts)) >= 0:
             exact[name] = power
         elif power.auc is not None:
-            coarse[f"{name}: told from the group alone"] = f"AUC about {power.auc:.1f}"
+            told = f"AUC about {power.auc:.1f} (0.5 tells nothing, 1 everything)"
+            coarse[f"{name}: guessed from the group alone"] = told
     return exact, coarse
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from momentree.exceptions import InvalidParameterError
+from momentree.cli._reasons import in_plain_words
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 __all__ = ["Edit", "InOrder", "apply_edits", "read_edits"]
 
@@ -132,7 +133,11 @@ def apply_edits(estimator: Any, X: Any, edits: Iterable[Edit], tell: Callable[[s
         if edit.n_groups is None:
             estimator = estimator.merge_groups(X, list(edit.groups))
         else:
-            estimator = estimator.split_group(X, edit.groups[0], n_groups=edit.n_groups)
+            try:
+                estimator = estimator.split_group(X, edit.groups[0], n_groups=edit.n_groups)
+            except InvalidDataError as error:
+                message = f"{edit.text}: {in_plain_words(str(error))}"
+                raise InvalidDataError(message) from error
             made = _n_groups(estimator, X) - k + 1
             if made < edit.n_groups:
                 tell(f"{edit.text} made {made} groups, as no more could be told apart")

@@ -12,10 +12,19 @@ from momentree.cli import _work
 if TYPE_CHECKING:
     from momentree.datasets import Records
 
-__all__ = ["GROUP_NAMES", "assigned", "json_content", "names_in", "names_of", "write_groups"]
+__all__ = [
+    "FEW_CODES",
+    "GROUP_NAMES",
+    "assigned",
+    "json_content",
+    "names_in",
+    "names_of",
+    "write_groups",
+]
 
 GROUP_NAMES = "group_names"
-"""Entry beside the settings of the reader, in the file of a model."""
+FEW_CODES = "few_codes"
+"""Entries beside the settings of the reader, in the file of a model."""
 _JSON_CODES = 20
 
 

@@ -135,7 +135,9 @@ def tell_codes(summary: Mapping[str, Any], console: Console) -> Text:
         if node["rest"]:
             held = fixed(node["codes_per_record"], 1)
             whole = fixed(summary["nodes"][0]["codes_per_record"], 1)
-            told.insert(0, f"Few codes, {held} a record ({whole} in all), none in half of them: a rest")
+            told.insert(
+                0, f"Few codes, {held} a record ({whole} in all), none in half of them: a rest"
+            )
         lines = _wrapped(told or ["(no common codes)"], console.width - indent, style)
         for i, line in enumerate(lines):
             head = str(node["leaf"]).ljust(indent) if i == 0 else " " * indent
@@ -201,10 +203,13 @@ def draw_quality(summary: Mapping[str, Any]) -> list[str]:
             f"{stability['low']:.2f} to {stability['high']:.2f} (1: the same groups each time)"
         )
     for power in quality["predictive_power"]:
-        auc = "" if power["auc"] is None else f", AUC {power['auc']:.2f}"
+        auc = ""
+        if power["auc"] is not None:
+            auc = f"; AUC {power['auc']:.2f} (0.5 tells nothing, 1 everything)"
         lines.append(
-            f"{power['name']}: told from the group alone in {100 * power['accuracy']:.1f}% of "
-            f"records, without it in {100 * power['baseline']:.1f}%{auc}"
+            f"{power['name']}: guessed from the group alone, {100 * power['accuracy']:.1f}% of "
+            f"records are right; guessing the most frequent answer for all, "
+            f"{100 * power['baseline']:.1f}%{auc}"
         )
     lines += [f"{name}: {value}" for name, value in quality["other"]]
     return lines

@@ -225,13 +225,23 @@ def _assign_records(
 
         config = dict(model.vectorizer_config_)
         names = config.pop(_group_files.GROUP_NAMES, None)
+        few_codes = config.pop(_group_files.FEW_CODES, 0)
         coder = RecordCoder.from_dict(config)
         # All are to be assigned: none has too few codes.
         records = read_records(source, coder=coder, min_codes=0, **options)
     for message in records.notes:
         _work.tell(in_options(message), quiet=quiet)
     X: Any = records.X
-    silent = int(((X == 1).sum(axis=1) == 0).sum())
+    n_codes = (X == 1).sum(axis=1)
+    few = int(((n_codes > 0) & (n_codes < few_codes)).sum())
+    if few:
+        _work.tell(
+            f"{few:,} of {X.shape[0]:,} records have fewer than {few_codes} codes; three of four "
+            f"that the groups were made of have as many or more. The group of a record with few "
+            f"codes rests on what it lacks, and is less certain than its probability says.",
+            quiet=quiet,
+        )
+    silent = int((n_codes == 0).sum())
     if silent:
         _work.tell(
             f"{silent:,} of {X.shape[0]:,} records have no code that the model knows; their group "
