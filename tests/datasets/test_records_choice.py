@@ -83,6 +83,17 @@ def test_codes_that_are_numbers_lose_zeros(tmp_path):
     assert not any("lose zeros" in note for note in read_records(file, **ALL).notes)
 
 
+def test_numbers_of_a_spreadsheet_are_codes_only_after_a_roll_up(tmp_path):
+    pytest.importorskip("openpyxl", reason="openpyxl, which writes the table, is not installed")
+    file = tmp_path / "a.xlsx"
+    codes = [38.9, 250.0, 389.0, "V10.3"]
+    pd.DataFrame({"id": list("abcd"), "code": codes}).to_excel(file, index=False)
+    with pytest.raises(InvalidDataError, match="3 codes of column 'code' are numbers, not text"):
+        read_records(file, **ALL)
+    rolled = read_records(file, rollup="icd9", **ALL)
+    assert rolled.codes.tolist() == ["038", "250", "389", "V10"]
+
+
 def test_codes_of_every_record_are_dropped(tmp_path):
     text = "id,codes\n1,A1;B1\n2,A1\n3,A1;B1\n4,\n"
     records = written(tmp_path, text, drop_constant=True)
