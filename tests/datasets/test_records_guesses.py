@@ -69,6 +69,14 @@ def test_one_code_a_row_beside_an_unknown_id_is_refused(tmp_path):
     assert lists.ids == ["1", "2", "3"]
 
 
+def test_ids_of_two_values(tmp_path):
+    """One record, or two, may be numbered 0 and 1; many rows of yes and no are none."""
+    two = written(tmp_path, "case,code\n1,A1\n1,B1\n0,A1\n")
+    assert as_sets(two) == {"1": {"A1", "B1"}, "0": {"A1"}}
+    many = written(tmp_path, "case,code\n" + "1,A1\n0,B1\n0,A1\n" * 80)
+    assert len(many) == 240
+
+
 def test_lists_of_codes_and_patients(tmp_path):
     text = "visit_id,patient_id,codes\n1,p,A1;B1\n2,p,A1\n3,q,A1;B1\n"
     records = written(tmp_path, text)

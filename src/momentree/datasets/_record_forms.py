@@ -157,8 +157,9 @@ def _found_id(
 ) -> str | None:
     """Find the column of ids where one column holds the codes; None where rows are records."""
     # Many rows of two values make no records, whatever the name of the column.
-    open_to_doubt = [n for n in names if table.columns[n].is_unique or not _is_binary(sample[n])]
-    ids = [name for name in open_to_doubt if is_id(name)]
+    few = table.n_rows <= 2 * _ROWS_OF_A_RECORD
+    ids = [name for name in names if is_id(name) and (few or not _is_binary(sample[name]))]
+    open_to_doubt = [name for name in names if not _is_binary(sample[name])]
     rows = [name for name in ids if is_number_of_row(name)]
     ids = [name for name in ids if name not in rows]
     if not ids and single:
