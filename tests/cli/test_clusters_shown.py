@@ -22,7 +22,7 @@ from .conftest import make_records, read_json, write_csv
             "its codes show no groups within",
         ),
         (
-            "group 3 cannot be split: a split would gain 12 nats, less than the BIC penalty of 1e+02",
+            "group 3 cannot be split: a split would gain 12 nats, less than the BIC penalty of 99",
             "group 3 cannot be split: two parts would describe it no better than chance",
         ),
         (

@@ -18,7 +18,7 @@ from momentree.report.records_outcomes import class_rate
 from .records_cases import flat_case, rule_probabilities, tree_case
 from .test_records_report import evaluated
 from .test_records_report_html import attacked
-from .test_report_browser import CONTRAST, By, Keys, find, find_all, row_of
+from .test_report_browser import CONTRAST, By, Keys, WebDriverWait, find, find_all, row_of
 
 CASES = {"flat": flat_case, "tree": tree_case}
 PAGES = {
@@ -28,6 +28,11 @@ PAGES = {
     "tree-exact": {"min_cell": 1},
     "records": {"include_records": True},
 }
+
+
+def when_drawn(page, selector):
+    """Find what is drawn when it is first looked at, which a busy machine takes a while for."""
+    return WebDriverWait(page, 10).until(lambda page: find_all(page, selector))
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +204,7 @@ def test_hidden_counts_are_hidden_in_every_chart(browse):
     assert not set(hidden) & set(shown(page, "#words"))
     find(page, "#tab-codes").click()
     page.execute_script("document.getElementById('code-filter').scrollIntoView()")
-    cells = find_all(page, "#code-table tbody tr")
+    cells = when_drawn(page, "#code-table tbody tr")
     place = {cell.find_elements(By.TAG_NAME, "td")[0].text: cell for cell in cells}
     for j in hidden:
         row = place[case.summary["codes"]["code"][j]].find_elements(By.TAG_NAME, "td")
@@ -316,7 +321,7 @@ def options_of(case):
 def test_codes_are_sorted_and_found(browse):
     page, case = browse("flat-exact")
     find(page, "#tab-codes").click()
-    names = lambda: [cell.text for cell in find_all(page, "#code-table tbody th")]  # noqa: E731
+    names = lambda: [cell.text for cell in when_drawn(page, "#code-table tbody th")]  # noqa: E731
     all_names = case.summary["codes"]["name"]
     assert names() == [all_names[j] for j in case.summary["common"]]
     find(page, '#code-table [data-key="2"]').click()
