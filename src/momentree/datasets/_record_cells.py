@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,24 +11,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from momentree.datasets._record_names import MARKS, MISSING, ONES, ZEROS
+from momentree.datasets._record_parts import are_dates, between_codes, on_signs, split_cells
 from momentree.datasets._record_tables import Cells, Table, excerpt, many, some
 from momentree.exceptions import InvalidDataError, ReadError
 
-__all__ = ["Found", "between_codes", "codes_in_cells", "yes_or_no"]
+__all__ = ["Found", "codes_in_cells", "yes_or_no"]
 
 Rows = NDArray[np.intp]
 
 LONGEST_CODE = 100
 """More characters are text, not a code."""
 
-_INNER_BLANK = r"[^\s,;|]\s+[^\s,;|]"
-_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ t].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( .*)?"
-    r"|(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"
-    rf"|\d{{1,2}}[- .]+{_MONTH}[- .]+\d{{2,4}}|{_MONTH}[- .]+\d{{1,2}},?[- .]+\d{{2,4}}",
-    re.IGNORECASE,
-)
+DATES = 0.05
+"""A larger share of dates among the codes is no slip: the column is another."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +44,21 @@ def codes_in_cells(table: Table, names: Sequence[str]) -> Found:
     Raises
     ------
     InvalidDataError
-        If most cells of a column hold dates.
+        If most entries of a column are dates, or more than `DATES` of all.
     ReadError
         If a code is far too long to be one.
     """
     columns = [table.cells(name) for name in names]
-    for name, cells in zip(names, columns, strict=True):
-        _refuse_dates(table, name, cells)
-    pattern = between_codes(np.concatenate([cells.texts for cells in columns]))
+    texts = np.concatenate([cells.texts for cells in columns])
+    pattern = between_codes(texts)
+    split = [split_cells(cells.texts, pattern) for cells in columns]
+    dates = [are_dates(parts) for _, parts in split]
+    notes = [*on_signs(texts), *_on_dates(table, names, columns, split, dates)]
     rows, tokens = [], []
     pieces: list[NDArray[Any]] = []
     n_pieces = 0
-    for name, cells in zip(names, columns, strict=True):
-        value, parts = _parts(cells, pattern)
+    for name, cells, (value, parts), date in zip(names, columns, split, dates, strict=True):
+        value, parts = value[~date], parts[~date]
         _refuse_text(table, name, cells, value, parts)
         # Values come sorted, so the parts of each are a slice: rows take the slices of theirs.
         lengths = np.bincount(value, minlength=len(cells.texts))
@@ -78,7 +74,6 @@ def codes_in_cells(table: Table, names: Sequence[str]) -> Found:
     upper = np.array([text.upper() for text in raw], dtype=object)
     canonical, codes = pd.factorize(upper)
     row, token = np.concatenate(rows), written[np.concatenate(tokens)]
-    notes = []
     padded = sum(cells.padded for cells in columns)
     if padded:
         notes.append(f"took away the blanks around the content of {many(padded, 'cell')}")
@@ -89,53 +84,39 @@ def codes_in_cells(table: Table, names: Sequence[str]) -> Found:
     return Found(row, canonical[token], list(map(str, codes)), none, none, notes)
 
 
-def _parts(cells: Cells, pattern: str | None) -> tuple[Rows, NDArray[Any]]:
-    """Return the number of the value and the text of each code in the different values."""
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
-
-    if pattern is None:
-        value, parts = np.arange(len(cells.texts)), cells.texts
-    else:
-        lists = pc.split_pattern_regex(pa.array(cells.texts, pa.large_string()), pattern)
-        value = pc.list_parent_indices(lists).to_numpy().astype(np.intp)
-        flat = pc.utf8_trim_whitespace(lists.flatten())
-        parts = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=object)
-    index, unique = pd.factorize(parts)
-    there = np.array([part.lower() not in MISSING for part in unique], dtype=bool)[index]
-    return value[there], parts[there]
-
-
-def between_codes(texts: Sequence[str] | NDArray[Any]) -> str | None:
-    """Find what stands between codes in one cell, as a pattern; None where each holds one."""
-    values = pd.Series(texts, dtype="string[pyarrow]")
-    signs = "".join(sign for sign in ";|\n\t" if values.str.contains(sign, regex=False).any())
-    with_comma = values[values.str.contains(",", regex=False)]
-    # A comma may be part of a name, as in "diabetes, type 2"; codes hold no blanks.
-    if len(with_comma) and with_comma.str.contains(_INNER_BLANK, regex=True).mean() <= 0.1:
-        signs += ","
-    with_blank = values[values.str.contains(_INNER_BLANK, regex=True)].head(1000)
-    if len(with_blank):
-        # Blanks part codes where every piece has a digit and is short, as in "25000 4019".
-        pieces = with_blank.str.split(rf"[{signs}\s]+", regex=True).explode()
-        pieces = pieces[pieces != ""]
-        if (pieces.str.contains(r"\d", regex=True) & (pieces.str.len() <= 12)).mean() >= 0.9:
-            return rf"[{signs}\s]+"
-    return f"[{signs}]+" if signs else None
-
-
-def _refuse_dates(table: Table, name: str, cells: Cells) -> None:
-    dates = np.array([_DATE.fullmatch(text) is not None for text in cells.texts], dtype=bool)
-    filled = np.array([text.lower() not in MISSING for text in cells.texts], dtype=bool)
-    n, total = int(cells.counts[dates].sum()), int(cells.counts[filled].sum())
-    if total and 2 * n > total:
-        row = cells.first(dates)
-        msg = (
-            f"{table.place(name, row)}, holds {excerpt(cells.texts[cells.index[row]])}: {n:,} of "
-            f"{total:,} values of the column are dates, not codes; name the column of codes with "
-            f"code_columns"
-        )
-        raise InvalidDataError(msg)
+def _on_dates(
+    table: Table,
+    names: Sequence[str],
+    columns: Sequence[Cells],
+    split: Sequence[tuple[Rows, NDArray[Any]]],
+    dates: Sequence[NDArray[np.bool_]],
+) -> list[str]:
+    """Refuse dates that are no slip among codes, and tell of the others."""
+    n, total = np.zeros(len(names), dtype=np.intp), np.zeros(len(names), dtype=np.intp)
+    for j, (cells, (value, _), date) in enumerate(zip(columns, split, dates, strict=True)):
+        counts = cells.counts[value]
+        n[j], total[j] = counts[date].sum(), counts.sum()
+    if not n.any():
+        return []
+    most = 2 * n > total
+    j = int(np.argmax(most if most.any() else n > 0))
+    value, parts = split[j]
+    with_date = np.isin(columns[j].index, value[dates[j]])
+    row = int(np.argmax(with_date))
+    if not most.any() and n.sum() <= DATES * total.sum():
+        where = f"{table.lines(row)}, column {names[j][:60]!r}"
+        return [f"left out {many(int(n.sum()), 'date')} among the codes, the first in {where}"]
+    first = parts[dates[j] & (value == columns[j].index[row])][0]
+    of = (
+        f"{n[j]:,} of {total[j]:,} values of the column"
+        if most.any()
+        else f"{n.sum():,} of {total.sum():,} entries"
+    )
+    msg = (
+        f"{table.place(names[j], row)}, holds {excerpt(first)}: {of} are dates, not codes; name "
+        f"the column of codes with code_columns, or take the dates out of it"
+    )
+    raise InvalidDataError(msg)
 
 
 def _refuse_text(table: Table, name: str, cells: Cells, value: Rows, parts: NDArray[Any]) -> None:

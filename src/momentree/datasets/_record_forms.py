@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from momentree.datasets._record_cells import between_codes
 from momentree.datasets._record_names import (
     MISSING,
     ONES,
@@ -21,6 +20,7 @@ from momentree.datasets._record_names import (
     is_number_of_row,
     may_be_id,
 )
+from momentree.datasets._record_parts import between_codes
 from momentree.datasets._record_tables import Table, excerpt, many, some
 from momentree.datasets.columns import SAMPLE_ROWS, listed
 from momentree.exceptions import InvalidParameterError, ReadError
@@ -324,7 +324,7 @@ def _n_binary(values: Sequence[str]) -> int:
 
 def _short(values: Sequence[str]) -> bool:
     """Tell codes, and lists of them, from sentences: almost all of their parts have a digit."""
-    parts = [part for value in values[:200] for part in re.split(r"[;,|\s]+", value) if part]
+    parts = [part for value in values[:200] for part in re.split(r"[;,|^~&/\s]+", value) if part]
     codes = sum(len(part) <= 16 and any(map(str.isdigit, part)) for part in parts)
     return bool(parts) and codes >= 0.9 * len(parts)
 
