@@ -191,3 +191,13 @@ def test_outcomes_of_joined_rows(tmp_path):
     assert "outcome 'ward' differs between rows of 1 record; the last value is taken" in (
         records.notes
     )
+
+
+def test_mapping_that_knows_few_codes_is_told(tmp_path):
+    text = "id,code\n1,A1\n1,B1\n2,A1\n2,C1\n3,B1\n"
+    share = "the mapping knows only 40.0% of the entries: look whether its codes are written in"
+    few = written(tmp_path, text, rollup={"A1": "Low"})
+    assert as_sets(few) == {"1": {"Low", "B1"}, "2": {"Low", "C1"}, "3": {"B1"}}
+    assert any(note.startswith(share) for note in few.notes)
+    half = written(tmp_path, text, rollup={"A1": "Low", "C1": "High"})
+    assert not any("the mapping knows" in note for note in half.notes)

@@ -118,7 +118,7 @@ CASES = {
         LONG,
         {"rollup": {"X9": "Y"}},
         InvalidDataError,
-        "the mapping knows only 0 of 3 entries; it lacks 'A1'",
+        "the mapping knows none of 3 entries; it lacks 'A1'",
     ),
     "no such roll-up": (LONG, {"rollup": "icd-9"}, InvalidParameterError, "rollup='icd-9' is nei"),
     "no such column": (

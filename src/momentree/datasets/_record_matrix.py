@@ -136,7 +136,7 @@ def find_rules(
     Raises
     ------
     InvalidDataError
-        If most codes are not of the system, or not in the mapping.
+        If most codes are not of the system, or none is in the mapping.
     """
     codes = found.codes
     counts = np.bincount(found.code, minlength=len(codes))
@@ -157,18 +157,23 @@ def find_rules(
                 )
     elif rules.rollup == "mapping":
         known = np.array([group is not None for group in rules.mapped(codes)], dtype=bool)
-        lost = counts[~known]
-        if 2 * lost.sum() > counts.sum():
-            first = excerpt(codes[int(np.argmin(known))])
+        lost, total = counts[~known], counts.sum()
+        if total and lost.sum() == total:
             msg = (
-                f"{table.path}: the mapping knows only {counts[known].sum():,} of {counts.sum():,} "
-                f"entries; it lacks {first}: look whether its codes are written in the same way"
+                f"{table.path}: the mapping knows none of {many(total, 'entry')}; it lacks "
+                f"{excerpt(codes[int(np.argmin(known))])}: look whether its codes are written in "
+                f"the same way"
             )
             raise InvalidDataError(msg)
         if len(lost):
             notes.append(
                 f"kept {many(len(lost), 'code')} ({many(lost.sum(), 'entry')}) as written: "
                 f"not in the mapping"
+            )
+        if 2 * lost.sum() > total:
+            notes.append(
+                f"the mapping knows only {1 - lost.sum() / total:.1%} of the entries: look whether "
+                f"its codes are written in the same way"
             )
     elif not wide:
         undotted, notes = _on_dots(codes, counts)

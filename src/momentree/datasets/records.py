@@ -132,9 +132,10 @@ def read_records(
         column is not there, or it is not clear which columns hold codes and ids (with those that
         are there, and what to pass); or if a table has none of the columns of its coder.
     InvalidDataError
-        If a value of a wide table is neither 0 nor 1, most of its columns hold 1 or nothing, a
-        column of codes holds dates (with line and column), most codes are not of the system of the
-        roll-up, or most are numbers that lost their zeros.
+        If a value of a wide table is neither 0 nor 1, most of its columns hold 1 or nothing, more
+        than 5 % of the entries or most of a column are dates (with line and column), no code is in
+        the mapping of the roll-up or most are not of its system, or most are numbers that lost
+        their zeros.
     EmptyCorpusError
         If there are no rows, or no code is left.
     InvalidParameterError
@@ -144,8 +145,10 @@ def read_records(
     -----
     Repairs that are made and reported: blanks around codes, lower case, repeated (record, code)
     pairs, codes with and without their dot, lost zeros at the front of ICD-9 codes where these are
-    rolled up, codes in every record (as in Fig. 4.3 of [1], where the disease that all patients
-    have tells nothing), rare codes. The preparation of section 6.4.1 of [1] is ``rollup="icd9",
+    rolled up, a few dates among codes, codes in every record (as in Fig. 4.3 of [1], where the
+    disease that all patients have tells nothing), rare codes. Codes in one cell are parted by
+    semicolons, bars, commas or blanks, and also by ``^``, ``~``, ``&`` or ``/`` where what is
+    between these looks like codes. The preparation of section 6.4.1 of [1] is ``rollup="icd9",
     coverage=0.9, min_codes=3``. Time and memory O(cells of the table).
 
     References
