@@ -134,6 +134,26 @@ def test_patterns_of_outcomes_take_no_codes(tmp_path):
         written(tmp_path, text, outcome_columns="diag*")
 
 
+def test_ids_are_no_outcomes(tmp_path):
+    rows = "1,p,A1,7\n1,p,B1,8\n2,p,A1,7\n3,q,A1,9\n"
+    long = f"visit_id,patient,code,type_id\n{rows}"
+    for table, name, options in (
+        ("visit_id,A,B\n1,1,0\n2,0,1\n", "visit_id", {}),
+        ("id,dx1,dx2\n1,A1,B1\n2,A1,\n", "id", {"id_column": "id"}),
+        (long, "visit_id", {"ignore_columns": ["p*", "type_id"]}),
+        (long, "patient", {"id_column": "visit_id"}),
+        (long, "patient", {"union_by": "patient"}),
+    ):
+        told = f"column '{name}' holds the ids of records or patients, which are no outcome"
+        with pytest.raises(ReadError, match=told):
+            written(tmp_path, table, outcome_columns=name, **options)
+    # Classes may have a name of ids; and patterns pass by what is an id.
+    options = {"id_column": "visit_id", "code_columns": "code"}
+    assert list(written(tmp_path, long, outcome_columns="type_id", **options).outcomes)
+    wide = written(tmp_path, "visit_id,A,B,C\n1,1,0,1\n2,0,1,0\n", outcome_columns="[!AB]*")
+    assert (list(wide.outcomes), wide.ids) == (["C"], ["1", "2"])
+
+
 def test_why_columns_cannot_be_told(tmp_path):
     with pytest.raises(ReadError, match=r"'dx' is a name for codes, but '12 \(POA\)' is not only"):
         written(tmp_path, "id,dx\n1,12 (POA)\n2,13 (POA); 14 (POA)\n")

@@ -18,6 +18,7 @@ from momentree.datasets._record_names import (
     hints_at_outcome,
     is_id,
     is_number_of_row,
+    is_of_patient,
     may_be_id,
 )
 from momentree.datasets._record_parts import between_codes
@@ -108,7 +109,11 @@ def find_layout(
     taken = {name for name in (id_column, union_by) if name is not None}
     sample = {name: _sample(table, name) for name in table.names}
     hinted = codes or _hinted([n for n in table.names if n not in taken], sample)
-    outcomes, notes = _outcomes(table, outcome_columns, {*taken, *hinted}, chosen=bool(codes))
+    ids = taken | {name for name in table.names if _is_own_id(table, sample, name)}
+    outcomes, notes = _outcomes(table, outcome_columns, ids, {*hinted}, chosen=bool(codes))
+    for name in outcomes:
+        if name in taken:
+            raise ReadError(_no_outcome(table, name))
     for name in codes:
         if name in taken or name in outcomes:
             raise ReadError(_twice(table, name))
@@ -129,6 +134,7 @@ def find_layout(
     others = [name for name in table.names if name not in {*codes, *outcomes}]
     if form:
         key = id_column or _unique_id(table, others)
+        _refuse_ids(table, sample, outcomes, alone=False)
         return Layout(form, key, False, codes, outcomes, chosen, notes)
     # One column of codes: whether ids repeat tells a long table from lists.
     single = _single(sample[codes[0]])
@@ -136,6 +142,7 @@ def find_layout(
         id_column = _found_id(table, sample, others, codes[0], single=single)
         if id_column is not None:
             notes.append(f"took column {id_column!r} for the ids of records")
+    _refuse_ids(table, sample, outcomes, alone=single and id_column is None)
     joined = id_column is not None and not table.columns[id_column].is_unique
     form = "long" if joined and single else "lists"
     return Layout(form, id_column, joined, codes, outcomes, chosen, notes)
@@ -210,23 +217,52 @@ def _single(values: Sequence[str]) -> bool:
 
 
 def _outcomes(
-    table: Table, patterns: Sequence[str], reserved: set[str], *, chosen: bool
+    table: Table, patterns: Sequence[str], ids: set[str], codes: set[str], *, chosen: bool
 ) -> tuple[list[str], list[str]]:
     """Return the columns of outcomes: by name, or by a pattern that takes no codes and no ids."""
     found: dict[str, None] = {}
     notes = []
     for pattern in patterns:
         names = _matching(table, "outcome_columns", [pattern])
-        free = names if names == [pattern] else [name for name in names if name not in reserved]
+        free = [name for name in names if name == pattern or name not in ids | codes]
         if not free:
             raise ReadError(_twice(table, names[0]))
-        left = [name for name in names if name not in free]
+        left = [name for name in names if name not in free and name in codes]
         if left and not chosen:
             notes.append(
                 f"left to the codes, though outcome_columns={pattern!r} fits: {some(left)}"
             )
         found.update(dict.fromkeys(free))
     return list(found), notes
+
+
+def _refuse_ids(
+    table: Table, sample: dict[str, list[str]], outcomes: Sequence[str], *, alone: bool
+) -> None:
+    """Refuse outcomes that are ids of records or of patients.
+
+    Values of an id that repeat may be classes, such as the ways of discharge, but not where rows
+    make records and nothing else tells which, `alone`.
+    """
+    for name in outcomes:
+        if _is_own_id(table, sample, name) or (
+            alone and is_id(name) and not _is_binary(sample[name])
+        ):
+            raise ReadError(_no_outcome(table, name))
+
+
+def _is_own_id(table: Table, sample: dict[str, list[str]], name: str) -> bool:
+    """Tell ids of single rows, and of patients."""
+    if _is_binary(sample[name]):
+        return False
+    return (is_id(name) and table.columns[name].is_unique) or is_of_patient(name)
+
+
+def _no_outcome(table: Table, name: str) -> str:
+    return (
+        f"{table.path}: column {name!r} holds the ids of records or patients, which are no "
+        f"outcome: leave it out of outcome_columns"
+    )
 
 
 def _twice(table: Table, name: str) -> str:
