@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -89,6 +90,7 @@ def run(job: Job) -> None:
     outputs = job.outputs
     X = job.fitted_rows
     _check_number(job, X.shape[0])
+    _check_outcomes(job)
     start = time.perf_counter()
     with job.progress.stage("finding groups"):
         fitted, remarks = _fit(job, X)
@@ -136,6 +138,16 @@ def _check_number(job: Job, n: int) -> None:
             f"fewer groups."
         )
         raise InvalidParameterError(message)
+
+
+def _check_outcomes(job: Job) -> None:
+    """Refuse names, dates and ids as outcomes, before anything is fitted."""
+    from momentree.report.records_outcomes import why_no_classes
+
+    for name, values in job.records.outcomes.items():
+        if reason := why_no_classes(values[job.records.enough]):
+            message = f"--outcome {name}: {reason}. Leave it out, or join values to classes."
+            raise InvalidDataError(message)
 
 
 def _fit(job: Job, X: Any) -> tuple[Any, list[str]]:
@@ -228,8 +240,8 @@ def _powers(job: Job, labels: Any) -> tuple[dict[str, Any], dict[str, str]]:
     values = {name: known[records.enough] for name, known in records.outcomes.items()}
     k = int(labels.max()) + 1
     exact, coarse = {}, {}
-    for name in values:
-        if _is_measured(values[name]):
+    for name, known in values.items():
+        if _is_measured(known):
             _work.tell(
                 f"outcome {name!r} holds numbers: the rates of its quarters are told, and how well "
                 f"groups tell them is not measured",
@@ -237,19 +249,25 @@ def _powers(job: Job, labels: Any) -> tuple[dict[str, Any], dict[str, str]]:
             )
             continue
         try:
-            power = predictive_accuracy(labels, values[name])
-        except InvalidDataError as error:
+            power = predictive_accuracy(labels, known)
+        except InvalidDataError:
+            # The error counts the records of each class.
             _work.tell(
-                f"how well groups tell outcome {name!r} is not measured: {error}", quiet=job.quiet
+                f"how well groups tell outcome {name!r} is not measured: that takes two classes "
+                f"or more, of a few records each",
+                quiet=job.quiet,
             )
             continue
-        counted = count_outcomes(
-            {name: values[name]}, labels, k, job.min_cell, records.outcome_names
-        )[0]
-        counts = [counted["missing"]]
-        for one in counted["classes"]:
-            counts += [one["counts"], [one["total"]]]
-        if min(map(min, counts)) >= 0:
+        counts = [[0]]
+        for counted in count_outcomes(
+            {name: known}, labels, k, job.min_cell, records.outcome_names
+        ):
+            counts.append(counted["missing"])
+            for one in counted["classes"]:
+                counts += [one["counts"], [one["total"]]]
+        # The measure knows the classes that are joined in what is shown.
+        rarest = min(Counter(v for v in known.tolist() if v == v and v != "").values())
+        if min(map(min, counts)) >= 0 and rarest >= job.min_cell:
             exact[name] = power
         elif power.auc is not None:
             told = f"AUC about {power.auc:.1f} (0.5 tells nothing, 1 everything)"

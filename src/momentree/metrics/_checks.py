@@ -130,7 +130,8 @@ def outcome_classes(
         names = ["False", "True"] if pd.api.types.is_bool_dtype(known.dtype) else ["0", "1"]
         return codes, names, True
     if len(kinds) > (MAX_NUMBERS if numeric else MAX_CLASSES):
-        msg = f"outcome has {len(kinds)} different values, such as {str(kinds[0])!r}; " + (
+        # None is quoted: a text may be the name of a person.
+        msg = f"outcome has {len(kinds)} different values; " + (
             f"numbers are classes up to {MAX_NUMBERS} values: give threshold= to ask whether they "
             f"are above it"
             if numeric

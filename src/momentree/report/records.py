@@ -16,7 +16,7 @@ from momentree.report.documents import clean_text
 from momentree.report.provenance import provenance
 from momentree.report.records_cells import few_codes, heat_bands, heat_records
 from momentree.report.records_nodes import group_nodes, tree_of_groups
-from momentree.report.records_outcomes import count_outcomes, rate_texts
+from momentree.report.records_outcomes import count_outcomes, rate_texts, why_no_classes
 from momentree.report.records_quality import shown_quality
 from momentree.report.records_scoring import shown_scoring
 from momentree.report.records_table import shown_table
@@ -247,7 +247,9 @@ def summarize_records(
         n_codes=max(n_codes, _CARD_CODES),
     )
     ordered = _outcomes(records, outcome, enough)
-    outcomes = count_outcomes(ordered, labels, k, min_cell, records.outcome_names)
+    reasons = {name: why_no_classes(values) for name, values in ordered.items()}
+    told = {name: values for name, values in ordered.items() if not reasons[name]}
+    outcomes = count_outcomes(told, labels, k, min_cell, records.outcome_names)
     for node in nodes:
         node["outcome_rates"] = rate_texts(outcomes, node["leaves"], table.about, min_cell)
     return {
@@ -275,7 +277,14 @@ def summarize_records(
         "heat": heat,
         "scoring": shown_scoring(estimator.scoring(), table),
         "quality": shown_quality(quality or {}, k, min_cell),
-        "notes": [clean_text(note) for note in records.notes or ()],
+        "notes": [
+            *(clean_text(note) for note in records.notes or ()),
+            *(
+                clean_text(f"outcome {name!r} is not shown: {reason}")
+                for name, reason in reasons.items()
+                if reason
+            ),
+        ],
         "made": provenance(fitted, made_with),
     }
 

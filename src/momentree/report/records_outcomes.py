@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.metrics._checks import OTHER, outcome_classes
+from momentree.metrics._checks import MAX_CLASSES, OTHER, outcome_classes
 from momentree.report.documents import clean_text
 from momentree.report.numbers import percent
 from momentree.report.records_privacy import (
@@ -18,10 +18,10 @@ from momentree.report.records_privacy import (
     Published,
     estimated,
     hide_parts,
-    hide_small,
+    hide_yes,
 )
 
-__all__ = ["class_rate", "count_outcomes", "rate_texts"]
+__all__ = ["class_rate", "count_outcomes", "rate_texts", "why_no_classes"]
 
 _MAX_NUMBERS = 10
 _MAX_CLASSES = 20
@@ -57,20 +57,24 @@ def count_outcomes(
         For each outcome ``name``; ``binary``, whether only yes is told; ``missing``, records of
         each group in which it is not known; ``classes``: ``name``, ``counts`` (k) and ``total``.
         Numbers of more than ten values become four classes of about equal size, and of more than
-        twenty categories the rare ones are joined. Categories stand by the numbers in their names,
-        such as ages, or else by name. Hidden counts are negative, see
-        `momentree.report.records_privacy`.
+        twenty categories the rare ones are joined. So are those of fewer than `min_cell` records;
+        where they are fewer still when joined, they are taken for missing. An outcome of which no
+        class remains is left out. Categories stand by the numbers in their names, such as ages, or
+        else by name. Hidden counts are negative, see `momentree.report.records_privacy`.
     """
     found = []
     for name, values in outcomes.items():
         series, quarters = _few(values)
         classes, names, binary = outcome_classes(series, len(labels), None)
         names = [label.partition(" ")[2] for label in names] if quarters else names
+        if not binary:
+            classes, names = _without_rare(classes, names, min_cell)
+            if not names:
+                continue
         table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
         np.add.at(table, (labels, classes), 1)  # the last column, -1, holds missing ones
         if binary:
-            # No one is told who has no: so yes is not the rest of anything.
-            published = hide_small(table[:, 1:], min_cell)
+            published = hide_yes(table, min_cell)
             names = names[1:]
             # "died" needs no "yes", but "sex" needs a "male".
             word = words.get(name, ("", ""))[1]
@@ -118,13 +122,14 @@ def rate_texts(
     Returns
     -------
     list of str
-        A percentage, after "≈" where a hidden count enters; "<5" for one hidden count.
+        A percentage, after "≈" where a hidden count enters; "<5" for one small count, and "hidden"
+        for one that would tell how few have it not.
     """
     at = list(leaves)
     texts = []
     for outcome in (entry for entry in outcomes if entry["binary"]):
-        if len(at) == 1 and outcome["classes"][0]["counts"][at[0]] < 0:
-            texts.append(f"<{min_cell}")
+        if len(at) == 1 and (count := outcome["classes"][0]["counts"][at[0]]) < 0:
+            texts.append(f"<{min_cell}" if count == SMALL else "hidden")
             continue
         rate, guessed = class_rate(outcome, 0, at, about, min_cell)
         text = percent(rate) if np.isfinite(rate) else "–"
@@ -168,28 +173,75 @@ def class_rate(
     counts = np.array(one["counts"])
     small = estimated(Published(counts[:, None], np.array([one["total"]])), min_cell)[:, 0]
     left = about - np.where(table >= 0, table, 0).sum(axis=0)
-    left = np.maximum(0.0, left - (table == SMALL).sum(axis=0) * min_cell / 2.0)
+    n_small = (table == SMALL).sum(axis=0)
+    if outcome["binary"]:
+        # Yes is hidden where few have no, which has no column of its own.
+        n_small = n_small + (counts == HIDDEN)
+    left = np.maximum(0.0, left - n_small * min_cell / 2.0)
     shared = left / np.maximum((table == HIDDEN).sum(axis=0), 1)
     ones = np.where(counts == HIDDEN, shared, small)
     missing = np.array(outcome["missing"])
-    known = float((about - np.where(missing < 0, min_cell / 2.0, missing))[groups].sum())
+    lacking = np.where(missing == HIDDEN, shared, np.where(missing < 0, min_cell / 2.0, missing))
+    known = float((about - lacking)[groups].sum())
     unsure = counts[groups] < 0
     told = outcome["binary"] and one["total"] >= 0 and unsure.sum() == (counts < 0).sum()
     guessed = bool((unsure.any() and not told) or (missing[groups] < 0).any())
     return (min(float(ones[groups].sum()) / known, 1.0) if known > 0 else float("nan")), guessed
 
 
-def _few(values: Any) -> tuple[Any, bool]:
-    """Return an outcome of few values, rare ones joined, and whether it is quarters of numbers."""
-    # Here and not above: figures and topics never ask for it, and it is slow to load.
+def why_no_classes(values: Any) -> str:
+    """Tell why an outcome is no outcome of classes, in words that quote none of its values.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        One for each record.
+
+    Returns
+    -------
+    str
+        Empty for numbers and for texts that repeat. Texts of more than 50 different values, or of
+        more than ten of which most records have one of their own, are names, dates or ids.
+    """
     import pandas as pd
 
-    array = np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)
-    if array.dtype.kind in "OU":
-        # Tables of text hold no half of a character, which a file may have.
-        array = np.array([clean_text(v) if isinstance(v, str) else v for v in array], dtype=object)
-    series = pd.Series(array)
-    known = series[series.notna() & (series.astype(object) != "")].infer_objects()
+    known = _known(_series(values))
+    if pd.api.types.is_numeric_dtype(known.dtype):
+        return ""
+    n_kinds = known.nunique()
+    if n_kinds <= MAX_CLASSES and (n_kinds <= _MAX_NUMBERS or 2 * n_kinds <= len(known)):
+        return ""
+    return (
+        f"it holds {n_kinds:,} different texts, which are names, dates or ids rather than classes; "
+        f"expected at most {MAX_CLASSES} that repeat"
+    )
+
+
+def _without_rare(
+    classes: NDArray[np.intp], names: list[str], min_cell: int
+) -> tuple[NDArray[np.intp], list[str]]:
+    """Join classes of few records to "other", or take them for missing where it is rare itself.
+
+    The name of a class of one record may be all that a reader needs to know who it is.
+    """
+    totals = np.bincount(classes[classes >= 0], minlength=len(names))
+    rare = totals < min_cell
+    if not rare.any():
+        return classes, names
+    joined = rare | np.array([name == OTHER for name in names])
+    place = np.append(np.cumsum(~joined) - 1, -1)  # of -1, which is missing
+    kept = [name for name, gone in zip(names, joined, strict=True) if not gone]
+    few = totals[joined].sum() < min_cell
+    place[:-1][joined] = -1 if few else len(kept)
+    return place[classes].astype(np.intp), kept if few else [*kept, OTHER]
+
+
+def _few(values: Any) -> tuple[Any, bool]:
+    """Return an outcome of few values, rare ones joined, and whether it is quarters of numbers."""
+    import pandas as pd
+
+    series = _series(values)
+    known = _known(series)
     kinds = known.unique()
     if pd.api.types.is_numeric_dtype(known.dtype):
         few = len(kinds) <= _MAX_NUMBERS
@@ -202,6 +254,21 @@ def _few(values: Any) -> tuple[Any, bool]:
     kept = set(order[: _MAX_CLASSES - 1])
     texts = series.astype(object)
     return texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), OTHER), False
+
+
+def _series(values: Any) -> Any:
+    # Here and not above: figures and topics never ask for it, and it is slow to load.
+    import pandas as pd
+
+    array = np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)
+    if array.dtype.kind in "OU":
+        # Tables of text hold no half of a character, which a file may have.
+        array = np.array([clean_text(v) if isinstance(v, str) else v for v in array], dtype=object)
+    return pd.Series(array)
+
+
+def _known(series: Any) -> Any:
+    return series[series.notna() & (series.astype(object) != "")].infer_objects()
 
 
 def _quarters(series: Any) -> Any:

@@ -22,6 +22,7 @@ __all__ = [
     "hide_parts",
     "hide_sizes",
     "hide_small",
+    "hide_yes",
 ]
 
 SMALL = -1
@@ -114,6 +115,51 @@ def hide_parts(counts: Ints, min_cell: int) -> Published:
             row[large[np.argmin(values[large])]] = HIDDEN
     masked = (table == HIDDEN).any(axis=0)
     return Published(table, np.where(masked & (shown.totals > 0), HIDDEN, shown.totals))
+
+
+def hide_yes(counts: Ints, min_cell: int) -> Published:
+    """Hide how many have yes where that, or what it leaves of the group, is small.
+
+    Parameters
+    ----------
+    counts : ndarray of int of shape (k, 3)
+        Records of each group with no, with yes, and in which it is not known.
+    min_cell : int >= 1
+        The smallest count above zero that may be shown.
+
+    Returns
+    -------
+    Published
+        Of yes and not known; no is never shown. Yes is hidden too where no is small, as 18 of 20
+        tell of the other two; where a small number of unknown ones could be found from it; and,
+        without a word which of the two is small, where so few are known that both may be. The
+        number of unknown ones is hidden where few are known. A total is hidden where such a count
+        is below it.
+
+    Examples
+    --------
+    >>> hide_yes(np.array([[2, 18, 0], [30, 20, 0], [40, 3, 0]]), 5)
+    Published(counts=array([[-2,  0],
+           [20,  0],
+           [-1,  0]]), totals=array([-2,  0]))
+    """
+    shown = hide_small(counts[:, 1:], min_cell)
+    table = shown.counts.copy()
+    small = (counts > 0) & (counts < min_cell)
+    no, yes, unknown = counts.T
+    known = no + yes
+    both = small[:, :2].any(axis=1) & (known >= min_cell) & (known <= 2 * (min_cell - 1))
+    told = small[:, 2] & (no + unknown < min_cell + 2)
+    table[both | ((yes >= min_cell) & (small[:, 0] | told)), 0] = HIDDEN
+    table[(known > 0) & (known < min_cell) & (unknown >= min_cell), 1] = HIDDEN
+    few = small.any(axis=1) & (unknown > 0) & (counts.sum(axis=1) <= 3 * (min_cell - 1))
+    table[few] = HIDDEN
+    # Few have no in all, and all of them where no one has yes: the total would tell them.
+    if 0 < no.sum() < min_cell and not (table[:, 0] == HIDDEN).any() and (yes >= min_cell).any():
+        large = np.flatnonzero(yes >= min_cell)
+        table[large[np.argmin(yes[large])], 0] = HIDDEN
+    masked = (table == HIDDEN).any(axis=0)
+    return Published(table, np.where(masked, HIDDEN, shown.totals))
 
 
 def hide_sizes(sizes: Ints, min_cell: int) -> tuple[Ints, Floats]:

@@ -58,12 +58,12 @@ function bar(found, base, scale) {
 }
 
 function rateText(found) {
-  return found.hidden ? SMALL : approximately(wholePercent(found.rate), found.about);
+  return found.hidden ? (found.kept ? "hidden" : SMALL) : approximately(wholePercent(found.rate), found.about);
 }
 
 function rateTitle(found) {
   const n = integer(Math.round(found.known));
-  if (found.hidden) return `${SMALL} of ${n} records`;
+  if (found.hidden) return found.kept ? `hidden, as it would tell a number below ${data.min_cell}` : `${SMALL} of ${n} records`;
   const mark = found.about ? "about " : "";
   return `${mark}${integer(Math.round(found.ones))} of ${n} records: ${percent(found.rate)} (${percent(found.low)} to ${percent(found.high)})`;
 }
@@ -157,31 +157,38 @@ function drawRisks(node) {
   );
 }
 
-// The records of a group in a class of an outcome. What is hidden to protect a small number is
-// about what the other classes leave of the group.
+// What the counts that are told leave of a group for each of those that are hidden to protect a
+// small number. Yes is hidden where few have no, which has no count of its own.
+function shared(outcome, leaf) {
+  const row = [...outcome.classes.map((entry) => entry.counts[leaf]), outcome.missing[leaf]];
+  const left = groups.about[leaf] - sum(row.filter((count) => count >= 0));
+  const small = row.filter((count) => count === -1).length + (outcome.binary && row[0] === -2 ? 1 : 0);
+  return Math.max(0, left - (small * data.min_cell) / 2) / Math.max(row.filter((count) => count === -2).length, 1);
+}
+
+// The records of a group in a class of an outcome.
 function classCount(outcome, at, leaf) {
   const { counts, total } = outcome.classes[at];
   if (counts[leaf] >= 0) return counts[leaf];
-  if (counts[leaf] === -1) return guess(counts, total);
-  const row = [...outcome.classes.map((entry) => entry.counts[leaf]), outcome.missing[leaf]];
-  const left = groups.about[leaf] - sum(row.filter((count) => count >= 0));
-  const small = row.filter((count) => count === -1).length;
-  return Math.max(0, left - (small * data.min_cell) / 2) / row.filter((count) => count === -2).length;
+  return counts[leaf] === -1 ? guess(counts, total) : shared(outcome, leaf);
 }
 
 // The same for a node, as `rateOf` tells of a code.
 function classRate(node, outcome, at) {
   const { counts, total } = outcome.classes[at];
   const { missing } = outcome;
-  const lacking = sum(node.leaves.map((leaf) => (missing[leaf] < 0 ? data.min_cell / 2 : missing[leaf])));
+  const unknown = (leaf) => (missing[leaf] === -2 ? shared(outcome, leaf) : missing[leaf] < 0 ? data.min_cell / 2 : missing[leaf]);
+  const lacking = sum(node.leaves.map(unknown));
   const known = Math.max(sum(node.leaves.map((leaf) => groups.about[leaf])) - lacking, 0);
   const ones = Math.min(sum(node.leaves.map((leaf) => classCount(outcome, at, leaf))), known);
-  const hidden = node.leaves.length === 1 && counts[node.leaves[0]] === -1;
+  const alone = node.leaves.length === 1 ? counts[node.leaves[0]] : 0;
+  const kept = outcome.binary && alone === -2;
+  const hidden = alone === -1 || kept;
   const unsure = node.leaves.filter((leaf) => counts[leaf] < 0).length;
   const told = outcome.binary && total >= 0 && unsure === counts.filter((count) => count < 0).length;
   const about = (unsure > 0 && !told) || node.leaves.some((leaf) => missing[leaf] < 0) || unsureSize(node.leaves);
   const [low, high] = wilson(ones, known);
-  return { ones, known, about, hidden, rate: known > 0 ? ones / known : 0, low, high };
+  return { ones, known, about, hidden, kept, rate: known > 0 ? ones / known : 0, low, high };
 }
 
 function drawOutcomes(node) {

@@ -1,0 +1,146 @@
+"""What stands nowhere in a page of records and its JSON: names and numbers of few records."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from itertools import product
+
+import numpy as np
+import pytest
+
+from momentree.cli._group_files import json_content
+from momentree.report import render_html, summarize_records
+from momentree.report.records_outcomes import class_rate, count_outcomes, why_no_classes
+from momentree.report.records_privacy import HIDDEN, SMALL, hide_yes
+
+from .records_cases import flat_case
+
+PERSONS = [f"Zyx{chr(97 + i % 26)}{chr(97 + i // 26)} Quorl" for i in range(600)]
+
+
+def told(summary):
+    """Return the page and the JSON as one text."""
+    return render_html(summary) + json.dumps(json_content(summary, []), ensure_ascii=False)
+
+
+def with_outcome(values, n=None, **options):
+    model, records = flat_case(**({} if n is None else {"n": n}))
+    whole = np.full(len(records.enough), "", dtype=object)
+    whole[records.enough] = np.resize(np.array(values, dtype=object), records.enough.sum())
+    records.outcomes = {"who": whole}
+    return summarize_records(model, records, **options)
+
+
+@pytest.mark.parametrize("min_cell", [1, 5])
+def test_names_of_persons_are_no_outcome(min_cell):
+    summary = with_outcome(PERSONS, min_cell=min_cell)
+    assert summary["outcomes"] == []
+    assert summary["notes"][-1] == (
+        "outcome 'who' is not shown: it holds 600 different texts, which are names, dates or ids "
+        "rather than classes; expected at most 50 that repeat"
+    )
+    assert "Quorl" not in told(summary)
+
+
+def test_classes_of_few_records_are_joined_and_not_named():
+    values = [*PERSONS[:3], *PERSONS[3:5] * 2, *["ward"] * 60, *["home"] * 40]
+    values += ["ward"] * (890 - len(values))
+    summary = with_outcome(values)
+    names = [one["name"] for one in summary["outcomes"][0]["classes"]]
+    assert names == ["home", "ward", "other"]
+    assert summary["outcomes"][0]["classes"][0]["total"] in (40, HIDDEN)
+    assert "Quorl" not in told(summary)
+    # Nothing is confidential: all are named.
+    assert told(with_outcome(values, min_cell=1)).count("Quorl") > 5
+
+
+def test_joined_classes_that_are_still_few_are_left_out():
+    values = np.array(["ward"] * 60 + ["home"] * 57 + PERSONS[:3], dtype=object)
+    labels = np.arange(120) % 2
+    (found,) = count_outcomes({"who": values}, labels, 2, 5, {})
+    assert [one["name"] for one in found["classes"]] == ["home", "ward"]
+    assert min(found["missing"]) < 0
+    # Numbers are names too, and a class that is called "other" takes the others in.
+    numbers = np.array([1.0] * 60 + [2.0] * 50 + [3.0] * 4 + [7.0] * 3 + [8.0] * 3)
+    (found,) = count_outcomes({"n": numbers}, labels, 2, 5, {})
+    assert [one["name"] for one in found["classes"]] == ["1", "2", "other"]
+    assert sum(found["classes"][-1]["counts"]) == 10
+    own = np.array(["ward"] * 110 + ["other"] * 4 + PERSONS[:6], dtype=object)
+    (found,) = count_outcomes({"who": own}, labels, 2, 5, {})
+    assert [one["name"] for one in found["classes"]] == ["ward", "other"]
+    assert found["classes"][-1]["counts"] == [5, 5]
+    alone = np.array(["", *PERSONS[:4], *[""] * 115], dtype=object)
+    assert count_outcomes({"who": alone}, labels, 2, 5, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "refused"),
+    [
+        ([f"town {i % 51}" for i in range(900)], True),
+        ([f"town {i % 50}" for i in range(900)], False),
+        ([f"town {i % 11}" for i in range(21)], True),
+        ([f"town {i % 11}" for i in range(22)], False),
+        (["a", "b", "", ""], False),
+        (np.arange(900) / 7, False),
+        ([""] * 9, False),
+    ],
+)
+def test_texts_of_many_values_are_no_classes(values, refused):
+    reason = why_no_classes(values)
+    assert bool(reason) == refused
+    assert "town" not in reason
+
+
+@pytest.mark.parametrize("min_cell", [4, 5])
+def test_no_small_number_of_a_group_is_told_by_how_yes_is_hidden(min_cell):
+    # All groups of a known size, and all that a reader who knows the rule cannot tell apart.
+    worlds = defaultdict(list)
+    for row in product(range(16), repeat=3):
+        if min_cell <= sum(row) <= 15:
+            found = hide_yes(np.array([row]), min_cell)
+            worlds[sum(row), *found.counts[0].tolist(), *found.totals.tolist()].append(row)
+    for rows in worlds.values():
+        table = np.array(rows)
+        same = (table == table[0]).all(axis=0)
+        assert not (same & (table[0] > 0) & (table[0] < min_cell)).any(), rows
+
+
+def test_few_without_an_outcome_hide_its_rate():
+    died = np.repeat([True, False, True, False, True, False], [18, 2, 20, 30, 3, 40])
+    labels = np.repeat([0, 1, 2], [20, 50, 43])
+    found = count_outcomes({"died": died}, labels, 3, 5, {})
+    assert found[0]["classes"][0]["counts"] == [HIDDEN, 20, SMALL]
+    assert found[0]["classes"][0]["total"] == HIDDEN
+    about = np.array([20.0, 50.0, 43.0])
+    # Half of the threshold is taken for the small number.
+    assert class_rate(found[0], 0, [0], about, 5) == (17.5 / 20, True)
+    rate, guessed = class_rate(found[0], 0, [0, 1, 2], about, 5)
+    assert guessed
+    assert rate == pytest.approx(41 / 113, abs=5 / 113)
+    # Five and more are told, and with nothing to protect all are.
+    exact = count_outcomes({"died": died}, labels, 3, 2, {})[0]["classes"][0]
+    assert (exact["counts"], exact["total"]) == ([18, 20, 3], 41)
+    # One group of two has all that have no: the total alone would tell them.
+    found = hide_yes(np.array([[3, 0, 0], [0, 50, 0], [0, 47, 0]]), 5)
+    assert found.counts[:, 0].tolist() == [0, 50, HIDDEN]
+    assert found.totals.tolist() == [HIDDEN, 0]
+
+
+def test_the_page_says_hidden_and_no_rate():
+    model, records = flat_case()
+    labels = np.full(len(records.enough), -1)
+    labels[records.enough] = model.labels_
+    died = labels != 0
+    died[np.flatnonzero(labels == 0)[:200]] = True
+    died[np.flatnonzero(labels == 1)[:2]] = False
+    records.outcomes = {"died": died}
+    summary = summarize_records(model, records)
+    (one,) = summary["outcomes"][0]["classes"]
+    assert one["counts"][1] == HIDDEN
+    node = next(node for node in summary["nodes"] if node["leaf"] == 1)
+    assert node["outcome_rates"] == ["hidden"]
+    content = json_content(summary, [])["outcomes"][0]["classes"][0]
+    assert content["n_records"][1] is None
+    assert content["n_all"] is None
+    assert "<td>hidden</td>" in render_html(summary)
