@@ -23,9 +23,9 @@ def test_repairs_are_reported(tmp_path):
         "joined 7 rows into 4 records by 'id'",
         "took away the blanks around the content of 1 cell",
         "put 2 codes in upper case",
-        "counted 2 repeated pairs of a record and a code once",
-        "no code in 1 record of 4",
-        "too few to learn from, but to be assigned: 1 record of 4 with fewer than 1 code",
+        "counted 2 repeated pairs of a record and a code once, after the roll-up",
+        "no code in fewer than 5 records",
+        "too few to learn from, but to be assigned: fewer than 5 records with fewer than 1 code",
     )
 
 
@@ -39,8 +39,9 @@ def test_dots_are_taken_out_only_where_they_part_one_code_in_two(tmp_path):
     short = written(tmp_path, "id,code\na,38.9\nb,389\nc,250.01\nd,25001\nd,38.9\n")
     assert short.codes.tolist() == ["250.01", "25001", "38.9", "389"]
     assert (
-        "kept the dots: fewer than three digits stand before that of 1 code (2 entries), such as "
-        "'38.9': procedures, or diagnoses that lost zeros, which rollup='icd9' gives back"
+        "kept the dots: fewer than three digits stand before that of 1 code (fewer than 5 "
+        "entries), such as '38.9': procedures, or diagnoses that lost zeros, which rollup='icd9' gives "
+        "back"
     ) in short.notes
     named = written(tmp_path, "id,code\na,38.9\nb,389\n", names={"389": "Hearing loss"})
     assert named.names == {"389": "Hearing loss"}
@@ -174,7 +175,7 @@ def test_outcomes(tmp_path):
     assert records.outcomes["ward"].tolist() == ["X", "Y", ""]
     assert records.outcome_names == {"died": ("no", "Yes")}
     assert "outcome 'died': Yes is 1, no is 0" in records.notes
-    assert "outcome 'stay' is missing in 1 record of 3" in records.notes
+    assert "outcome 'stay' is missing in fewer than 5 records" in records.notes
 
 
 def test_outcomes_of_joined_rows(tmp_path):
@@ -185,11 +186,13 @@ def test_outcomes_of_joined_rows(tmp_path):
     assert records.outcomes["stay"].tolist() == [7, 1]
     assert records.outcomes["ward"].tolist() == ["Z", "Y"]
     assert records.outcomes["ok"].tolist() == [1, 0]
-    assert "outcome 'stay' differs between rows of 1 record; the largest value is taken" in (
-        records.notes
+    assert (
+        "outcome 'stay' differs between rows of fewer than 5 records; the largest value is taken"
+        in (records.notes)
     )
-    assert "outcome 'ward' differs between rows of 1 record; the last value is taken" in (
-        records.notes
+    assert (
+        "outcome 'ward' differs between rows of fewer than 5 records; the last value is taken"
+        in (records.notes)
     )
 
 
@@ -201,3 +204,34 @@ def test_mapping_that_knows_few_codes_is_told(tmp_path):
     assert any(note.startswith(share) for note in few.notes)
     half = written(tmp_path, text, rollup={"A1": "Low", "C1": "High"})
     assert not any("the mapping knows" in note for note in half.notes)
+
+
+def test_repeats_are_counted_alike_in_new_records(tmp_path):
+    """After the roll-up and of the codes that are kept: so the numbers are the same."""
+    rows = "".join(f"r{i},250.0{i % 3}\nr{i},250.1\nr{i},41{i % 2}.9\n" for i in range(8))
+    text = f"id,code\n{rows}r1,785.1\nr1,785.2\n"
+    first = written(tmp_path, text, rollup="icd9", min_records=2)
+    told = "counted 8 repeated pairs of a record and a code once, after the roll-up"
+    again = read_records(tmp_path / "table.csv", coder=first.coder)
+    assert told in first.notes
+    assert told in again.notes
+    # In a union of admissions codes come again; so they do in that of new ones.
+    union = written(tmp_path, text.replace("id,", "patient,"), rollup="icd9", union_by="patient")
+    for records in (union, read_records(tmp_path / "table.csv", coder=union.coder)):
+        assert not any("repeated" in note for note in records.notes)
+
+
+def test_records_whose_codes_were_all_dropped(tmp_path):
+    rows = "".join(f"r{i},A{i}\n" for i in range(9))
+    rare = written(tmp_path, f"id,code\n{rows}x,B1\ny,B1\ny,B2\nz,B2\n", min_records=2)
+    assert "no code left in 9 records of 12" in rare.notes
+    rows = "".join(f"r{i},\n" for i in range(6))
+    none = written(tmp_path, f"id,code\n{rows}x,B1\ny,B1\ny,B2\nz,B2\n", min_records=2)
+    assert "no code in 6 records of 9" in none.notes
+
+
+def test_columns_left_out_are_not_among_those_of_codes(tmp_path):
+    text = "id,admitted,A1,B1,V30\n1,2020-01-02,1,0,0\n2,2021-05-06,0,1,1\n3,2020-01-02,1,1,0\n"
+    records = written(tmp_path, text)
+    assert records.notes[0].endswith("codes in 3 columns, 'A1' to 'V30'")
+    assert "left out 1 column of text: 'admitted'" in records.notes

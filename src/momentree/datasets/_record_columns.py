@@ -112,4 +112,4 @@ def same_columns(
             f"left out {many(len(strange), 'code')} ({many(entries, 'entry')}) that the "
             f"model does not know, such as {excerpt(found.codes[strange[0]])}"
         )
-    return X, repeated, notes
+    return X, int(repeated.sum()), notes

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from momentree.datasets._record_cells import Found
 from momentree.datasets._record_forms import Layout
 from momentree.datasets._record_names import is_of_patient
-from momentree.datasets._record_tables import Table, excerpt, many
+from momentree.datasets._record_tables import Table, excerpt, few_or_many, many
 from momentree.datasets.codes import SYSTEMS, check_fits, looks_like, lost_zeros
 from momentree.datasets.record_coder import RecordCoder
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
@@ -74,11 +74,11 @@ def _joined(table: Table, layout: Layout) -> Rows:
         n_again = n - n_empty - int((cells.texts != "").sum())
         if n_again:
             notes.append(
-                f"an id of column {layout.key!r} is repeated in {many(n_again, 'row')}; each is "
-                f"a record of its own (union_by={layout.key!r} would join them)"
+                f"an id of column {layout.key!r} is repeated in {few_or_many(n_again, 'row')}; "
+                f"each is a record of its own (union_by={layout.key!r} would join them)"
             )
         if n_empty:
-            notes.append(f"no id in column {layout.key!r} for {many(n_empty, 'record')}")
+            notes.append(f"no id in column {layout.key!r} for {few_or_many(n_empty, 'record')}")
         return Rows(np.arange(n), texts.tolist(), notes)
     texts[empty] = None
     record, found = pd.factorize(texts)
@@ -95,8 +95,8 @@ def _joined(table: Table, layout: Layout) -> Rows:
 
 def matrix_of(
     rows: Rows, found: Found, column: Ints, n_columns: int
-) -> tuple[sp.csr_array[Any], int]:
-    """Return 1 where a record has a code, NaN where that is missing, and how many ones repeat.
+) -> tuple[sp.csr_array[Any], Ints]:
+    """Return 1 where a record has a code, NaN where that is missing; and repeats in each column.
 
     `column` is that of each of the codes found, -1 for none.
     """
@@ -112,14 +112,14 @@ def matrix_of(
     return X, repeated
 
 
-def _cells(record: Ints, column: Ints, shape: tuple[int, int]) -> tuple[sp.csr_array[Any], int]:
+def _cells(record: Ints, column: Ints, shape: tuple[int, int]) -> tuple[sp.csr_array[Any], Ints]:
     there = (record >= 0) & (column >= 0)
     places = (record[there].astype(np.int32), column[there].astype(np.int32))
-    n = len(places[0])
-    X = sp.csr_array(sp.coo_array((np.ones(n), places), shape=shape))
+    X = sp.csr_array(sp.coo_array((np.ones(len(places[0])), places), shape=shape))
     X.sum_duplicates()
     X.data[:] = 1.0
-    return X, n - X.nnz
+    d = shape[1]
+    return X, np.bincount(places[1], minlength=d) - np.bincount(X.indices, minlength=d)
 
 
 def ones_per_row(X: sp.csr_array[Any]) -> Ints:
@@ -197,7 +197,7 @@ def _on_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[str]]:
         first = min(short, key=lambda code: (-short[code], code))
         return False, [
             f"kept the dots: fewer than three digits stand before that of "
-            f"{many(len(short), 'code')} ({many(sum(short.values()), 'entry')}), such as "
+            f"{many(len(short), 'code')} ({few_or_many(sum(short.values()), 'entry')}), such as "
             f"{excerpt(first)}: procedures, or diagnoses that lost zeros, which rollup='icd9' "
             f"gives back"
         ]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from momentree.datasets._record_tables import Cells, many
+from momentree.datasets._record_tables import FEW, Cells, few_or_many
 
 __all__ = ["read_outcome"]
 
@@ -46,11 +46,13 @@ def read_outcome(
         differ, rule = len(np.unique(records[found != values[records]])), "the last value"
     if differ:
         notes.append(
-            f"outcome {name!r} differs between rows of {many(differ, 'record')}; {rule} is taken"
+            f"outcome {name!r} differs between rows of {few_or_many(differ, 'record')}; {rule} is "
+            f"taken"
         )
     absent = n_records - len(np.unique(records))
     if absent:
-        notes.append(f"outcome {name!r} is missing in {many(absent, 'record')} of {n_records:,}")
+        of = f" of {n_records:,}" if absent >= FEW else ""
+        notes.append(f"outcome {name!r} is missing in {few_or_many(absent, 'record')}{of}")
     return values, pair, notes
 
 

@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 from momentree.datasets.columns import listed
 from momentree.exceptions import ReadError
 
-__all__ = ["Cells", "Table", "checked_names", "excerpt", "many", "some"]
+__all__ = ["Cells", "Table", "checked_names", "excerpt", "few_or_many", "many", "some"]
+
+FEW = 5
+"""Notes tell no smaller number of records; reports, which hold them, hide the same by default."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,11 @@ def many(n: int, noun: str) -> str:
     if n == 1:
         return f"1 {noun}"
     return f"{n:,} {noun[:-1]}ies" if noun.endswith("try") else f"{n:,} {noun}s"
+
+
+def few_or_many(n: int, noun: str) -> str:
+    """Return a number of records with its noun, but of few only that they are: notes are shown."""
+    return many(n, noun) if n >= FEW else f"fewer than {many(FEW, noun)}"
 
 
 def some(names: Sequence[str]) -> str:

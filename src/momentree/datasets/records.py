@@ -27,7 +27,7 @@ from momentree.datasets._record_matrix import (
     ones_per_row,
 )
 from momentree.datasets._record_outcomes import read_outcome
-from momentree.datasets._record_tables import Table, many
+from momentree.datasets._record_tables import FEW, Table, few_or_many, many
 from momentree.datasets.codes import SYSTEMS, read_mapping
 from momentree.datasets.files import check_exists
 from momentree.datasets.objects import Records
@@ -187,11 +187,12 @@ def read_records(
         skip_rows=skip_rows,
     )
     table = without(table, as_names("ignore_columns", ignore_columns))
+    union_by = _known(table, union_by, coder.union_by if coder else None)
     layout = find_layout(
         table,
         id_column=_known(table, id_column, coder.id_column if coder else None),
         code_columns=as_names("code_columns", code_columns) or known_codes(table, coder),
-        union_by=_known(table, union_by, coder.union_by if coder else None),
+        union_by=union_by,
         outcome_columns=as_names("outcome_columns", outcome_columns),
     )
     if coder is not None and coder.form == "wide" and code_columns is None and layout.chosen:
@@ -210,13 +211,15 @@ def read_records(
         guessed = outcomes_among([name for name in found.codes if name not in named])
     else:
         found, guessed = codes_in_cells(table, layout.codes), []
-    notes = [*table.notes, layout.described(), *layout.notes, *guessed, *rows.notes, *found.notes]
+    # Columns of text or without a value were no codes after all.
+    read = replace(layout, codes=found.codes) if wide and found.codes else layout
+    notes = [*table.notes, read.described(), *layout.notes, *guessed, *rows.notes, *found.notes]
     if coder is None:
         rules = _first_rules(layout, id_column, union_by, rollup, encoding, separator)
         rules = replace(rules, empty=empty)
         rules, groups, more = find_rules(table, found, rules, wide=wide)
         all_codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
-        X, repeated = _counted(rows, found, column, len(all_codes))
+        X, repeated = matrix_of(rows, found, column, len(all_codes))
         keep, choice = choose_codes(
             X,
             all_codes.tolist(),
@@ -227,7 +230,8 @@ def read_records(
             wide=wide,
         )
         X = sp.csr_array(X[:, keep])
-        notes += [*more, *_on_repeated(repeated, union_by), *choice]
+        n_repeated = int(repeated[keep].sum())
+        notes += [*more, *_on_repeated(n_repeated, rules, union_by), *choice]
         kept = all_codes[keep].tolist()
         known_names, more = names_of(
             kept, names, encoding, separator, rolled=rules.rollup is not None
@@ -239,12 +243,12 @@ def read_records(
             sources = [c for c, g in zip(found.codes, groups, strict=True) if g in known]
         coder = replace(rules, codes=kept, names=known_names, code_columns=sources)
     else:
-        X, repeated, more = same_columns(rows, found, coder, wide=wide)
-        notes += _on_repeated(repeated, union_by)
+        X, n_repeated, more = same_columns(rows, found, coder, wide=wide)
+        notes += _on_repeated(n_repeated, coder, union_by)
     n_codes = ones_per_row(X)
     enough = n_codes >= min_codes
     outcomes, outcome_names, told = _outcomes(table, layout, rows)
-    notes += [*more, *_on_few(n_codes, min_codes), *told]
+    notes += [*more, *_on_few(rows, found, n_codes, min_codes), *told]
     return Records(
         X,
         np.array(coder.codes, dtype=object),
@@ -314,35 +318,33 @@ def _first_rules(
     return replace(rules, rollup="mapping", mapping=mapping)
 
 
-def _counted(
-    rows: Rows, found: Found, column: NDArray[np.intp], n_columns: int
-) -> tuple[sp.csr_array[Any], int]:
-    """Return the matrix, and how many pairs of a record and a code as written are repeated."""
-    X, repeated = matrix_of(rows, found, column, n_columns)
-    if repeated and n_columns < len(found.codes):
-        # Different codes of one group are no repetition.
-        written = np.arange(len(found.codes))
-        repeated = matrix_of(rows, found, written, len(written))[1]
-    return X, repeated
-
-
-def _on_repeated(repeated: int, union_by: str | None) -> list[str]:
+def _on_repeated(repeated: int, coder: RecordCoder, union_by: str | None) -> list[str]:
     # That a patient has a code again in the next admission is what a union is for.
     if not repeated or union_by is not None:
         return []
-    return [f"counted {many(repeated, 'repeated pair')} of a record and a code once"]
+    rolled = ", after the roll-up" if coder.rollup is not None else ""
+    return [f"counted {many(repeated, 'repeated pair')} of a record and a code once{rolled}"]
 
 
-def _on_few(n_codes: NDArray[Any], min_codes: int) -> list[str]:
+def _on_few(rows: Rows, found: Found, n_codes: NDArray[Any], min_codes: int) -> list[str]:
     n = len(n_codes)
-    none, few = int((n_codes == 0).sum()), int((n_codes < min_codes).sum())
-    notes = [f"no code in {many(none, 'record')} of {n:,}"] if none else []
+    none, few = n_codes == 0, int((n_codes < min_codes).sum())
+    notes = []
+    if none.any():
+        record = rows.record[found.row]
+        left = "left " if none[record[record >= 0]].any() else ""
+        notes.append(f"no code {left}in {_of(int(none.sum()), n)}")
     if few:
         notes.append(
-            f"too few to learn from, but to be assigned: {many(few, 'record')} of {n:,} with fewer "
-            f"than {many(min_codes, 'code')}"
+            f"too few to learn from, but to be assigned: {_of(few, n)} with fewer than "
+            f"{many(min_codes, 'code')}"
         )
     return notes
+
+
+def _of(some: int, n: int) -> str:
+    # Beside the number of the others that of all would tell the few.
+    return few_or_many(some, "record") + (f" of {n:,}" if some >= FEW else "")
 
 
 def _outcomes(
