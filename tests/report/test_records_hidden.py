@@ -144,3 +144,32 @@ def test_the_page_says_hidden_and_no_rate():
     assert content["n_records"][1] is None
     assert content["n_all"] is None
     assert "<td>hidden</td>" in render_html(summary)
+
+
+@pytest.mark.parametrize(("left_out", "shown"), [(0, 0), (3, "<5"), (5, 5)])
+def test_few_records_left_out_are_not_counted(left_out, shown):
+    model, records = flat_case()
+    records.enough[:] = True
+    records.enough[:left_out] = False
+    model.labels_ = np.arange(900 - left_out) % 4
+    records.notes = (
+        f"too few to learn from: {left_out} records of 900",
+        "read as UTF-8",
+        "joined 1,834 rows into 900 records by 'visit'",
+        "no id in column 'visit' for 1 row",
+        "dropped 7 codes of 70, in fewer than 3 records",
+    )
+    summary = summarize_records(model, records)
+    assert summary["n_left_out"] == shown
+    assert json_content(summary, [])["n_left_out"] == shown
+    notes = summary["notes"]
+    assert {records.notes[1], records.notes[4]} <= set(notes)
+    assert records.notes[3] not in notes
+    # 900 less the records of the page would be those that are left out.
+    text = told(summary)
+    assert ("900" in "".join(notes)) == (left_out != 3)
+    assert ("Fewer than 5 more records have" in text) == (left_out == 3)
+    assert ("5 more records have" in text) == (left_out > 0)
+    every = summarize_records(model, records, min_cell=1)
+    assert every["notes"] == list(records.notes)
+    assert every["n_left_out"] == left_out

@@ -16,6 +16,7 @@ from momentree.report.documents import clean_text
 from momentree.report.provenance import provenance
 from momentree.report.records_cells import few_codes, heat_bands, heat_records
 from momentree.report.records_nodes import group_nodes, tree_of_groups
+from momentree.report.records_notes import shown_left_out, shown_notes
 from momentree.report.records_outcomes import count_outcomes, rate_texts, why_no_classes
 from momentree.report.records_quality import shown_quality
 from momentree.report.records_scoring import shown_scoring
@@ -147,8 +148,8 @@ def summarize_records(
     -------
     dict
         JSON-able. ``kind`` ("records-tree" or "records-flat"), ``title``, ``n_records`` (fitted),
-        ``n_left_out`` (with too few codes), ``n_features``, ``n_leaves``, ``n_codes``,
-        ``min_cell``, ``few_codes`` (most records hold that many or more), ``default_lambda``;
+        ``n_left_out`` (with too few codes; "<5" where few), ``n_features``, ``n_leaves``,
+        ``n_codes``, ``min_cell``, ``few_codes`` (most records hold that many or more), ``default_lambda``;
         ``codes``: ``code``, ``name``, ``total``, ``rate`` and ``about`` (whether hidden numbers
         have a part in the rate) of each;
         ``groups``: ``sizes`` and ``about`` (k: sizes with small ones hidden, and what they may be
@@ -252,11 +253,12 @@ def summarize_records(
     outcomes = count_outcomes(told, labels, k, min_cell, records.outcome_names)
     for node in nodes:
         node["outcome_rates"] = rate_texts(outcomes, node["leaves"], table.about, min_cell)
+    n_left_out = int((~enough).sum())
     return {
         "kind": "records-tree" if tree else "records-flat",
         "title": clean_text(title or getattr(records, "name", "") or "Groups of records"),
         "n_records": len(labels),
-        "n_left_out": int((~enough).sum()),
+        "n_left_out": shown_left_out(n_left_out, min_cell),
         "n_features": len(vocabulary),
         "n_leaves": k,
         "n_codes": n_codes,
@@ -278,7 +280,7 @@ def summarize_records(
         "scoring": shown_scoring(estimator.scoring(), table),
         "quality": shown_quality(quality or {}, k, min_cell),
         "notes": [
-            *(clean_text(note) for note in records.notes or ()),
+            *shown_notes(records.notes or (), len(labels), n_left_out, min_cell),
             *(
                 clean_text(f"outcome {name!r} is not shown: {reason}")
                 for name, reason in reasons.items()
