@@ -141,6 +141,12 @@ def make_records(n=900, seed=0, missing=0.0):
     return records, mu, w, labels
 
 
+def named(summary, records):
+    """Return the columns of the records whose codes a summary names."""
+    place = {code: j for j, code in enumerate(records.codes)}
+    return np.array([place[code] for code in summary["codes"]["code"]])
+
+
 def flat_case(**options):
     """Return a mixture and its records."""
     records, mu, w, labels = make_records(**options)

@@ -173,3 +173,29 @@ def test_few_records_left_out_are_not_counted(left_out, shown):
     every = summarize_records(model, records, min_cell=1)
     assert every["notes"] == list(records.notes)
     assert every["n_left_out"] == left_out
+
+
+def test_codes_of_few_records_are_not_named():
+    model, records = flat_case()
+    counts = records.X[np.flatnonzero(records.enough)].sum(axis=0)
+    few = np.flatnonzero((counts > 0) & (counts < 5))
+    assert len(few)
+    records.codes[few] = [f"Q{j}.Zyx" for j in few]
+    records.names = {code: f"name of {code}" for code in records.codes}
+    summary = summarize_records(model, records)
+    assert "Zyx" not in told(summary)
+    d = len(records.codes) - len(few)
+    assert summary["n_features"] == len(records.codes)
+    assert np.shape(summary["scoring"]["coef"]) == np.shape(summary["groups"]["counts"]) == (4, d)
+    assert sorted(summary["common"]) == list(range(d))
+    # All other places still stand for the codes that they did.
+    every = summarize_records(model, records, min_cell=1)
+    assert "Zyx" in told(every)
+    for node, other in zip(summary["nodes"], every["nodes"], strict=True):
+        ours = [summary["codes"]["code"][j] for j in node["top"][:3]]
+        assert set(ours) <= {every["codes"]["code"][j] for j in other["top"]}
+    heat = [summary["codes"]["code"][j] for j in summary["heat"]["codes"]]
+    assert heat[:5] == [every["codes"]["code"][j] for j in every["heat"]["codes"]][:5]
+    word = "code of fewer than 5 records in all is" if len(few) == 1 else "codes of fewer than 5"
+    assert f"{len(few)} {word}" in render_html(summary)
+    assert "not named" not in render_html(every)

@@ -19,7 +19,7 @@ from momentree.report.records_outcomes import class_rate
 from momentree.tree import ClusterTree
 from momentree.tree.build import CODE_LAMBDA
 
-from .records_cases import THEMES, flat_case, make_records, rule_probabilities, tree_case
+from .records_cases import THEMES, flat_case, make_records, named, rule_probabilities, tree_case
 
 CASES = {"flat": flat_case, "tree": tree_case}
 
@@ -75,6 +75,10 @@ def test_visible_counts_are_true_and_small_ones_hidden(kind):
     summary = summarize_records(model, records)
     shown = np.array(summary["groups"]["counts"])
     true = profiles_of(model, records).counts
+    kept = named(summary, records)
+    assert kept.tolist() == [j for j, n in enumerate(true.sum(axis=0)) if n == 0 or n >= 5]
+    assert len(kept) < len(records.codes) == summary["n_features"]
+    true = true[:, kept]
     small = (true > 0) & (true < 5)
     assert small.any()
     assert (shown[small] == -1).all()
@@ -203,15 +207,16 @@ def test_what_is_computed_from_hidden_counts_is_marked():
     for j, about in enumerate(codes["about"]):
         assert about == ((counts[:, j] < 0).any() and codes["total"][j] < 0)
     assert any(codes["about"])
+    kept = named(summary, records)
     # A total that is told is exact, also where counts below it are hidden.
     assert ((counts < 0).any(axis=0) & ~np.array(codes["about"])).any()
-    true = profiles_of(model, records).overall
+    true = profiles_of(model, records).overall[kept]
     assert np.array(codes["rate"])[~np.array(codes["about"])] == pytest.approx(
         true[~np.array(codes["about"])]
     )
     for node in summary["nodes"]:
         for j, rate, about in zip(node["top"], node["top_rates"], node["top_about"], strict=True):
-            ones = profiles_of(model, records).counts[node["leaves"], j].sum()
+            ones = profiles_of(model, records).counts[node["leaves"], kept[j]].sum()
             assert about or rate == pytest.approx(ones / node["n_samples"])
 
 
@@ -332,9 +337,10 @@ def test_no_record_and_no_small_count_is_in_the_summary(kind):
 def test_a_record_more_or_less_of_a_hidden_count_changes_nothing_but_sizes(kind):
     # Two worlds that differ in one hidden count must give the same page, but for what is published.
     model, records = CASES[kind]()
-    true = profiles_of(model, records).counts
-    totals = np.array(summarize_records(model, records)["codes"]["total"])
-    code = int(np.flatnonzero((true[1] == 3) & (totals < 0))[0])
+    summary = summarize_records(model, records)
+    kept = named(summary, records)
+    true = profiles_of(model, records).counts[1, kept]
+    code = int(kept[(true == 3) & (np.array(summary["codes"]["total"]) < 0)][0])
     rows = np.flatnonzero(records.enough)[model.labels_ == 1]
     X = records.X.tolil()
     first = summarize_records(model, records)
@@ -446,7 +452,8 @@ def test_the_rule_of_the_page_is_that_of_the_estimator_or_near_it(kind):
     P = model.predict_proba(X)
     exact = evaluated(summarize_records(model, records, min_cell=1)["scoring"], X.toarray())
     assert np.abs(exact - P).max() < 1e-9
-    rounded = evaluated(summarize_records(model, records)["scoring"], X.toarray())
+    summary = summarize_records(model, records)
+    rounded = evaluated(summary["scoring"], X.toarray()[:, named(summary, records)])
     # Half a dozen rare codes a record, each off by a factor of two at most.
     assert np.abs(rounded - P).mean() < 0.01
     assert (rounded.argmax(axis=1) == P.argmax(axis=1)).mean() > 0.97
@@ -463,7 +470,7 @@ def test_log_odds_of_hidden_counts_are_those_of_the_estimate():
         values = coef[leaf][hidden[leaf] & unknown_total]
         assert len(set(values)) == 1  # all hidden ones alike, whatever their counts
     visible = ~hidden
-    true = model.scoring()["coef"]
+    true = model.scoring()["coef"][:, named(summary, records)]
     assert np.abs(coef - true)[visible].max() <= 0.0005 + 1e-12
 
 

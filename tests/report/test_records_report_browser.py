@@ -9,13 +9,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from momentree.datasets import RecordCoder
 from momentree.metrics import group_profiles
 from momentree.metrics._intervals import wilson_interval
 from momentree.report import summarize_records, write_html
 from momentree.report.numbers import percent, whole_percent
 from momentree.report.records_outcomes import class_rate
 
-from .records_cases import flat_case, rule_probabilities, tree_case
+from .records_cases import flat_case, named, rule_probabilities, tree_case
 from .test_records_report import evaluated
 from .test_records_report_html import attacked
 from .test_report_browser import CONTRAST, By, Keys, WebDriverWait, find, find_all, row_of
@@ -214,12 +215,12 @@ def test_hidden_counts_are_hidden_in_every_chart(browse):
 
 def records_to_assign(case):
     rng = np.random.default_rng(3)
-    d = len(case.records.codes)
-    yield [0]
-    yield [d - 1, d - 2]
+    kept = named(case.summary, case.records)
+    yield kept[:1].tolist()
+    yield kept[[-1, -2]].tolist()
     for size in (3, 8):
-        yield sorted(rng.choice(d, size, replace=False).tolist())
-    yield np.flatnonzero(case.X[[7]].toarray()[0]).tolist()
+        yield sorted(rng.choice(kept, size, replace=False).tolist())
+    yield sorted({*np.flatnonzero(case.X[[7]].toarray()[0]).tolist()} & {*kept.tolist()})
 
 
 @pytest.mark.parametrize("name", ["flat", "tree", "flat-exact", "tree-exact"])
@@ -234,7 +235,8 @@ def test_a_record_gets_the_probabilities_of_the_estimator(browse, name):
         leaf, found = assigned(page)
         x = np.zeros((1, len(case.records.codes)))
         x[0, codes] = 1.0
-        wanted = evaluated(case.summary["scoring"], x)[0]
+        told = x[:, named(case.summary, case.records)]
+        wanted = evaluated(case.summary["scoring"], told)[0]
         assert [found[j] for j in range(4)] == pytest.approx(wanted, abs=1e-9)
         if exact:
             assert [found[j] for j in range(4)] == pytest.approx(
@@ -243,7 +245,7 @@ def test_a_record_gets_the_probabilities_of_the_estimator(browse, name):
         if name.startswith("flat"):
             assert leaf == wanted.argmax()
         else:
-            assert leaf == followed(case.summary["scoring"], x)
+            assert leaf == followed(case.summary["scoring"], told)
         assert len(find_all(page, "#reasons li")) == len(codes)
 
 
@@ -309,6 +311,28 @@ def test_codes_are_typed_as_people_type_them(browse):
     find(page, "#clear-codes").click()
     assert chips() == []
     assert find(page, "#assigned").text == ""
+
+
+@pytest.mark.parametrize("rollup", [None, "icd9"])
+def test_codes_keep_the_dots_that_their_columns_have(driver, tmp_path, rollup):
+    model, records = flat_case()
+    codes = ["389", "38.9", "8.5", "2504"] if rollup is None else ["389", "038", "008", "250"]
+    records.codes[:4] = codes
+    records.names = {}
+    records.coder = RecordCoder(records.codes.tolist(), rollup=rollup, undotted=rollup is None)
+    summary = summarize_records(model, records)
+    driver.get(write_html(summary, tmp_path / "page.html").as_uri())
+    for typed in ("389", "38.9", "8.5", "38.9 ", "250.4", "2504", "38.9;389", "8", "7.5", "389.0"):
+        find(driver, "#tab-assign").click()
+        if find(driver, "#clear-codes").is_displayed():
+            find(driver, "#clear-codes").click()
+        type_codes(driver, typed)
+        found = [chip.text.split()[0] for chip in find_all(driver, "#chosen-codes li")]
+        columns = records.coder.columns_of(typed.split(";"))
+        wanted = [records.codes[j] for j in columns if j >= 0]
+        # The page also takes a detail for the code above it, and part of a code for the first hit.
+        if wanted or typed == "7.5":
+            assert found == wanted, typed
 
 
 def options_of(case):

@@ -11,6 +11,7 @@ from momentree.datasets import make_patient_records, read_records
 from momentree.metrics import predictive_accuracy
 from momentree.report import summarize_records, write_html
 
+from .records_cases import named
 from .test_records_report import evaluated
 from .test_records_report_browser import assigned, followed, type_codes
 from .test_report_browser import find, row_of
@@ -122,7 +123,7 @@ def test_small_counts_are_kept_out_of_nested_rules(models, records, name):
     shown = summarize_records(model, records, min_cell=60)
     assert (np.array(shown["groups"]["counts"]) < 0).any()
     X = records.X[records.enough].toarray()
-    P = evaluated(shown["scoring"], X)
+    P = evaluated(shown["scoring"], X[:, named(shown, records)])
     assert P.shape == model.predict_proba(X).shape
     assert np.abs(P.sum(axis=1) - 1).max() < 1e-9
     parts = [part["scoring"] for part in shown["scoring"]["parts"] if not isinstance(part, int)]

@@ -18,6 +18,7 @@ from momentree.report.records_cells import few_codes, heat_bands, heat_records
 from momentree.report.records_nodes import group_nodes, tree_of_groups
 from momentree.report.records_notes import shown_left_out, shown_notes
 from momentree.report.records_outcomes import count_outcomes, rate_texts, why_no_classes
+from momentree.report.records_privacy import SMALL
 from momentree.report.records_quality import shown_quality
 from momentree.report.records_scoring import shown_scoring
 from momentree.report.records_table import shown_table
@@ -149,9 +150,11 @@ def summarize_records(
     dict
         JSON-able. ``kind`` ("records-tree" or "records-flat"), ``title``, ``n_records`` (fitted),
         ``n_left_out`` (with too few codes; "<5" where few), ``n_features``, ``n_leaves``,
-        ``n_codes``, ``min_cell``, ``few_codes`` (most records hold that many or more), ``default_lambda``;
+        ``n_codes``, ``min_cell``, ``few_codes`` (most records hold that many or more),
+        ``rollup`` (what codes were rolled up by, or None), ``default_lambda``;
         ``codes``: ``code``, ``name``, ``total``, ``rate`` and ``about`` (whether hidden numbers
-        have a part in the rate) of each;
+        have a part in the rate) of each of d, which are those of no record or of `min_cell` and
+        more;
         ``groups``: ``sizes`` and ``about`` (k: sizes with small ones hidden, and what they may be
         taken for), ``counts`` and ``missing`` (k, d; ``missing`` None where nothing is);
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
@@ -227,12 +230,15 @@ def summarize_records(
     root = tree_of_groups(estimator, table.about)
     known = {str(code): clean_text(name) for code, name in (records.names or {}).items()}
     names = [known.get(code) or code for code in vocabulary]
-    base = table.rates(range(k))
+    # The name of a code of few records may be all that a reader needs to know who they are.
+    named = np.flatnonzero(table.counts.totals != SMALL)
+    shown = table.of_codes(named)
+    base = shown.rates(range(k))
     common = np.lexsort((np.arange(len(base)), -np.round(base, 9)))
-    columns = common[:heat_codes]
+    columns = named[common[:heat_codes]]
     order = np.array([leaf.leaf_id or 0 for leaf in root.leaves()], dtype=np.intp)
     heat: dict[str, Any] = {
-        "codes": columns.tolist(),
+        "codes": common[:heat_codes].tolist(),
         "bands": heat_bands(X, labels, order, columns, min_cell),
         "records": None,
     }
@@ -252,6 +258,7 @@ def summarize_records(
     told = {name: values for name, values in ordered.items() if not reasons[name]}
     outcomes = count_outcomes(told, labels, k, min_cell, records.outcome_names)
     for node in nodes:
+        node["top"] = np.searchsorted(named, node["top"]).tolist()
         node["outcome_rates"] = rate_texts(outcomes, node["leaves"], table.about, min_cell)
     n_left_out = int((~enough).sum())
     return {
@@ -264,20 +271,21 @@ def summarize_records(
         "n_codes": n_codes,
         "min_cell": min_cell,
         "few_codes": few_codes(X),
+        "rollup": getattr(getattr(records, "coder", None), "rollup", None),
         "default_lambda": CODE_LAMBDA,
         "codes": {
-            "code": vocabulary,
-            "name": names,
-            "total": table.counts.totals.tolist(),
+            "code": [vocabulary[j] for j in named],
+            "name": [names[j] for j in named],
+            "total": shown.counts.totals.tolist(),
             "rate": np.round(base, 9).tolist(),
-            "about": table.estimated(range(k)).tolist(),
+            "about": shown.estimated(range(k)).tolist(),
         },
-        "groups": table.as_json(),
+        "groups": shown.as_json(),
         "nodes": nodes,
         "common": common.tolist(),
         "outcomes": outcomes,
         "heat": heat,
-        "scoring": shown_scoring(estimator.scoring(), table),
+        "scoring": shown_scoring(estimator.scoring(), shown, named),
         "quality": shown_quality(quality or {}, k, min_cell),
         "notes": [
             *shown_notes(records.notes or (), len(labels), n_left_out, min_cell),

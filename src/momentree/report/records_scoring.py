@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.report.records_privacy import SMALL
 from momentree.report.records_table import ShownTable
 
 __all__ = ["shown_scoring"]
@@ -22,7 +21,9 @@ _NEVER = 1e6
 Floats = NDArray[np.float64]
 
 
-def shown_scoring(scoring: Mapping[str, Any], table: ShownTable) -> dict[str, Any]:
+def shown_scoring(
+    scoring: Mapping[str, Any], table: ShownTable, columns: NDArray[np.intp]
+) -> dict[str, Any]:
     """Return the rule of assignment as JSON, with what would tell small counts taken out.
 
     Parameters
@@ -31,7 +32,10 @@ def shown_scoring(scoring: Mapping[str, Any], table: ShownTable) -> dict[str, An
         ``scoring()`` of the estimator: the kind "mixture"; "rules" with nodes of the kinds
         "scores" and "linear"; or "nested", where groups were divided by hand.
     table : ShownTable
-        The counts that the page shows.
+        The counts that the page shows, of its codes.
+    columns : ndarray of int of shape (c,)
+        Places of these codes among those of the estimator. The others have too few records to be
+        named; the page takes it that no record has them.
 
     Returns
     -------
@@ -42,8 +46,7 @@ def shown_scoring(scoring: Mapping[str, Any], table: ShownTable) -> dict[str, An
         - log-odds log(mu / (1 - mu)) of a mixture, and their differences in a linear rule, are
           those of the estimated frequencies where a count or size is hidden, and numbers are
           rounded to 0.001, intercepts to 0.01;
-        - a coefficient of scores is zero for a code of fewer than ``min_cell`` records in all,
-          and numbers have 7 digits.
+        - coefficients of scores have 7 digits.
 
     Notes
     -----
@@ -51,7 +54,23 @@ def shown_scoring(scoring: Mapping[str, Any], table: ShownTable) -> dict[str, An
     group but none of them; coefficients of scores depend on all records at once, and on single
     counts by no formula that could be solved for one.
     """
-    return _shown(scoring, table, [[leaf] for leaf in range(len(table.sizes))])
+    groups = [[leaf] for leaf in range(len(table.sizes))]
+    return _shown(_of_codes(scoring, columns), table, groups)
+
+
+def _of_codes(rule: Mapping[str, Any], columns: NDArray[np.intp]) -> dict[str, Any]:
+    """Return a rule with the coefficients of some codes only."""
+    if rule.get("kind") == "nested":
+        parts = [
+            {**part, "scoring": _of_codes(part["scoring"], columns)}
+            if isinstance(part, Mapping)
+            else part
+            for part in rule["parts"]
+        ]
+        return {**rule, "base": _of_codes(rule["base"], columns), "parts": parts}
+    if rule.get("kind") == "rules":
+        return {**rule, "nodes": [_of_codes(node, columns) for node in rule["nodes"]]}
+    return {**rule, "coef": np.asarray(rule["coef"], dtype=np.float64)[:, columns]}
 
 
 def _shown(
@@ -118,7 +137,6 @@ def _shown_rule(node: Mapping[str, Any], sides: list[list[int]], table: ShownTab
             coef = np.where(hidden, np.stack([half, -half]), coef)
         return {**shown, **_rounded(coef, intercept, table)}
     digits = _EXACT_DIGITS if table.min_cell <= 1 else _SCORE_DIGITS
-    coef[:, table.counts.totals == SMALL] = 0.0
     return {
         **shown,
         "coef": _significant(coef, digits),

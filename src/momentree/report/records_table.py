@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,31 @@ class ShownTable:
             whole = (table.totals >= 0) & ~hidden[~inside].any(axis=0)
             unknown |= hidden[inside].any(axis=0) & ~whole
         return unknown
+
+    def of_codes(self, columns: NDArray[np.intp]) -> ShownTable:
+        """Return the same for some of the codes.
+
+        Parameters
+        ----------
+        columns : ndarray of int of shape (c,)
+            Their places.
+
+        Returns
+        -------
+        ShownTable
+            Of the same groups.
+        """
+
+        def only(table: Published) -> Published:
+            return Published(table.counts[:, columns], table.totals[columns])
+
+        return replace(
+            self,
+            counts=only(self.counts),
+            missing=None if self.missing is None else only(self.missing),
+            expected=self.expected[:, columns],
+            observed=self.observed[:, columns],
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return sizes and counts as lists."""

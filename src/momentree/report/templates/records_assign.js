@@ -85,11 +85,19 @@ function optionsFor(text) {
     .slice(0, MOST_OPTIONS).map(([, , j]) => j);
 }
 
+// A code as columns are compared: without its dot, but for numbers with fewer than three digits
+// before it: 38.9 is not 389. Rolled up by ICD-9 it is 038.9, with the zero that was lost.
+function bare(code) {
+  const text = plain(code).replace(/\s/g, "");
+  if (!/^\d{1,2}(\.|$)/.test(text)) return text.replace(/\./g, "");
+  return data.rollup === "icd9" ? text.replace(/^\d+/, (head) => head.padStart(3, "0")).replace(/\./g, "") : text;
+}
+
 // A code as typed: itself, or the longest code of three signs or more that it is a detail of.
 function codeOf(text) {
-  const typed = plain(text).replace(/[.\s]/g, "");
+  const typed = bare(text);
   if (!typed) return -1;
-  const folded = codes.code.map((code) => plain(code).replace(/[.\s]/g, ""));
+  const folded = codes.code.map(bare);
   for (let length = typed.length; length >= Math.min(3, typed.length); length -= 1) {
     const found = folded.indexOf(typed.slice(0, length));
     if (found >= 0) return found;
