@@ -127,7 +127,10 @@ BAD = {
     "sparse": (sp.csr_array(at(7.0)), r"row 3, column 1 holds 7\.0"),
     "infinite": (at(np.inf), r"row 3, column 1 holds inf; a number is expected"),
     "strings": (np.full((5, 3), "yes"), "could not convert|strings|numeric"),
-    "dates": (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"] * 5)}), "numeric|float"),
+    "dates": (
+        pd.DataFrame({"a": pd.to_datetime(["2020-01-01"] * 5)}),
+        "column 'a' of X holds datetime",
+    ),
     "complex": (draw() + 0j, "[Cc]omplex"),
     "one row of numbers": (draw()[0], "Expected 2D array, got 1D array"),
     "no rows": (np.zeros((0, 3)), "0 sample"),

@@ -170,7 +170,7 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
         data.space.factors(data.rows),
         splitter,
         max_leaves=n_components,
-        max_depth=np.inf,
+        max_depth=1 if flat else np.inf,
         growth="best_first",
         worth=always,
     )

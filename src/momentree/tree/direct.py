@@ -20,7 +20,7 @@ __all__ = ["DirectSplitter"]
 
 Floats = NDArray[np.float64]
 
-WHITENING_TOL = 1e-2
+WHITENING_TOL = 5e-2
 WHITENING_ITER = 4
 """A split needs no more digits: on records of patients more of them made groups no more stable."""
 
