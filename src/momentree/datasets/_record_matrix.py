@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from momentree.datasets._record_cells import Found
 from momentree.datasets._record_forms import Layout
 from momentree.datasets._record_names import is_of_patient
-from momentree.datasets._record_tables import Table, excerpt, few_or_many, many
+from momentree.datasets._record_tables import FEW, Table, excerpt, few_or_many, many
 from momentree.datasets.codes import SYSTEMS, check_fits, looks_like, lost_zeros
 from momentree.datasets.record_coder import RecordCoder
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
@@ -195,11 +195,11 @@ def _on_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[str]]:
     if short:
         # Without its dot 38.9, which is 038.9, would be 389; nor can 3891 be told from 038.91.
         first = min(short, key=lambda code: (-short[code], code))
+        such = f", such as {excerpt(first)}" if short[first] >= FEW else ""
         return False, [
             f"kept the dots: fewer than three digits stand before that of "
-            f"{many(len(short), 'code')} ({few_or_many(sum(short.values()), 'entry')}), such as "
-            f"{excerpt(first)}: procedures, or diagnoses that lost zeros, which rollup='icd9' "
-            f"gives back"
+            f"{many(len(short), 'code')} ({few_or_many(sum(short.values()), 'entry')}){such}: "
+            f"procedures, or diagnoses that lost zeros, which rollup='icd9' gives back"
         ]
     if not twins:
         return False, []

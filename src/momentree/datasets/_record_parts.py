@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from momentree.datasets._record_names import MISSING
-from momentree.datasets._record_tables import excerpt
 from momentree.datasets.codes import SYSTEMS, looks_like
 
 __all__ = ["are_dates", "between_codes", "on_signs", "split_cells"]
@@ -84,16 +83,11 @@ def on_signs(texts: Texts) -> list[str]:
     """Tell of signs that seldom part codes: which were taken to, and which may."""
     values = pd.Series(texts, dtype="string[pyarrow]")
     taken, unsure = _rare_signs(values, _common_signs(values))
-    notes = []
-    for sign in taken + unsure:
-        first = excerpt(str(values[values.str.contains(sign, regex=False)].iloc[0]))
-        notes.append(
-            f"took {sign!r} for the sign between codes, as in {first}"
-            if sign in taken
-            else f"took what has {sign!r} in it for one code, as in {first}: write ';' where it "
-            f"parts codes"
-        )
-    return notes
+    # No cell is quoted: it may hold all codes of a record, and notes stand in the report.
+    return [f"took {sign!r} for the sign between codes" for sign in taken] + [
+        f"took cells with {sign!r} in them for one code each: write ';' where it parts codes"
+        for sign in unsure
+    ]
 
 
 def _common_signs(values: Any) -> str:
