@@ -8,7 +8,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from momentree.cli import app
 from momentree.cli._group_files import json_content
 from momentree.report import render_html, summarize_records
 from momentree.report.records_outcomes import class_rate, count_outcomes, why_no_classes
@@ -199,3 +201,29 @@ def test_codes_of_few_records_are_not_named():
     word = "code of fewer than 5 records in all is" if len(few) == 1 else "codes of fewer than 5"
     assert f"{len(few)} {word}" in render_html(summary)
     assert "not named" not in render_html(every)
+
+
+def test_the_command_tells_no_name_of_a_person(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["id,dx1,dx2,dx3,patient_name,ward"]
+    for i in range(240):
+        theme = "ABC"[i % 3]
+        dx = ",".join(f"{theme}{j}" for j in rng.choice(6, 3, replace=False))
+        ward = PERSONS[i] if i < 3 else "home" if i % 7 else "ward"
+        lines.append(f"{i},{dx},{PERSONS[i]},{ward}")
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(lines) + "\n")
+    page, plain = tmp_path / "page.html", tmp_path / "groups.json"
+    options = ["clusters", str(table), "--code-column", "dx*", "--id-column", "id", "-k", "3"]
+    options += ["--output", str(page), "--json", str(plain)]
+    result = CliRunner().invoke(app, [*options, "--outcome", "patient_name"])
+    assert result.exit_code == 2
+    assert "patient_name: it holds 240 different texts" in " ".join(result.output.split())
+    assert "Quorl" not in result.output
+    assert not page.exists()
+    result = CliRunner().invoke(app, [*options, "--outcome", "ward", "--ignore", "patient_name"])
+    assert result.exit_code == 0, result.output
+    assert "home" in result.output
+    assert "Quorl" not in result.output + page.read_text() + plain.read_text()
+    classes = json.loads(plain.read_text())["outcomes"][0]["classes"]
+    assert [one["name"] for one in classes] == ["home", "ward"]
