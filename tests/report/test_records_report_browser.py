@@ -408,6 +408,28 @@ def test_outcomes_of_all_groups_stand_side_by_side(browse, name):
             assert range_ == f"{text} – {whole_percent(limits[1])}"
 
 
+def test_a_rate_that_tells_how_few_lack_an_outcome_is_hidden(driver, tmp_path):
+    model, records = flat_case()
+    died = np.ones(len(records.enough))
+    rows = np.flatnonzero(records.enough)
+    died[rows[model.labels_ == 0][:100]] = 0
+    died[rows[model.labels_ == 1][:2]] = 0
+    died[rows[model.labels_ == 2][2:]] = 0
+    died[rows[model.labels_ == 3][:8]] = np.nan
+    records.outcomes = {"died": died}
+    summary = summarize_records(model, records)
+    assert [one < 0 for one in summary["outcomes"][0]["classes"][0]["counts"]] == [0, 1, 1, 0]
+    driver.get(write_html(summary, tmp_path / "page.html").as_uri())
+    find(driver, "#tab-table").click()
+    cells = when_drawn(driver, "#outcome-table tbody td")
+    assert [cell.text for cell in cells[2:4]] == ["hidden", "<5"]
+    assert cells[2].get_attribute("title") == "hidden, as it would tell a number below 5"
+    about = np.array(summary["groups"]["about"])
+    rate, guessed = class_rate(summary["outcomes"][0], 0, range(4), about, 5)
+    assert guessed
+    assert cells[0].text.splitlines()[0] == f"≈ {percent(rate)}"
+
+
 def test_few_codes_are_told_of(browse):
     page, case = browse("flat")
     few = case.summary["few_codes"]
