@@ -369,7 +369,8 @@ def test_groups_of_a_flat_model_are_edited_without_a_tree(sample):
     assert one.n_leaves == 3
     sizes = np.bincount(found)
     assert (merged[np.isin(found, [0, 3])] == (0 if sizes[0] >= sizes[3] else 2)).all()
-    ordered, final = edit.by_size(one, merged, weight)
+    order = np.argsort(-np.bincount(merged, weights=weight), kind="stable")
+    ordered, final = edit.renumbered(one, merged, order)
     np.testing.assert_array_equal(ordered.labels(sample), final)
     assert (np.diff(np.bincount(final)) <= 0).all()
 

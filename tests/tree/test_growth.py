@@ -91,7 +91,9 @@ class Prescribed:
         if group not in self.gains:
             return NoSplit("nothing prescribed")
         side = (np.arange(len(group)) >= len(group) // 2).astype(np.intp)
-        return Split(LinearRule(np.ones(1), 0.0), side, self.gains[group])
+        sizes = np.bincount(side, minlength=2).astype(float)
+        sums = np.bincount(side, weights=group, minlength=2)[None]
+        return Split(LinearRule(np.ones(1), 0.0), side, self.gains[group], sums, sizes)
 
 
 def prescribed_growth(gains, n, **options):

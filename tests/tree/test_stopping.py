@@ -59,7 +59,13 @@ def test_the_penalty_by_hand(units, weight):
     penalty = unit * len(occurring) / 2 * np.log(v.sum())
 
     def reason(gain):
-        split = Split(LinearRule(np.ones(5), 0.0), np.array([0, 0, 1, 1]), gain)
+        split = Split(
+            LinearRule(np.ones(5), 0.0),
+            np.array([0, 0, 1, 1]),
+            gain,
+            np.ones((5, 2)),
+            np.full(2, 2.0),
+        )
         return bic(split, RowBlocks(sp.csr_array(X)), v, u)
 
     assert reason(penalty * (1 + 1e-12)) == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class BinaryData:
         """Share of the weight with which each feature is observed; None for always."""
         return 1.0 / self.space.view[: self.ones.shape[1]] if self.missing is not None else None
 
-    @property
+    @cached_property
     def moments(self) -> BernoulliMoments:
         """Raw moments of the data (T eq. 4.6 to 4.8)."""
         return BernoulliMoments.from_rows(

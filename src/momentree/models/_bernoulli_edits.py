@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._logging import shown
 from momentree._validation import check_sample_weight
 from momentree.backends import single_threaded_blas
-from momentree.exceptions import InvalidDataError
 from momentree.models._base import package_log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
@@ -42,7 +41,7 @@ def split_group(
     part = again.data.take(np.flatnonzero(again.labels == group))
     usable = int(np.count_nonzero(part.weight > 0))
     if usable < 2:
-        _cannot(group, f"it holds {usable} sample(s) of positive weight")
+        edit.refuse_split(group, f"it holds {usable} sample(s) of positive weight")
     inner = clone(model).set_params(n_components=min(n_groups, usable), warm_start=False)
     with shown(package_log, bool(model.verbose)), single_threaded_blas():
         run = inner._run(part)
@@ -51,7 +50,7 @@ def split_group(
         kept = np.flatnonzero(sizes > 0)
         if len(kept) < 2:
             reason = run.diagnostics.get("reason") or "one part is the likeliest for all of it"
-            _cannot(group, reason)
+            edit.refuse_split(group, reason)
         weights = run.parameters.weights[kept] / run.parameters.weights[kept].sum()
         likely, centers = run.parameters.centers[:, kept], run.centers[:, kept]
         if part.missing is not None:
@@ -131,17 +130,10 @@ class Again:
         ones, missing = model._values(X)
         edit.check_same_rows(ones.shape[0], model.labels_)
         held_gaps = isinstance(model._posterior, IncompleteBernoulliParameters)
-        if missing is not None and not held_gaps:
-            msg = "X holds missing values, and the data of fit held none: give the data of fit"
-            raise InvalidDataError(msg)
+        edit.check_same_gaps(missing, held_gaps=held_gaps)
         weight = check_sample_weight(sample_weight, ones.shape[0])
         data, at = BinaryData.prepared(ones, missing, weight)
         return cls(data, at, model.labels_[at])
-
-
-def _cannot(group: int, reason: str) -> NoReturn:
-    msg = f"group {group} cannot be split: {reason}"
-    raise InvalidDataError(msg)
 
 
 def _edited(

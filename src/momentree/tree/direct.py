@@ -73,11 +73,9 @@ class DirectSplitter:
         if not self.refine_iter or k > 2 or isinstance(split, NoSplit):
             return split
         # The means and shares of the two sides are where EM starts (T section 6.3).
-        groups = (split.side[:, None] == np.arange(2)) * sample_weight[:, None]
-        sums = rows.sum(lambda B: B.tdot(groups[B.at]))
         refined = em(
             rows,
-            self.family.fitted_to(sums, groups.sum(axis=0), self.smoothing),
+            self.family.fitted_to(split.sums, split.sizes, self.smoothing),
             sample_weight=sample_weight,
             smoothing=self.smoothing,
             max_iter=self.refine_iter,
@@ -88,7 +86,7 @@ class DirectSplitter:
             return found
         # The likelihood of the mixture, in which no sample is of a side for certain: cutting noise
         # in halves gains next to nothing by it, and much where the sides are taken as known.
-        whole = self.family.best_log_likelihood(sums.sum(axis=1), groups.sum())
+        whole = self.family.best_log_likelihood(split.sums.sum(axis=1), split.sizes.sum())
         return replace(found, gain=refined.log_likelihood - float(whole))
 
     def _split(self, rule: ScoreRule, rows: RowBlocks, sample_weight: Floats) -> Split | NoSplit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,15 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.tree.assign import Assigner, NestedAssigner
 
 __all__ = [
-    "by_size",
     "check_group",
     "check_groups",
     "check_n_groups",
+    "check_same_gaps",
     "check_same_rows",
     "largest",
     "merged",
     "new_numbers",
+    "refuse_split",
     "renumbered",
     "split",
 ]
@@ -96,6 +97,31 @@ def check_same_rows(n_samples: int, labels: Ints) -> None:
         raise InvalidDataError(msg)
 
 
+def check_same_gaps(missing: Any | None, *, held_gaps: bool) -> None:
+    """Check that no value is missing where none was in the fit.
+
+    Raises
+    ------
+    InvalidDataError
+        If one is.
+    """
+    if missing is not None and not held_gaps:
+        msg = "X holds missing values, and the data of fit held none: give the data of fit"
+        raise InvalidDataError(msg)
+
+
+def refuse_split(group: int, reason: str) -> NoReturn:
+    """Say why a group cannot be divided.
+
+    Raises
+    ------
+    InvalidDataError
+        Always.
+    """
+    msg = f"group {group} cannot be split: {reason}"
+    raise InvalidDataError(msg)
+
+
 def split(
     assigner: Assigner, labels: Ints, group: int, inner: Assigner, inner_labels: Ints
 ) -> tuple[Assigner, Ints]:
@@ -153,29 +179,6 @@ def merged(
     k = assigner.n_leaves
     to = new_numbers(k, groups, largest(groups, np.bincount(labels, weights=weight, minlength=k)))
     return assigner.renumbered(to), to[labels]
-
-
-def by_size(assigner: Assigner, labels: Ints, weight: Floats) -> tuple[Assigner, Ints]:
-    """Give groups new numbers by size, the largest first.
-
-    Parameters
-    ----------
-    assigner : Assigner
-        Of all samples to groups.
-    labels : ndarray of int of shape (n_samples,)
-        Group of each sample of the fit.
-    weight : ndarray of shape (n_samples,)
-        Sample weights.
-
-    Returns
-    -------
-    assigner : Assigner
-        With the new numbers.
-    labels : ndarray of int of shape (n_samples,)
-        New group of each sample.
-    """
-    sizes = np.bincount(labels, weights=weight, minlength=assigner.n_leaves)
-    return renumbered(assigner, labels, np.argsort(-sizes, kind="stable"))
 
 
 def largest(groups: Sequence[int], sizes: NDArray[Any]) -> int:

@@ -132,7 +132,7 @@ def grow(
         chosen.rule = split.rule
         chosen.children = [
             Branch(chosen.samples[split.side == i], chosen.depth + 1)
-            for i in range(int(split.side.max()) + 1)
+            for i in range(len(split.sizes))
         ]
         at = leaves.index(chosen)
         leaves[at : at + 1] = chosen.children

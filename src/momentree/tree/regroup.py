@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._logging import shown
 from momentree._validation import check_sample_weight, check_values
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
-from momentree.exceptions import InvalidDataError
 from momentree.tree import build, edit
 from momentree.tree.assign import Assigner
 from momentree.tree.growth import Branch, log
@@ -49,10 +48,12 @@ def split_group(
     with shown(log, bool(tree.verbose)), single_threaded_blas():
         grown = grower._grow(tree._space, part, weight)
         if not grown.children:
-            _cannot(group, grown.reason)
+            edit.refuse_split(group, grown.reason)
         inner, _, converged = grower._refined(grown, tree._space, part, weight)
         if not grown.children:
-            _cannot(group, f"EM leaves fewer than {tree.min_samples_leaf:g} records in a part")
+            edit.refuse_split(
+                group, f"EM leaves fewer than {tree.min_samples_leaf:g} records in a part"
+            )
         root = branch_of(tree.tree_)
         leaf = root.leaves()[group]
         for branch in build.branches_of(grown):
@@ -111,9 +112,7 @@ class Data:
         X, missing, _ = check_values(tree, X, None, reset=False)
         edit.check_same_rows(X.shape[0], tree.labels_)
         tree._space.check(X, missing)
-        if missing is not None and not tree._space.incomplete:
-            msg = "X holds missing values, and the data of fit held none: give the data of fit"
-            raise InvalidDataError(msg)
+        edit.check_same_gaps(missing, held_gaps=tree._space.incomplete)
         weight = check_sample_weight(sample_weight, X.shape[0])
         rows, at = in_canonical_order(tree._space.rows(X, missing), weight)
         return cls(X, rows, weight[at], tree.labels_[at], at)
@@ -124,11 +123,6 @@ def branch_of(node: TreeNode) -> Branch:
     none = np.empty(0, dtype=np.intp)
     children = [branch_of(child) for child in node.children]
     return Branch(none, node.depth, None, node.reason, children)
-
-
-def _cannot(group: int, reason: str) -> NoReturn:
-    msg = f"group {group} cannot be split: {reason}"
-    raise InvalidDataError(msg)
 
 
 def _fill(root: Branch, labels: Ints) -> None:

@@ -49,11 +49,17 @@ class Split:
     gain : float
         Log-likelihood, in nats, that the sides, each with parameters of its own, gain over the
         group as one.
+    sums : ndarray of shape (p, s)
+        Weighted sums of the statistics over each side.
+    sizes : ndarray of shape (s,)
+        Total sample weight of each side.
     """
 
     rule: Rule
     side: NDArray[np.signedinteger[Any]]
     gain: float
+    sums: Floats
+    sizes: Floats
 
 
 @dataclass(frozen=True)
@@ -172,19 +178,19 @@ def settled(
     """
     side, sums, sizes, clear, ties = sides_of(rule, rows, sample_weight)
     order = np.argsort(-clear, kind="stable")
-    rule = rule.reordered(order)
-    if ties and (order[1:] < order[:-1]).any():
+    rule, moved = rule.reordered(order), bool((order[1:] < order[:-1]).any())
+    if ties and moved:
         # A document without words, say, is as likely on both sides. It joins the larger one, which
         # was found without it: the answer does not depend on which side a rule knows as first.
         side, sums, sizes, _, _ = sides_of(rule, rows, sample_weight)
-    elif (order != np.arange(len(order))).any():
+    elif moved:
         sums, sizes = sums[:, order], sizes[order]
         side = np.argsort(order).astype(side.dtype)[side]
     if sizes.min() < max(min_samples_leaf, np.finfo(float).tiny):
         return NoSplit(f"one side would hold fewer than min_samples_leaf = {min_samples_leaf:g}")
     parts = family.best_log_likelihood(sums, sizes).sum()
     whole = family.best_log_likelihood(sums.sum(axis=1), sizes.sum())
-    return Split(rule, side, float(parts - whole))
+    return Split(rule, side, float(parts - whole), sums, sizes)
 
 
 def sides_of(

@@ -104,11 +104,11 @@ def bic_of(
     """
     columns = np.arange(rows.shape[1]) < family.n_features(rows.shape[1])
     added = np.count_nonzero(_seen(rows, sample_weight) & columns) + 1
-    n_sides = int(split.side.max()) + 1
-    groups = (split.side[:, None] == np.arange(n_sides)) * sample_weight[:, None]
-    sums, sizes = rows.sum(lambda B: B.tdot(groups[B.at])), groups.sum(axis=0)
+    sums, sizes = split.sums, split.sizes
+    n_sides = len(sizes)
     if family is GaussianParameters and n_sides == 2:
         rows = _along_the_means(rows, np.where(columns[:, None], sums / sizes, 0.0))
+        groups = (split.side[:, None] == np.arange(n_sides)) * sample_weight[:, None]
         sums = rows.sum(lambda B: B.tdot(groups[B.at]))
     sides = family.fitted_to(sums, sizes, NEXT_TO_NOTHING)
     whole = family.fitted_to(
