@@ -10,6 +10,7 @@ import typer
 from momentree.cli._choices import Empty, given, parse_leaves
 from momentree.cli._edits import read_edits
 from momentree.cli._guard import guarded, in_options
+from momentree.cli._options import READING, WRITING, Output, Quiet, Separator, Title, Verbose
 from momentree.exceptions import InvalidParameterError
 
 __all__ = ["EXAMPLES", "clusters"]
@@ -30,11 +31,9 @@ The same groups again, with group 3 split and then 2 and 5 merged:\n
   momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
 """
 
-READING = "Reading"
 CODES = "Codes"
 GROUPS = "Groups"
 EDITING = "Editing groups by hand (in the order written)"
-WRITING = "Output (existing files are replaced)"
 # The options that are named otherwise than for topics.
 SPELLING = {"max_leaf_nodes": "groups", "n_components": "groups"}
 
@@ -137,10 +136,7 @@ def clusters(
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of text.", rich_help_panel=READING)
     ] = "utf-8",
-    separator: Annotated[
-        str | None,
-        typer.Option(metavar="CHAR", help="Between columns (else found).", rich_help_panel=READING),
-    ] = None,
+    separator: Separator = None,
     sheet: Annotated[
         str | None,
         typer.Option(
@@ -225,25 +221,8 @@ def clusters(
             "--keep-constant", help="Keep codes that every record has.", rich_help_panel=CODES
         ),
     ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE.html",
-            help="The report, one page that needs no network.",
-            rich_help_panel=WRITING,
-        ),
-    ] = None,
-    title: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Heading of the report and the drawing.",
-            show_default="name of the input",
-            rich_help_panel=WRITING,
-        ),
-    ] = None,
+    output: Output = None,
+    title: Title = None,
     min_cell: Annotated[
         int,
         typer.Option(
@@ -287,18 +266,8 @@ def clusters(
             rich_help_panel=WRITING,
         ),
     ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=WRITING)
-    ] = False,
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            help="Log each step and its time on stderr.",
-            rich_help_panel=WRITING,
-        ),
-    ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Find groups of records by their codes and draw them: a tree, or with --flat a list.
 

@@ -19,6 +19,7 @@ from momentree.cli._choices import (
     read_model_option,
 )
 from momentree.cli._guard import guarded
+from momentree.cli._options import READING, WRITING, Output, Quiet, Separator, Title, Verbose
 
 if TYPE_CHECKING:
     from momentree.datasets import Corpus
@@ -44,12 +45,10 @@ Twelve topics that documents mix, no tree, and their shares over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
 """
 
-READING = "Reading"
 WORDS = "Counting words"
 TREE = "Growing the tree"
 FLAT = "Flat topics, without a tree"
 FITTING = "Fitting"
-WRITING = "Output (existing files are replaced)"
 
 
 @guarded()
@@ -169,10 +168,7 @@ def topics(
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of text files.", rich_help_panel=READING)
     ] = "utf-8",
-    separator: Annotated[
-        str | None,
-        typer.Option(metavar="CHAR", help="Between columns (else found).", rich_help_panel=READING),
-    ] = None,
+    separator: Separator = None,
     vocabulary: Annotated[
         Path | None,
         typer.Option(
@@ -231,25 +227,8 @@ def topics(
         bool,
         typer.Option("--keep-case", help="Do not lower-case words.", rich_help_panel=WORDS),
     ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE.html",
-            help="The report, one page that needs no network.",
-            rich_help_panel=WRITING,
-        ),
-    ] = None,
-    title: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Heading of the report and the drawing.",
-            show_default="name of the input",
-            rich_help_panel=WRITING,
-        ),
-    ] = None,
+    output: Output = None,
+    title: Title = None,
     csv: Annotated[
         Path | None,
         typer.Option(
@@ -268,18 +247,8 @@ def topics(
             rich_help_panel=WRITING,
         ),
     ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=WRITING)
-    ] = False,
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            help="Log each step and its time on stderr.",
-            rich_help_panel=WRITING,
-        ),
-    ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Find the topics of a pile of documents and draw them: a tree, or with --flat a list.
 

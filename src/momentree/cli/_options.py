@@ -1,0 +1,51 @@
+"""Options that several commands have, word for word."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["READING", "WRITING", "Output", "Quiet", "Separator", "Title", "Verbose"]
+
+READING = "Reading"
+WRITING = "Output (existing files are replaced)"
+
+Separator = Annotated[
+    str | None,
+    typer.Option(metavar="CHAR", help="Between columns (else found).", rich_help_panel=READING),
+]
+
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE.html",
+        help="The report, one page that needs no network.",
+        rich_help_panel=WRITING,
+    ),
+]
+
+Title = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="Heading of the report and the drawing.",
+        show_default="name of the input",
+        rich_help_panel=WRITING,
+    ),
+]
+
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=WRITING)
+]
+
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Log each step and its time on stderr.",
+        rich_help_panel=WRITING,
+    ),
+]
