@@ -11,10 +11,13 @@ import json
 import subprocess
 import sys
 import tempfile
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from _common import environment, table, unrelated_topics
 
 PARTS = ("data", "indices", "indptr")
@@ -31,31 +34,28 @@ def resident(field: str) -> float:
     return 1024.0 * int(line.split()[1])
 
 
-def child(folder: str, n: int, d: int, options: dict[str, Any], mode: str) -> dict[str, float]:
-    """Load the matrix, fit a tree, and return bytes: of the matrix, and at the peak."""
-    import tracemalloc
-
-    import scipy.sparse as sp
-
-    from momentree import TopicTree
-
-    rng = np.random.default_rng(0)
-    TopicTree(2).fit(rng.poisson(1.0, (40, 10)))  # loads what is loaded on first use
+def peak(
+    folder: str, shape: tuple[int, int], mode: str, fit: Callable[[Any], object]
+) -> dict[str, float]:
+    """Load the matrix of a folder, fit, and return bytes: of the matrix, and at the peak."""
     if mode == "tracemalloc":
         tracemalloc.start()
     before = resident("VmRSS")
-    X = sp.csr_array(tuple(np.load(Path(folder) / f"{p}.npy") for p in PARTS), shape=(n, d))
+    X = sp.csr_array(tuple(np.load(Path(folder) / f"{p}.npy") for p in PARTS), shape=shape)
     size = sum(getattr(X, part).nbytes for part in PARTS)
-    TopicTree(max_leaf_nodes=8, **options).fit(X)
+    fit(X)
     if mode == "tracemalloc":
-        peak = tracemalloc.get_traced_memory()[1]
+        most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        return {"matrix": size, "peak": peak}
+        return {"matrix": size, "peak": most}
     return {"matrix": size, "peak": resident("VmHWM") - before}
 
 
-def measure(X: Any, dtype: str, options: dict[str, Any]) -> tuple[float, float, float]:
-    """Return MiB of the matrix, and the peaks (with the matrix) as multiples of it."""
+def peaks(script: str, X: Any, dtype: str, options: dict[str, Any]) -> tuple[float, float, float]:
+    """Return MiB of the matrix, and the peaks (with the matrix) as multiples of it.
+
+    The script is run anew for each mode, with ``--child`` and the arguments of its `child`.
+    """
     found = []
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "data.npy", X.data.astype(dtype))
@@ -63,15 +63,25 @@ def measure(X: Any, dtype: str, options: dict[str, Any]) -> tuple[float, float, 
         np.save(Path(folder) / "indptr.npy", X.indptr.astype(np.int32))
         for mode in ("tracemalloc", "resident"):
             task = json.dumps([folder, *X.shape, options, mode])
-            done = subprocess.run(
-                [sys.executable, __file__, "--child", task],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
+            command = [sys.executable, script, "--child", task]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
             found.append(json.loads(done.stdout))
     size = found[0]["matrix"]
     return size / 2**20, found[0]["peak"] / size, found[1]["peak"] / size
+
+
+def child(folder: str, n: int, d: int, options: dict[str, Any], mode: str) -> dict[str, float]:
+    """Return the bytes of a matrix of counts, and at the peak of a fit."""
+    from momentree import TopicTree
+
+    rng = np.random.default_rng(0)
+    TopicTree(2).fit(rng.poisson(1.0, (40, 10)))  # loads what is loaded on first use
+    return peak(folder, (n, d), mode, TopicTree(max_leaf_nodes=8, **options).fit)
+
+
+def measure(X: Any, dtype: str, options: dict[str, Any]) -> tuple[float, float, float]:
+    """Return MiB of the matrix, and the peaks (with the matrix) as multiples of it."""
+    return peaks(__file__, X, dtype, options)
 
 
 def main() -> None:

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from _common import DATA, SEED, environment, interleaved, product, spread, table
-from memory_tree import PARTS, resident
+from memory_tree import peak, peaks
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import ClusterTree
@@ -65,38 +64,15 @@ def speed(sample: PatientSample, repeats: int) -> list[tuple[str, str, str, str]
 
 
 def child(folder: str, n: int, d: int, options: dict[str, Any], mode: str) -> dict[str, float]:
-    """Load the matrix, fit a tree, and return bytes: of the matrix, and at the peak."""
-    import tracemalloc
-
+    """Return the bytes of a matrix of records, and at the peak of a fit."""
     rng = np.random.default_rng(SEED)
     ClusterTree(2).fit(rng.random((40, 10)) < 0.5)  # loads what is loaded on first use
-    if mode == "tracemalloc":
-        tracemalloc.start()
-    before = resident("VmRSS")
-    X = sp.csr_array(tuple(np.load(Path(folder) / f"{p}.npy") for p in PARTS), shape=(n, d))
-    size = sum(getattr(X, part).nbytes for part in PARTS)
-    ClusterTree(GROUPS, **options).fit(X)
-    if mode == "tracemalloc":
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return {"matrix": size, "peak": peak}
-    return {"matrix": size, "peak": resident("VmHWM") - before}
+    return peak(folder, (n, d), mode, ClusterTree(GROUPS, **options).fit)
 
 
 def memory(X: Any, dtype: str, options: dict[str, Any]) -> tuple[float, float, float]:
     """Return MiB of the matrix, and the peaks (with the matrix) as multiples of it."""
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        np.save(Path(folder) / "data.npy", X.data.astype(dtype))
-        np.save(Path(folder) / "indices.npy", X.indices.astype(np.int32))
-        np.save(Path(folder) / "indptr.npy", X.indptr.astype(np.int32))
-        for mode in ("tracemalloc", "resident"):
-            task = json.dumps([folder, *X.shape, options, mode])
-            command = [sys.executable, __file__, "--child", task]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            found.append(json.loads(done.stdout))
-    size = found[0]["matrix"]
-    return size / 2**20, found[0]["peak"] / size, found[1]["peak"] / size
+    return peaks(__file__, X, dtype, options)
 
 
 def parts(path: Path, names: Path, folder: Path) -> dict[str, float]:
