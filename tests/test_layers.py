@@ -31,6 +31,7 @@ LEAVES = (
     "_container",
     "_files",
     "_logging",
+    "_sparse",
     "_validation",
     "_version",
 )
