@@ -30,6 +30,7 @@ LEAVES = (
     "exceptions",
     "_container",
     "_files",
+    "_fit",
     "_logging",
     "_sparse",
     "_validation",

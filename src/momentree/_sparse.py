@@ -35,7 +35,8 @@ def check_structure(X: Any) -> None:
     -----
     Time O(nnz), about a third of one product with a vector; no memory.
     """
-    if not sp.issparse(X):
+    sparse: bool = sp.issparse(X)
+    if not sparse:
         return
     if X.format in ("csr", "csc", "bsr"):
         n, d = X.shape
@@ -99,9 +100,13 @@ def as_csr(X: Any) -> Any:
         As :func:`check_structure`.
     """
     check_structure(X)
-    X = sp.csr_array(X)
-    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
-        X = X.astype(np.float64)  # half and extended precision have no compiled kernels
+    dtype = getattr(X, "dtype", None)
+    if dtype is not None and dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        with np.errstate(over="ignore"):  # an infinity is refused where values are checked
+            X = X.astype(np.float64)  # compiled code knows neither half nor extended precision
+    if not isinstance(X, sp.csr_array):
+        X = sp.csr_array(X)
     if X.indptr.dtype != X.indices.dtype:
-        X = sp.csr_array((X.data, X.indices, X.indptr), X.shape)  # SciPy settles on one type
+        index = sp.get_index_dtype(maxval=max(X.nnz, *X.shape))
+        X = sp.csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), X.shape)
     return X

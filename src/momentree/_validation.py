@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
+from momentree._sparse import as_csr, check_structure
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
 __all__ = [
@@ -25,9 +26,10 @@ __all__ = [
     "check_ones",
     "check_parameters",
     "check_sample_weight",
+    "check_something",
+    "check_table",
     "check_values",
     "check_whole",
-    "check_words",
     "generator",
 ]
 
@@ -35,6 +37,8 @@ Floats = NDArray[np.float64]
 
 MAX_COUNT = 1e30
 """Single precision, in which damped counts are kept, ends at 3e38; this leaves room for sums."""
+MIN_COUNT = 1e-30
+"""Single precision begins at 1e-38; this leaves room for products."""
 
 _CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -50,13 +54,11 @@ def check_counts(X: Any) -> Any:
     Raises
     ------
     InvalidDataError
-        If X is not two-dimensional and numeric, is empty, or holds NaN, infinities, negative
-        values or values above 1e30; the message names the first bad row and column.
+        If X is not two-dimensional and numeric, is empty or damaged, or holds NaN, infinities,
+        negative values, values above 1e30 or between 0 and 1e-30; the message names the first bad
+        row and column.
     """
-    _check_columns(X)
-    with _own_errors():
-        X = check_array(X, **_CHECKS)
-    return _finite_counts(X)
+    return _finite_counts(check_table(X))
 
 
 def check_features(
@@ -130,7 +132,7 @@ def check_values(
 def _named(
     estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
 ) -> tuple[Any, NDArray[Any]]:
-    _check_columns(X)
+    _check_received(X)
     with _own_errors():
         X = _canonical(validate_data(estimator, X, reset=reset, **_CHECKS))
     d = X.shape[1]
@@ -144,8 +146,22 @@ def _named(
     return X, names
 
 
-def _check_columns(X: Any) -> None:
-    """Refuse a data frame with columns of dates or categories, by the name of the first."""
+def check_table(X: Any) -> Any:
+    """Return X as an array, or as a sparse one in rows, of numbers that may be NaN or infinite.
+
+    Raises
+    ------
+    InvalidDataError
+        If X is not two-dimensional and numeric, is empty, or is a damaged sparse matrix.
+    """
+    _check_received(X)
+    with _own_errors():
+        return check_array(X, **_CHECKS)
+
+
+def _check_received(X: Any) -> None:
+    """Refuse what compiled code must not see, and columns of dates or categories by name."""
+    check_structure(X)
     columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
     if columns is None or dtypes is None:
         return
@@ -187,10 +203,7 @@ def check_missing(X: Any) -> tuple[Any, Any | None]:
         If X is not two-dimensional and numeric, is empty, or holds infinities; the message names
         the first bad row and column.
     """
-    _check_columns(X)
-    with _own_errors():
-        X = check_array(X, **_CHECKS)
-    return _without_missing(_canonical(X))
+    return _without_missing(_canonical(check_table(X)))
 
 
 def _without_missing(X: Any) -> tuple[Any, Any | None]:
@@ -269,7 +282,7 @@ def _stored(X: Any, keep: NDArray[np.bool_]) -> Any:
 
 def _canonical(X: Any) -> Any:
     """Return a CSR array that stores no cell twice."""
-    X = sp.csr_array(X)
+    X = as_csr(X)
     if not X.has_canonical_format:
         X = X.copy()  # the caller's matrix stays as it is
         X.sum_duplicates()
@@ -279,12 +292,18 @@ def _canonical(X: Any) -> Any:
 def _finite_counts(X: Any) -> Any:
     X = _canonical(X)
     lowest = X.data.min(initial=0)
-    if not (lowest >= 0 and X.data.max(initial=0) <= MAX_COUNT):
-        bad = ~((X.data >= 0) & (X.data <= MAX_COUNT))
+    sound = lowest >= 0 and X.data.max(initial=0) <= MAX_COUNT
+    if sound and X.dtype.kind == "f":
+        sound = not ((X.data < MIN_COUNT) & (X.data != 0)).any()
+    if not sound:
+        bad = ~(((X.data >= MIN_COUNT) & (X.data <= MAX_COUNT)) | (X.data == 0))
         at = int(np.argmax(bad))
         row = _row(X, at)
         if X.data[at] < 0:
             kind, todo = "Negative values in data", "counts are zero or more"
+        elif X.data[at] < MIN_COUNT:
+            kind = "Values too small in data"
+            todo = f"counts are zero, or {MIN_COUNT:g} or more: scale them, or set them to zero"
         elif np.isfinite(X.data[at]):
             kind, todo = "Values too large in data", f"counts are {MAX_COUNT:g} or less"
         else:
@@ -324,29 +343,31 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
     return w
 
 
-def check_words(X: Any, sample_weight: Floats) -> None:
-    """Check that there is a word to learn from.
+def check_something(X: Any, sample_weight: Floats, *, rows: str = "documents") -> None:
+    """Check that there is something to learn from.
 
     Parameters
     ----------
     X : csr_array of shape (n_samples, n_features)
-        Counts >= 0.
+        Finite numbers.
     sample_weight : ndarray of shape (n_samples,)
         Weights >= 0.
+    rows : str, default="documents"
+        What the rows are called.
 
     Raises
     ------
     EmptyCorpusError
-        If no document of positive weight holds a count above zero.
+        If no row of positive weight holds a value other than zero.
     """
     if not X.data.any():
-        msg = f"all {X.shape[0]} documents are empty: X holds no count above zero"
+        msg = f"all {X.shape[0]} {rows} are empty: X holds nothing but zeros"
         raise EmptyCorpusError(msg)
     counts = sample_weight > 0
     if not counts.all() and not X.data[np.repeat(counts, np.diff(X.indptr))].any():
         msg = (
-            f"all {np.count_nonzero(counts)} documents of positive sample weight are empty; "
-            "give weight to a document with words"
+            f"all {np.count_nonzero(counts)} {rows} of positive sample weight are empty; give "
+            "weight to one that holds a value other than zero"
         )
         raise EmptyCorpusError(msg)
 

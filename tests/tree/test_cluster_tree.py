@@ -432,7 +432,7 @@ def test_scoring_is_for_binary_records():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.zeros((5, 3)), "all 5 records of X are empty"),
+        (np.zeros((5, 3)), "all 5 records are empty"),
         (np.empty((0, 3)), "0 sample"),
         (np.empty((3, 0)), "0 feature"),
         (np.ones(4), "1D array"),

@@ -17,7 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse import _sparsetools
 
+from momentree._sparse import as_csr
 from momentree.backends.threads import run
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 __all__ = ["Block", "RowBlocks"]
 
@@ -68,8 +70,14 @@ class Block:
         -------
         ndarray of shape (n,) or (n, m)
             B V in double precision; n is the number of rows of the block.
+
+        Raises
+        ------
+        InvalidDataError
+            If V has another shape.
         """
         n = self.at.stop - self.at.start
+        V = _factor(V, self._d)
         out = np.zeros((n, *V.shape[1:]))
         return _add_product("csr", n, self._d, self._arrays, V, out)
 
@@ -85,10 +93,17 @@ class Block:
         -------
         ndarray of shape (d,) or (d, m)
             B^T Z in double precision.
+
+        Raises
+        ------
+        InvalidDataError
+            If Z has another shape.
         """
+        n = self.at.stop - self.at.start
+        Z = _factor(Z, n)
         out = np.zeros((self._d, *Z.shape[1:]))
         # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
-        return _add_product("csc", self._d, self.at.stop - self.at.start, self._arrays, Z, out)
+        return _add_product("csc", self._d, n, self._arrays, Z, out)
 
     @property
     def csr(self) -> tuple[Floats, Any, Any]:
@@ -108,9 +123,26 @@ class Block:
         -------
         Block
             Shares all but the values.
+
+        Raises
+        ------
+        InvalidDataError
+            If there is not one value for each place.
         """
         indptr, indices, _ = self._arrays
+        if data.shape != indices.shape:
+            msg = f"{data.shape} values for {indices.shape} places: give one for each"
+            raise InvalidDataError(msg)
         return Block(self.at, data, indices, indptr, self._d)
+
+
+def _factor(V: Floats, size: int) -> Floats:
+    """Return a right factor as compiled code reads it, which trusts its shape."""
+    V = np.ascontiguousarray(V, dtype=np.float64)
+    if V.ndim not in (1, 2) or V.shape[0] != size:
+        msg = f"the right factor has shape {V.shape}; expected ({size},) or ({size}, m)"
+        raise InvalidDataError(msg)
+    return V
 
 
 def _add_product(
@@ -118,7 +150,6 @@ def _add_product(
 ) -> Floats:
     # SciPy's compiled kernels, called as its own sparse arrays call them. Making such an array
     # for every block costs a third of the product, and copies what is a view of a longer array.
-    V = np.ascontiguousarray(V, dtype=np.float64)
     if V.ndim == 1 or V.shape[1] == 1:
         getattr(_sparsetools, f"{layout}_matvec")(n, d, *arrays, V.ravel(), out.ravel())
     else:
@@ -146,6 +177,13 @@ class RowBlocks:
     shape : tuple of int
         (n_rows, n_columns).
 
+    Raises
+    ------
+    InvalidDataError
+        If the index arrays of X are damaged.
+    InvalidParameterError
+        If `block_nnz` is less than 1.
+
     Notes
     -----
     Memory beyond X: one block a thread, and a partial sum for each thread and the total.
@@ -160,7 +198,14 @@ class RowBlocks:
     """
 
     def __init__(self, X: Any, block_nnz: int | None = None) -> None:
-        self._X = X if getattr(X, "format", None) == "csr" else sp.csr_array(X)
+        self._hold(as_csr(X), block_nnz)
+
+    def _hold(self, X: Any, block_nnz: int | None) -> None:
+        """Take rows whose structure is known to be sound."""
+        if block_nnz is not None and block_nnz < 1:
+            msg = f"block_nnz={block_nnz}; expected 1 or more"
+            raise InvalidParameterError(msg)
+        self._X = X
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
         self._block_nnz = block_nnz
@@ -193,8 +238,20 @@ class RowBlocks:
         -------
         RowBlocks
             The rows in the order given.
+
+        Raises
+        ------
+        InvalidDataError
+            If there is no such row.
         """
-        part = RowBlocks(self._rows(rows), self._block_nnz)
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self.shape[0]:
+            msg = (
+                f"rows {rows.min()} to {rows.max()} were asked for; expected numbers from 0 to "
+                f"{self.shape[0] - 1}"
+            )
+            raise InvalidDataError(msg)
+        part = object.__new__(RowBlocks)
+        part._hold(self._rows(rows), self._block_nnz)
         if "row_sums" in self.__dict__:  # known already
             part.row_sums = self.row_sums[rows]
         return part

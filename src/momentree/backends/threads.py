@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
@@ -17,7 +19,10 @@ __all__ = ["get_num_threads", "num_threads", "run", "single_threaded_blas"]
 
 T = TypeVar("T")
 
-_limit: int | None = None
+_limit: ContextVar[int | None] = ContextVar("momentree_num_threads", default=None)
+_blas_lock = threading.Lock()
+_blas_users = 0
+_blas_limit: Any = None
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
 
@@ -37,7 +42,8 @@ def get_num_threads() -> int:
     ...     get_num_threads()
     1
     """
-    return _limit if _limit is not None else _usable_cores()
+    limit = _limit.get()
+    return limit if limit is not None else _usable_cores()
 
 
 @cache
@@ -49,6 +55,9 @@ def _usable_cores() -> int:
 def num_threads(n: int) -> Iterator[None]:
     """Limit the number of threads within a ``with`` block; results do not depend on it.
 
+    The limit holds for the calling thread alone, so that blocks that overlap in time do not undo
+    one another.
+
     Parameters
     ----------
     n : int >= 1
@@ -59,12 +68,11 @@ def num_threads(n: int) -> Iterator[None]:
     None
         The limit holds until the block ends.
     """
-    global _limit
-    before, _limit = _limit, max(1, int(n))
+    before = _limit.set(max(1, int(n)))
     try:
         yield
     finally:
-        _limit = before
+        _limit.reset(before)
 
 
 @contextmanager
@@ -74,13 +82,34 @@ def single_threaded_blas() -> Iterator[None]:
     Its threads wait for the next call by spinning, on the cores that sums over rows need: on a
     busy machine that made trees up to six times slower. All that is left to BLAS here is small.
 
+    The number of threads of BLAS belongs to the process. The first of several blocks that overlap
+    in time sets it, and the last one restores it.
+
     Yields
     ------
     None
         The limit holds until the block ends.
     """
-    with ThreadpoolController().limit(limits=1, user_api="blas"):
+    global _blas_users, _blas_limit
+    with _blas_lock:
+        if not _blas_users:
+            _blas_limit = ThreadpoolController().limit(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
         yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if not _blas_users:
+                _blas_limit.restore_original_limits()
+
+
+if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
+    os.register_at_fork(
+        before=_blas_lock.acquire,
+        after_in_parent=_blas_lock.release,
+        after_in_child=_blas_lock.release,
+    )
 
 
 def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:

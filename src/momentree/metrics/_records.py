@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
+from momentree._validation import check_table
 from momentree.exceptions import InvalidDataError
 
 __all__ = ["ROUNDING", "check_records", "group_sums"]
@@ -30,10 +30,7 @@ def check_records(X: Any) -> Any:
     InvalidDataError
         If it is no table, or holds other values.
     """
-    try:
-        X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-    except ValueError as error:
-        raise InvalidDataError(str(error)) from error
+    X = check_table(X)
     for values in _parts(X):
         bad = values[~((values == 0) | (values == 1) | np.isnan(values))]
         if bad.size:

@@ -7,9 +7,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_array
 
-from momentree._validation import check_sample_weight, generator
+from momentree._validation import check_sample_weight, check_table, generator
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics._checks import Clusterer, check_positive, fitted_labels
 
@@ -167,10 +166,7 @@ def _scores(
     if not 0.0 < overlap < 1.0:
         msg = f"overlap={overlap!r}; expected a number between 0 and 1, such as 0.8"
         raise InvalidParameterError(msg)
-    try:
-        X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-    except ValueError as error:
-        raise InvalidDataError(str(error)) from error
+    X = check_table(X)
     n = X.shape[0]
     w = None if sample_weight is None else check_sample_weight(sample_weight, n)
     n_both = int(overlap * n + 1e-9)  # 0.8 of 10 are 8, whatever the rounding

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._validation import check_table
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 __all__ = ["npmi_coherence", "relevance", "relevance_order", "umass_coherence"]
@@ -218,7 +219,7 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
 
 def _document_counts(top_words: ArrayLike, X: Any) -> tuple[NDArray[np.intp], Floats]:
     """Return the words renumbered, and in how many documents each pair of them occurs."""
-    X = sp.csc_array(X)
+    X = sp.csc_array(check_table(X))
     table = np.asarray(top_words)
     if table.ndim != 2 or table.dtype.kind not in "iu":
         msg = (

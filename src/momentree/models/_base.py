@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from momentree import decomposition as methods
-from momentree._validation import check_features, check_sample_weight, check_whole, check_words
+from momentree._validation import check_features, check_sample_weight, check_something, check_whole
 from momentree.exceptions import (
     ConvergenceWarning,
     InvalidDataError,
@@ -100,7 +100,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._check_parameters()
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        check_words(X, weight)
+        check_something(X, weight)
         usable = int(np.count_nonzero((weight > 0) & (np.diff(X.indptr) > 0)))
         if usable < self.n_components:
             msg = (
@@ -144,7 +144,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _warn_of_fewer(self, n_components: int, reason: str) -> None:
         msg = f"{n_components} of {self.n_components} components: {reason}"
-        warnings.warn(msg, ConvergenceWarning, stacklevel=5)
+        warnings.warn(msg, ConvergenceWarning, stacklevel=6)
 
     # --- views -----------------------------------------------------------------------------------
 

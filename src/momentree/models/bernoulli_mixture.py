@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._fit import all_or_nothing
 from momentree._logging import shown
 from momentree._validation import check_ones, check_sample_weight, check_values
 from momentree.backends import RowBlocks, single_threaded_blas
@@ -167,6 +168,7 @@ class BernoulliMixture(BernoulliGroups):
 
     # --- fit -------------------------------------------------------------------------------------
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -215,7 +217,7 @@ class BernoulliMixture(BernoulliGroups):
         if k < self.n_components:
             reason = run.diagnostics.get("reason") or "the moments show no more"
             msg = f"{k} of {self.n_components} components: {reason}"
-            warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+            warnings.warn(msg, ConvergenceWarning, stacklevel=3)
         self.__dict__.pop("_edited", None)
         self.labels_ = np.empty_like(labels)
         self.labels_[at] = labels

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._fit import all_or_nothing
 from momentree._logging import shown
 from momentree._validation import check_whole, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
@@ -194,6 +195,7 @@ class LatentDirichletAllocation(FlatModel):
 
     # --- fit -------------------------------------------------------------------------------------
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._logging import shown
-from momentree._validation import check_counts, check_sample_weight, check_words, generator
+from momentree._validation import check_counts, check_sample_weight, check_something, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.models._base import log, package_log
@@ -171,7 +171,7 @@ def choose_n_components(
     rng = generator(random_state)
     X = check_counts(X)
     weight = check_sample_weight(sample_weight, X.shape[0])
-    check_words(X, weight)
+    check_something(X, weight)
     with shown(package_log, bool(verbose)), single_threaded_blas():
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         usable = np.flatnonzero((weight[at] > 0) & (ordered.row_sums > 0))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._sparse import check_structure
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import group_profiles
 from momentree.report.figures_records_canvas import (
@@ -157,6 +158,7 @@ def _columns(X: Any, codes: NDArray[np.intp]) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[:, codes]
     if hasattr(X, "tocsr"):
+        check_structure(X)
         return X.tocsr()[:, codes]
     table = np.asarray(X)
     if table.ndim != 2:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._fit import all_or_nothing
 from momentree._logging import shown
-from momentree._validation import check_sample_weight, check_values
+from momentree._validation import check_sample_weight, check_something, check_values
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
-from momentree.exceptions import ConvergenceWarning, EmptyCorpusError, InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.objects import IncompleteBernoulliParameters
 from momentree.tree import build, export, regroup
 from momentree.tree._base import TreeEstimator
@@ -185,6 +186,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -222,10 +224,9 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
             If a parameter is out of its range.
         """
         self._check_parameters()
-        self.__dict__.pop("tree_", None)  # a fit that fails leaves no tree of an earlier one
         X, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        _check_something(X, weight)
+        check_something(X, weight, rows="records")
         with shown(log, bool(self.verbose)), single_threaded_blas():
             space = Space.of(X, missing, weight, self.data, scaled=self.scaling is not None)
             rows, at = in_canonical_order(space.rows(X, missing), weight)
@@ -242,7 +243,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
                 k = len(branches.leaves())
                 reason = branches.reason or "the moments show no more of min_samples_leaf or more"
                 msg = f"{k} of {self.n_components} clusters: {reason}"
-                warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+                warnings.warn(msg, ConvergenceWarning, stacklevel=3)
             tree = self._nodes(branches, space, rows, RowBlocks(X), ordered, at)
         self._set_tree(tree)
         return self
@@ -446,15 +447,3 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
             rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
             return reading_gaps(self._assigner), rows
         return self._assigner, self._space.rows(X, missing)
-
-
-def _check_something(X: Any, weight: Floats) -> None:
-    something = X.data.any()
-    if something and not (weight > 0).all():
-        something = X.data[np.repeat(weight > 0, np.diff(X.indptr))].any()
-    if not something:
-        msg = (
-            f"all {X.shape[0]} records of X are empty: no record of positive weight holds a value "
-            "other than zero"
-        )
-        raise EmptyCorpusError(msg)

@@ -9,8 +9,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._fit import all_or_nothing
 from momentree._logging import shown
-from momentree._validation import check_features, check_sample_weight, check_words
+from momentree._validation import check_features, check_sample_weight, check_something
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.moments import Damping, Weighting, damp, typical_unit
 from momentree.objects import TopicParameters
@@ -165,6 +166,7 @@ class TopicTree(TreeEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -201,10 +203,9 @@ class TopicTree(TreeEstimator):
             If a parameter is out of its range.
         """
         self._check_parameters()
-        self.__dict__.pop("tree_", None)  # a fit that fails leaves no tree of an earlier one
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        check_words(X, weight)
+        check_something(X, weight)
         with shown(log, bool(self.verbose)), single_threaded_blas():
             log.info("damping counts")
             damped = damp(X, self.damping)

@@ -1,0 +1,61 @@
+"""Limits on threads that overlap in time do not undo one another."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from momentree.backends import get_num_threads, num_threads, single_threaded_blas
+
+np.ones((2, 2)) @ np.ones((2, 2))  # BLAS is loaded
+
+
+def blas_threads() -> set[int]:
+    controller = ThreadpoolController().select(user_api="blas")
+    return {library.num_threads for library in controller.lib_controllers}
+
+
+def test_blas_has_its_threads_again_after_blocks_that_overlap():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        first, second = single_threaded_blas(), single_threaded_blas()
+        first.__enter__()
+        second.__enter__()
+        assert blas_threads() == {1}
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}  # the second block still runs
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+
+
+def test_blocks_of_many_threads_leave_blas_as_it_was():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        barrier = threading.Barrier(8)
+
+        def work() -> None:
+            barrier.wait()
+            for _ in range(20):
+                with single_threaded_blas():
+                    pass
+
+        workers = [threading.Thread(target=work) for _ in range(8)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert blas_threads() == before
+
+
+def test_a_limit_holds_for_the_thread_that_sets_it():
+    outside = get_num_threads()
+    seen: list[int] = []
+    with num_threads(outside + 3):
+        other = threading.Thread(target=lambda: seen.append(get_num_threads()))
+        other.start()
+        other.join()
+        assert get_num_threads() == outside + 3
+    assert seen == [outside]
+    assert get_num_threads() == outside

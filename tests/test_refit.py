@@ -1,0 +1,133 @@
+"""Fit, a second fit that is refused, predict: the estimator is as it was after the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import momentree as mt
+from momentree.exceptions import MomentreeError
+
+
+def groups(n: int = 60, d: int = 10) -> np.ndarray:
+    """Zeros and ones of two groups, which every model takes."""
+    rng = np.random.default_rng(n + d)
+    share = np.where(np.add.outer(np.arange(n), np.arange(d)) % 2, 0.8, 0.2)
+    return (rng.random((n, d)) < share).astype(np.int64)
+
+
+def put(value: float) -> np.ndarray:
+    """A wider table with one cell of another value."""
+    X = groups(60, 2000).astype(float)
+    X[3, 1999] = value
+    return X
+
+
+def damaged() -> sp.csr_array:
+    X = sp.csr_array(groups(60, 2000))
+    X.indices[7] = 2**30
+    return X
+
+
+WIDE = groups(60, 2000)
+# What is given to the second fit: data, arguments of fit, parameters set before it.
+REFUSED: dict[str, Callable[[], tuple[Any, dict[str, Any], dict[str, Any]]]] = {
+    "no row": lambda: (WIDE[:0], {}, {}),
+    "no column": lambda: (WIDE[:, :0], {}, {}),
+    "one dimension": lambda: (WIDE[0], {}, {}),
+    "three dimensions": lambda: (WIDE[None], {}, {}),
+    "strings": lambda: (WIDE.astype(str).astype(object) + "x", {}, {}),
+    "complex numbers": lambda: (WIDE * 1j, {}, {}),
+    "dates": lambda: (pd.DataFrame({"day": pd.to_datetime(["2020-01-01"] * 60)}), {}, {}),
+    "infinity": lambda: (put(np.inf), {}, {}),
+    "categories": lambda: (pd.DataFrame({"kind": pd.Categorical(["a", "b"] * 30)}), {}, {}),
+    "damaged indices": lambda: (damaged(), {}, {}),
+    "negative weight": lambda: (WIDE, {"sample_weight": -np.ones(60)}, {}),
+    "too few weights": lambda: (WIDE, {"sample_weight": np.ones(3)}, {}),
+    "weights of NaN": lambda: (WIDE, {"sample_weight": np.full(60, np.nan)}, {}),
+    "weights of words": lambda: (WIDE, {"sample_weight": ["a"] * 60}, {}),
+    "no weight": lambda: (WIDE, {"sample_weight": np.zeros(60)}, {}),
+    "too few names": lambda: (WIDE, {"feature_names": ["a", "b"]}, {}),
+    "max_iter 0": lambda: (WIDE, {}, {"max_iter": 0}),
+    "smoothing below zero": lambda: (WIDE, {}, {"smoothing": -1.0}),
+    "a choice that is none": lambda: (WIDE, {}, {"refine": "magic"}),
+    "tol of words": lambda: (WIDE, {}, {"tol": "small"}),
+}
+ESTIMATORS = [
+    mt.TopicTree(3),
+    mt.TopicTree(3, refine=None),
+    mt.ClusterTree(3),
+    mt.ClusterTree(3, refine=None),
+    mt.SingleTopicModel(2),
+    mt.LatentDirichletAllocation(2),
+    mt.PoissonMixture(2),
+    mt.BernoulliMixture(2),
+]
+
+
+def answers(estimator: Any, X: Any) -> list[Any]:
+    """Everything that a fitted estimator says."""
+    return [
+        estimator.predict(X),
+        estimator.predict_proba(X),
+        estimator.labels_,
+        estimator.vocabulary_,
+        estimator.n_features_in_,
+        *([estimator.score_samples(X)] if hasattr(estimator, "score_samples") else []),
+        *([estimator.to_dict()] if hasattr(estimator, "tree_") else [estimator.components_]),
+    ]
+
+
+@pytest.mark.parametrize("way", REFUSED)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_a_refused_refit_changes_nothing(estimator, way):
+    X = groups()
+    fitted = clone(estimator).fit(X)
+    before = answers(fitted, X)
+    attributes = set(vars(fitted))
+    Y, arguments, parameters = REFUSED[way]()
+    kept = fitted.get_params()
+    fitted.set_params(**parameters)
+    with pytest.raises(MomentreeError):
+        fitted.fit(Y, **arguments)
+    fitted.set_params(**kept)
+    assert set(vars(fitted)) == attributes
+    for one, other in zip(before, answers(fitted, X), strict=True):
+        np.testing.assert_equal(one, other)
+    for columns in (3, 2000):
+        with pytest.raises(MomentreeError, match="features"):
+            fitted.predict_proba(groups(60, columns))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_a_refused_first_fit_leaves_an_estimator_that_is_not_fitted(estimator):
+    new = clone(estimator)
+    with pytest.raises(MomentreeError):
+        new.fit(groups(), sample_weight=np.zeros(60))
+    assert not [name for name in vars(new) if name.endswith("_")]
+    with pytest.raises(NotFittedError):
+        new.predict(groups())
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_an_interrupted_fit_changes_nothing(estimator, monkeypatch):
+    X = groups()
+    fitted = clone(estimator).fit(X)
+    before = answers(fitted, X)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("momentree.backends.rows.RowBlocks.sum", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fitted.fit(groups(80, 30))
+    for one, other in zip(before, answers(fitted, X), strict=True):
+        np.testing.assert_equal(one, other)

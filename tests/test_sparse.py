@@ -1,0 +1,186 @@
+"""Damaged sparse matrices are refused at every door, before compiled code sees them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import momentree as mt
+from momentree._sparse import as_csr, check_structure
+from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
+from momentree.metrics import group_profiles, npmi_coherence, stability_score
+from momentree.moments import (
+    BernoulliMoments,
+    LDAMoments,
+    MultiviewMoments,
+    PoissonMoments,
+    SingleTopicMoments,
+)
+from momentree.report import plot_record_heatmap, summarize
+
+
+def sound() -> sp.csr_array:
+    """Zeros and ones of two groups, which every model takes."""
+    rng = np.random.default_rng(0)
+    ones = rng.random((60, 12)) < np.where(np.add.outer(np.arange(60), np.arange(12)) % 2, 0.8, 0.2)
+    ones[:, 0] = True
+    return sp.csr_array(ones.astype(np.int64))
+
+
+def index_far_outside(X):
+    X.indices[3] = 2**30
+
+
+def index_outside(X):
+    X.indices[3] = 1000
+
+
+def index_negative(X):
+    X.indices[3] = -5
+
+
+def ends_beyond_the_values(X):
+    X.indptr = np.arange(X.shape[0] + 1, dtype=X.indptr.dtype) * 40
+    X.indptr[-1] = 0
+
+
+def ends_descend(X):
+    X.indptr[4] = X.indptr[6] + 1
+
+
+def starts_late(X):
+    X.indptr[0] = 1
+
+
+def too_few_ends(X):
+    X.indptr = X.indptr[:-1]
+
+
+def too_few_values(X):
+    X.data = X.data[:-1]
+
+
+DAMAGE = [
+    index_far_outside,
+    index_outside,
+    index_negative,
+    ends_beyond_the_values,
+    ends_descend,
+    starts_late,
+    too_few_ends,
+    too_few_values,
+]
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "lil", "dok", "dia"])
+def test_sound_matrices_of_every_format_pass(form):
+    X = sound().asformat(form)
+    check_structure(X)
+    np.testing.assert_array_equal(as_csr(X).toarray(), sound().toarray())
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
+def test_damaged_ends_and_indices_are_found(form, damage):
+    X = sound().asformat(form)
+    damage(X)
+    with pytest.raises(InvalidDataError, match="index arrays are damaged"):
+        check_structure(X)
+
+
+@pytest.mark.parametrize("place", [-1, 12, 2**30])
+def test_damaged_coordinates_and_lists_are_found(place):
+    X = sound().tocoo()
+    X.coords[1][2] = place
+    with pytest.raises(InvalidDataError, match="outside 0 to 11"):
+        check_structure(X)
+    X = sound().tolil()
+    X.rows[2][0] = place
+    with pytest.raises(InvalidDataError, match="outside 0 to 11"):
+        check_structure(X)
+
+
+def test_arrays_of_one_matrix_that_differ_in_type_are_brought_together():
+    X = sound()
+    X.indptr = X.indptr.astype(np.int64)
+    Y = as_csr(X)
+    assert Y.indptr.dtype == Y.indices.dtype == np.int32
+    assert X.indptr.dtype == np.int64  # the caller's matrix stays as it is
+    np.testing.assert_array_equal(Y.toarray(), sound().toarray())
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
+def test_floats_without_compiled_kernels_become_double(dtype):
+    assert as_csr(sound().toarray().astype(dtype)).dtype == np.float64
+
+
+# --- every door ----------------------------------------------------------------------------------
+
+ESTIMATORS = [
+    mt.TopicTree(2),
+    mt.ClusterTree(2),
+    mt.SingleTopicModel(2),
+    mt.LatentDirichletAllocation(2),
+    mt.PoissonMixture(2),
+    mt.BernoulliMixture(2),
+]
+LABELS = np.arange(60) % 2
+DOORS = {
+    **{type(e).__name__: e.fit for e in ESTIMATORS},
+    "RowBlocks": RowBlocks,
+    "SingleTopicMoments": SingleTopicMoments.from_data,
+    "LDAMoments": lambda X: LDAMoments.from_data(X, alpha0=1.0),
+    "PoissonMoments": PoissonMoments.from_data,
+    "BernoulliMoments": BernoulliMoments.from_data,
+    "MultiviewMoments": lambda X: MultiviewMoments.from_data([X, X, X], n_components=2),
+    "choose_n_components": mt.choose_n_components,
+    "npmi_coherence": lambda X: npmi_coherence([[0, 1]], X),
+    "stability_score": lambda X: stability_score(mt.TopicTree(2), X),
+    "group_profiles": lambda X: group_profiles(X, LABELS),
+    "summarize": lambda X: summarize(mt.TopicTree(2).fit(sound()), X),
+    "plot_record_heatmap": lambda X: plot_record_heatmap(X, LABELS),
+}
+
+
+@pytest.mark.parametrize("damage", [index_far_outside, index_negative, ends_beyond_the_values])
+@pytest.mark.parametrize("door", DOORS)
+def test_no_door_lets_a_damaged_matrix_in(door, damage):
+    X = sound()
+    damage(X)
+    with pytest.raises(InvalidDataError, match="index arrays are damaged"):
+        DOORS[door](X)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_prediction_refuses_a_damaged_matrix(estimator):
+    X = sound()
+    estimator.fit(X)
+    index_outside(X)
+    with pytest.raises(InvalidDataError, match="index arrays are damaged"):
+        estimator.predict(X)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("odd", ["mixed indices", "longdouble", "half"])
+def test_unusual_types_give_the_usual_fit(estimator, odd):
+    X = sound()
+    if odd == "mixed indices":
+        Y = X.copy()
+        Y.indptr = Y.indptr.astype(np.int64)
+    else:
+        Y = X.toarray().astype(np.longdouble if odd == "longdouble" else np.float16)
+    np.testing.assert_array_equal(
+        estimator.fit(Y).predict_proba(Y), estimator.fit(X.astype(float)).predict_proba(X)
+    )
+
+
+@pytest.mark.parametrize("value", [5e-324, 1e-40])
+def test_counts_too_small_for_the_arithmetic_are_refused(value):
+    X = sound().astype(float)
+    X.data[5] = value
+    with pytest.raises(InvalidDataError, match="Values too small"):
+        mt.LatentDirichletAllocation(2).fit(X)
+    X.data[5] = 1e-20
+    mt.LatentDirichletAllocation(2).fit(X)
