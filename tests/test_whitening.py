@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from momentree.exceptions import InvalidParameterError
-from momentree.moments import SingleTopicMoments
+from momentree.moments import BernoulliMoments, SingleTopicMoments
 from momentree.whitening import DENSE_FEATURES, whiten
 
 
@@ -101,3 +101,46 @@ def test_the_next_eigenvalue_tells_the_gap(d):
 def test_refuses_what_is_no_whole_number(k):
     with pytest.raises(InvalidParameterError, match="whole number"):
         whiten(SingleTopicMoments.from_parameters(*model(2, 5)), k)
+
+
+# --- how exact it is -----------------------------------------------------------------------------
+
+
+def noise(n=100, d=500):
+    """Documents on one topic: a flat spectrum, in which eigenvectors are slow to converge."""
+    return SingleTopicMoments.from_data(np.random.default_rng(5).poisson(0.3, size=(n, d)))
+
+
+def sine(found, moments, k):
+    """Of the largest angle between the span of E and that of the true eigenvectors."""
+    d = len(moments.m1)
+    U = np.linalg.eigh(moments.m2 @ np.eye(d))[1][:, ::-1][:, :k]
+    Q = np.linalg.qr(found.E)[0]
+    return np.linalg.norm(Q - U @ (U.T @ Q), 2)
+
+
+def test_a_flat_spectrum_is_whitened_exactly_by_default():
+    moments = noise()
+    found = whiten(moments, 20)
+    assert found.converged
+    assert found.residual <= 1e-9
+    assert sine(found, moments, 20) < 1e-6
+
+
+def test_an_iteration_that_ends_early_says_so():
+    moments = noise()
+    found = whiten(moments, 20, max_iter=50)
+    assert not found.converged
+    assert sine(found, moments, 20) > 0.1
+    # The residual is the true one of the pairs that came back.
+    U = found.E / np.linalg.norm(found.E, axis=0)
+    off = np.linalg.norm(moments.m2 @ U - U * found.eigenvalues, axis=0) / found.eigenvalues
+    assert found.residual == pytest.approx(off.max(), rel=1e-6)
+    assert whiten(moments, 20, tol=2 * found.residual, max_iter=50).converged
+
+
+@pytest.mark.parametrize("d", [20, 100])
+def test_no_moments_at_all_are_no_component(d):
+    empty = whiten(BernoulliMoments.from_data(np.zeros((5, d))), 3)
+    assert empty.rank == 0
+    assert empty.converged

@@ -162,7 +162,7 @@ def _spectrum(white: Whitening) -> dict[str, Any]:
     k = white.rank
     known = 0 < k < len(values)
     gap = float((values[k - 1] - values[k]) / values[0]) if known else float("nan")
-    return {"eigenvalues": values, "gap": gap, "rank": k}
+    return {"eigenvalues": values, "gap": gap, "rank": k, "whitening_residual": white.residual}
 
 
 def _residuals(white: Whitening, centers: Floats, weights: Floats, T: Floats) -> dict[str, Any]:

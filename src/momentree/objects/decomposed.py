@@ -78,8 +78,13 @@ class Whitening:
     reason : str
         Why `rank` is less than the number of components asked for; "" when it is not.
     next_eigenvalue : float
-        The eigenvalue after the last of `eigenvalues`, which tells how clear the cut is; NaN
+        The eigenvalue after the last of `eigenvalues`, which shows how clear the cut is; NaN
         where there is none or it is not known.
+    residual : float
+        Largest ||M2 u - s u|| / s of the eigenpairs (u, s). The sine of the angle between E and
+        the true subspace is at most about ``residual * s_k / (s_k - s_(k+1))``.
+    converged : bool
+        Whether `residual` met the tolerance; False where the iteration ended before that.
     """
 
     W: Floats
@@ -87,6 +92,8 @@ class Whitening:
     eigenvalues: Floats
     reason: str = ""
     next_eigenvalue: float = float("nan")
+    residual: float = 0.0
+    converged: bool = True
 
     @property
     def rank(self) -> int:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
+import numpy as np
+
 from momentree.exceptions import InvalidParameterError
 
 __all__ = ["Limits", "check_parameters", "fail"]
@@ -73,6 +75,8 @@ def check_parameters(tree: Any, choices: Mapping[str, tuple[str | None, ...]]) -
         number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
         if not number or value < 0 or (value == 0 and not zero):
             fail(name, value, "a number of zero or more" if zero else "a number above zero")
+    if not isinstance(tree.exact, bool | np.bool_):
+        fail("exact", tree.exact, "True or False")
     for name, values in choices.items():
         value = getattr(tree, name)
         if (value is not None and not isinstance(value, str)) or value not in values:

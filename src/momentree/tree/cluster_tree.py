@@ -22,12 +22,12 @@ from momentree.tree import build, export, regroup
 from momentree.tree._base import TreeEstimator
 from momentree.tree._parameters import Limits, check_parameters
 from momentree.tree.assign import Assigner, MixtureAssigner, reading_gaps
-from momentree.tree.direct import DirectSplitter
+from momentree.tree.direct import EARLY, DirectSplitter
 from momentree.tree.growth import Branch, Growth, grow
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage
 from momentree.tree.space import Kind, Space
-from momentree.tree.split import SPLIT_ITER
+from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, always, bic_of
 
 __all__ = ["ClusterTree", "Refine"]
@@ -65,6 +65,8 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
     growth : {"best_first", "depth"}, default="best_first"
         "best_first" splits next the leaf whose split gains most log-likelihood. "depth" splits
         every leaf down to `max_depth`, as the thesis does; `max_leaf_nodes` is then no limit.
+        ``growth="depth", refine=None, scaling=None, min_samples_leaf=1, exact=True`` is T Algorithm
+        5.
     refine : {"em", "splits", "leaves", None}, default="em"
         "splits" runs 15 steps of EM after each split, "leaves" runs EM over all leaves in the end,
         which may move samples between branches, "em" does both. None leaves what the moments
@@ -79,10 +81,16 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         it, scaled to length 1, so that a record of many codes counts no more than one of few; of
         real data, columns of mean 0 and variance 1, and a constant of sqrt(n_features). The
         constant (of the size of a typical value: 1 in binary data) lets a split tell by how much
-        samples hold, and not only by of what. None is T Algorithm 5 to the letter, the data as
-        they are; on records of patients it is less stable (see ``docs/choices.md``).
+        samples hold, and not only by of what. None takes the data as they are,
+        as T Algorithm 5 does; on records of patients it is less stable (see ``docs/choices.md``).
     smoothing : float > 0, default=1.0
         Average samples that are added to each cluster in EM.
+    exact : bool, default=False
+        Whiten each split to rounding error. False ends the eigen-solver of M2 after 2 k + 4
+        products for a split into k, where sampling error moves the eigenvectors further than more
+        products do: labels then differ a little from those of the published algorithm where there
+        are more than 64 features. True costs up to one product with the data for each feature and
+        split.
     stop : {"bic"}, default="bic"
         What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
         samples is made while a mixture of the two sides gains more than (p + 1)/2 log n nats over
@@ -128,11 +136,12 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
     -----
     T Algorithm 5, section 6.3; T Theorem 6.2.1 gives the meaning of d_1 and d_2. Beyond it: the
     rotation is exact instead of scanned; growth is best first; samples are scaled; more than two
-    sides at once. Where the best line between groups is no axis of their spread, as for four groups
-    at the corners of a square, second and third moments do not show it, and only EM finds them.
-    Missing values (NaN, in binary data) are left out of EM, and of the moments by
-    inverse rates of observation. Time O(nnz) a level of the tree, O(nnz n_leaves) a step of the
-    last EM; memory beyond X: at most 12 bytes a stored value for the group at hand.
+    sides at once; whitening ends early unless `exact`. Where the best line between groups is no
+    axis of their spread, as for four groups at the corners of a square, second and third moments
+    do not show it, and only EM finds them. Missing values (NaN, in binary data) are left out of
+    EM, and of the moments by inverse rates of observation. Time O(nnz) a level of the tree,
+    O(nnz n_leaves) a step of the last EM; memory beyond X: at most 12 bytes a stored value for the
+    group at hand.
 
     References
     ----------
@@ -165,6 +174,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         data: Literal["auto"] | Kind = "auto",
         scaling: Literal["auto"] | None = "auto",
         smoothing: float = 1.0,
+        exact: bool = False,
         stop: Stop = "bic",
         max_iter: int = 100,
         tol: float = 1e-5,
@@ -180,6 +190,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         self.data = data
         self.scaling = scaling
         self.smoothing = smoothing
+        self.exact = exact
         self.stop = stop
         self.max_iter = max_iter
         self.tol = tol
@@ -259,6 +270,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
             family=space.family,
             view=space.view,
             constant=space.constant,
+            whiten=EXACT if self.exact else EARLY,
         )
         return grow(
             rows,

@@ -20,7 +20,7 @@ from momentree.tree._base import TreeEstimator
 from momentree.tree._parameters import Limits, check_parameters, fail
 from momentree.tree.assign import Assigner, MixtureAssigner
 from momentree.tree.growth import Growth, grow
-from momentree.tree.split import SPLIT_ITER, Splitter
+from momentree.tree.split import EARLY, EXACT, SPLIT_ITER, Splitter
 from momentree.tree.stopping import Stop, always, bic
 
 __all__ = ["TopicTree"]
@@ -52,8 +52,8 @@ class TopicTree(TreeEstimator):
     growth : {"best_first", "depth"}, default="best_first"
         "best_first" splits next the leaf whose split gains most log-likelihood (two multinomials
         against one). "depth" splits every leaf down to `max_depth`, as the papers do;
-        `max_leaf_nodes` is then no limit. ``growth="depth", refine=None, damping=None`` is
-        Algorithm 2 of [1].
+        `max_leaf_nodes` is then no limit. ``growth="depth", refine=None, damping=None,
+        min_samples_leaf=1, exact=True`` is Algorithm 2 of [1].
     refine : {"em", None}, default="em"
         "em" runs 15 steps of EM after each split and, in the end, EM over all leaves together,
         which may move documents between branches. None leaves what the moments give.
@@ -67,6 +67,11 @@ class TopicTree(TreeEstimator):
     smoothing : float > 0, default=1.0
         Pseudo-count of every word in every topic, in words (after damping: in what a word counts
         on average); 1 is the rule of Laplace.
+    exact : bool, default=False
+        Whiten each split to rounding error. False ends the eigen-solver of M2 after 8
+        products, where sampling error moves the eigenvectors further than more products do:
+        labels then differ a little from those of the published algorithm where there are more than
+        64 words. True costs up to one product with the data for each word and split.
     stop : {"bic"}, default="bic"
         What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
         documents is made while it gains more than u p/2 log n nats, the Bayesian information
@@ -110,11 +115,11 @@ class TopicTree(TreeEstimator):
     Notes
     -----
     Algorithm 1 and 2 of [1] with the moments of [2], Theorem 1. Beyond [1]: the two-component
-    rotation is exact instead of scanned; growth is best first; EM refines; counts are damped.
-    Centers that the projection to the simplex leaves at zero get the pseudo-count `smoothing`,
-    where [1] does not say what a zero means. Time O(nnz) a level of the tree, O(nnz n_leaves) a
-    step of the last EM; memory beyond X: at most 8 bytes a stored value for the group at hand
-    and 4 for damped counts.
+    rotation is exact instead of scanned; growth is best first; EM refines; counts are damped;
+    whitening ends early unless `exact`. Centers that the projection to the simplex leaves at zero
+    get the pseudo-count `smoothing`, where [1] does not say what a zero means. Time O(nnz) a level
+    of the tree, O(nnz n_leaves) a step of the last EM; memory beyond X: at most 8 bytes a stored
+    value for the group at hand and 4 for damped counts.
 
     References
     ----------
@@ -146,6 +151,7 @@ class TopicTree(TreeEstimator):
         damping: Damping | None = "log1p",
         weighting: Weighting = "length",
         smoothing: float = 1.0,
+        exact: bool = False,
         stop: Stop = "bic",
         max_iter: int = 100,
         tol: float = 1e-5,
@@ -160,6 +166,7 @@ class TopicTree(TreeEstimator):
         self.damping = damping
         self.weighting = weighting
         self.smoothing = smoothing
+        self.exact = exact
         self.stop = stop
         self.max_iter = max_iter
         self.tol = tol
@@ -223,6 +230,7 @@ class TopicTree(TreeEstimator):
                     weighting=self.weighting,
                     smoothing=smoothing,
                     random_state=self.random_state,
+                    whiten=EXACT if self.exact else EARLY,
                 ),
                 max_leaves=limits.leaves,
                 max_depth=limits.depth,
