@@ -18,8 +18,8 @@ NAMES = [
 METHODS = [getattr(decomposition, name) for name in NAMES]
 each_method = pytest.mark.parametrize("method", METHODS, ids=NAMES)
 COMMON = {
-    "advice", "eigenvalues", "gap", "n_iter", "negative_mass", "rank", "reason", "residual_m2", "whitening_residual",
-    "residual_m3",
+    "advice", "eigenvalues", "gap", "n_iter", "negative_mass", "rank", "reason", "residual_m2",
+    "residual_m3", "whitening_residual",
 }  # fmt: skip
 
 
