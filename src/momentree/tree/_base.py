@@ -121,9 +121,11 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples, n_leaves)
-            Rows sum to 1. With EM the posterior of the mixture over the leaves (S eq. 1); without
-            it the product of the posteriors of the sides taken at each split, in which case
-            ``predict`` follows the splits and need not name the largest.
+            Rows sum to 1. With EM the posterior of the mixture over the leaves (S eq. 1) that EM
+            fitted to what it sees: for topics log-scaled counts, unless ``damping=None``. Its
+            parameters are not the weights and centers of the nodes, which are plain shares of
+            documents and words. Without EM it is the product of the posteriors of the sides taken
+            at each split; ``predict`` then follows the splits and need not name the largest.
         """
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
