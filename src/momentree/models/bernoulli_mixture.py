@@ -62,9 +62,9 @@ class BernoulliMixture(BernoulliGroups):
         :class:`momentree.ClusterTree`. "three_view_mom" and "three_view_tpm" deal the features to
         three views, whose cross moments have no bias but much noise (T section 4.3.1).
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
-        What ends EM: a step that raises the log-likelihood by less than a share `tol` of it, or
-        moves omega (T section 4.5) or the centers M (T section 6.4.1) by less than `tol`, in
-        norm.
+        What ends EM: a step that raises the log-likelihood, plus the log prior that `smoothing`
+        stands for, by no more than a share `tol` of it, or moves omega (T section 4.5) or the
+        centers M (T section 6.4.1) by no more than `tol`, in norm.
     smoothing : float > 0, default=1.0
         Average records that are added to every component, so that no frequency is 0 or 1.
     max_iter : int >= 1, default=200

@@ -58,7 +58,8 @@ class SingleTopicModel(CountMixture):
     max_iter : int >= 1, default=100
         Most steps of EM.
     tol : float >= 0, default=1e-5
-        EM stops when a step raises the log-likelihood by less than this share of its size.
+        EM stops when a step raises the log-likelihood, plus the log prior that `smoothing` stands
+        for, by no more than this share of its size.
     warm_start : bool, default=False
         Start from the topics of the last ``fit`` where it had as many, of as many words.
     random_state : int, RandomState or None, default=None
