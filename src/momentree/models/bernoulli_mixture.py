@@ -88,6 +88,11 @@ class BernoulliMixture(BernoulliGroups):
         mu in rows: the frequency of each feature in each component, from 0 to 1.
     components_ : ndarray of shape (n_components, n_features)
         The same array, under the name that all flat models have.
+    posterior_ : BernoulliParameters
+        What samples are assigned by: ``posterior_.weights`` of shape (n_components,) and
+        ``posterior_.centers`` of shape (n_features, n_components) are ``weights_`` and
+        ``means_``. Without EM, and with a start from moments, 0.95 ``means_`` + 0.05 times the
+        mean of all samples stands for ``means_``.
     labels_ : ndarray of int of shape (n_samples,)
         Component of each sample (T eq. 4.2).
     n_iter_ : int
@@ -219,7 +224,7 @@ class BernoulliMixture(BernoulliGroups):
         self.__dict__.pop("_edited", None)
         self.labels_ = np.empty_like(labels)
         self.labels_[at] = labels
-        self._posterior, self.weights_ = run.parameters, run.parameters.weights
+        self.posterior_, self.weights_ = run.parameters, run.parameters.weights
         self.components_ = run.centers.T.copy()
         self.n_iter_, self.converged_ = run.n_iter, run.converged
         self.diagnostics_ = run.diagnostics
@@ -291,7 +296,7 @@ class BernoulliMixture(BernoulliGroups):
         return best
 
     def _starts(self, data: BinaryData) -> list[Found]:
-        before = getattr(self, "_posterior", None) if self.warm_start and self.refine else None
+        before = getattr(self, "posterior_", None) if self.warm_start and self.refine else None
         if before is not None and before.centers.shape == (data.ones.shape[1], self.n_components):
             log.info("starting from the last fit")
             same = data.space.family(before.weights, before.centers)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from momentree._validation import check_whole
 from momentree.exceptions import InvalidParameterError
+from momentree.inference import log_multinomial
 from momentree.models._mixture import Corpus, CountMixture, Start
 from momentree.moments import Damping, SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
@@ -73,9 +74,15 @@ class SingleTopicModel(CountMixture):
         omega, descending, sum 1. Fewer than asked for, with a warning, where the moments show
         fewer.
     components_ : ndarray of shape (n_components, n_features)
-        Topics in rows: P[word | topic], sum 1.
+        Topics in rows: P[word | topic], sum 1. Likelihoods and samples are those of the mixture
+        of ``weights_`` and ``components_``.
+    posterior_ : TopicParameters
+        Topics of the damped counts, by which documents are assigned: ``posterior_.weights`` of
+        shape (n_components,) and ``posterior_.centers`` of shape (n_features, n_components), in
+        the order of ``weights_``; see :meth:`predict_proba`. Without damping ``weights_`` and
+        ``components_``; zeros that moments alone leave are smoothed.
     labels_ : ndarray of int of shape (n_samples,)
-        Topic of each document.
+        Topic of each document: the likeliest.
     n_iter_ : int
         Steps of EM; 1 without it.
     converged_ : bool
@@ -124,6 +131,7 @@ class SingleTopicModel(CountMixture):
     """
 
     _family: ClassVar[type[MixtureParameters]] = TopicParameters
+    _draws_words = True
     _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         **CountMixture._choices,
         "damping": ("auto", "log1p", None),
@@ -186,6 +194,9 @@ class SingleTopicModel(CountMixture):
 
     def _valid_centers(self, found: Decomposition) -> Floats:
         return project_to_simplex(found.centers)
+
+    def _log_base(self, X: Any) -> Floats | float:
+        return log_multinomial(X)
 
     @property
     def _n_parameters(self) -> int:
