@@ -96,6 +96,24 @@ def test_moments_alone_converge_with_slope_minus_one_half(decomposition):
     assert abs(np.mean(slopes) + 0.5) < 4 * error + 0.02
 
 
+@pytest.mark.parametrize("depends", [False, True])
+@pytest.mark.parametrize("weighting", ["length", "uniform"])
+def test_length_weighting_is_consistent_where_length_does_not_depend_on_topics(weighting, depends):
+    rng = np.random.default_rng(0)
+    topics = np.array([[0.4, 0.3, 0.1, 0.1, 0.05, 0.05], [0.05, 0.05, 0.1, 0.1, 0.3, 0.4]])
+    topic, other = rng.integers(2, size=(2, 20_000))
+    X = rng.multinomial(np.where(topic if depends else other, 60, 10), topics[topic])
+    model = SingleTopicModel(2, refine=None, weighting=weighting).fit(X)
+    error = recovery_error(model.components_, topics)
+    if weighting == "length" and depends:
+        assert error > 0.3
+        assert abs(model.weights_[0] - 0.5) > 0.03
+    else:
+        # A topic has at least 100,000 words of six kinds: an error of 0.005 or so.
+        assert error < 0.02
+        assert abs(model.weights_[0] - 0.5) < 0.02
+
+
 @pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
 def test_poisson_means_are_found(counts, decomposition):
     model = PoissonMixture(3, decomposition=decomposition, refine=None, random_state=SEED).fit(

@@ -66,7 +66,8 @@ class LatentDirichletAllocation(FlatModel):
         "single-topic" for real text.
     weighting : {"length", "uniform", "three_words"}, default="length"
         How documents are weighted in the moments of the model; see
-        :class:`momentree.moments.SingleTopicMoments`.
+        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, and a bias where
+        the length of documents depends on their topics; "uniform" has no such bias.
     inference : {"variational", "gibbs"}, default="variational"
         How shares of topics are inferred with topics known: mean field, or the sampler of S
         Remark 4, which is slower and takes whole counts only.

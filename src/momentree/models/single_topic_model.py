@@ -53,7 +53,8 @@ class SingleTopicModel(CountMixture):
         it or with ``weighting="three_words"``. Topics are always told in counts as they are.
     weighting : {"length", "uniform", "three_words"}, default="length"
         How documents are weighted in the moments of the model; see
-        :class:`momentree.moments.SingleTopicMoments`.
+        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, and a bias where
+        the length of documents depends on their topic; "uniform" has none.
     smoothing : float > 0, default=1.0
         Pseudo-count of every word in every topic, in words; 1 is the rule of Laplace.
     max_iter : int >= 1, default=100
@@ -102,12 +103,13 @@ class SingleTopicModel(CountMixture):
     Notes
     -----
     ``refine=None`` is S section 2 and 3: the estimators of Theorem 1, a decomposition, topics
-    projected to the simplex. It is consistent, and on real text far behind EM, since a few long
-    documents carry the third moment. Why the defaults are what they are was measured on eight
-    labelled corpora, see ``docs/choices.md``. Time O(nnz k) a step of EM; the moments take
-    O(nnz log k) for "tree" as long as splits are even, O(nnz k^2) for the others. Memory beyond
-    X: 8 bytes a stored value up to four million of them, 8 beyond with damping, none without;
-    O(d k^2).
+    projected to the simplex. It is consistent where the length of documents does not depend on
+    their topic, and with ``weighting="uniform"`` in any case; on real text it is far behind EM,
+    since a few long documents carry the third moment. Why the defaults are what they are was
+    measured on eight labelled corpora, see ``docs/choices.md``. Time O(nnz k) a step of EM; the
+    moments take O(nnz log k) for "tree" as long as splits are even, O(nnz k^2) for the others.
+    Memory beyond X: 8 bytes a stored value up to four million of them, 8 beyond with damping, none
+    without; O(d k^2).
 
     References
     ----------
