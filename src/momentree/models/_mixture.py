@@ -271,7 +271,8 @@ class CountMixture(FlatModel):
             y_w = log2(1 + x_w) sqrt(24 / sum_v log2(1 + x_v)).
 
         With EM and without damping ``posterior_`` has ``weights_`` and ``components_``, and this
-        is Bayes' rule with them.
+        is Bayes' rule with them. y is held in single precision, which is exact for whole counts up
+        to 16 million.
 
         Parameters
         ----------

@@ -28,9 +28,8 @@ class Damped:
 
     Attributes
     ----------
-    X : csr_array of shape (n, d)
-        The values, float32; the sparsity pattern is shared with the counts. Without damping the
-        counts themselves.
+    X : csr_array of shape (n, d), float32
+        The values; the sparsity pattern is shared with the counts.
     unit : ndarray of shape (n,)
         What one word counts in each document; 1 without damping.
     """
@@ -40,7 +39,7 @@ class Damped:
 
 
 def damp(X: Any, damping: Damping | None) -> Damped:
-    """Return counts after damping, sharing the sparsity pattern of X.
+    """Return counts after damping, in single precision, sharing the sparsity pattern of X.
 
     For "log1p", with y = log(1 + x) / log 2 and its sum c over the words of a document,
 
@@ -69,8 +68,8 @@ def damp(X: Any, damping: Damping | None) -> Damped:
 
     Notes
     -----
-    Single precision halves the memory of damped counts; all sums over rows are taken in double
-    precision. Time and memory O(nnz); none without damping.
+    Single precision halves the memory; all sums over rows are taken in double precision. Time
+    and memory O(nnz).
 
     Examples
     --------
@@ -87,13 +86,14 @@ def damp(X: Any, damping: Damping | None) -> Damped:
         raise InvalidParameterError(msg)
     unit = np.ones(X.shape[0])
     if damping is None:
-        return Damped(X, unit)
-    data = np.log1p(X.data, dtype=np.float32, casting="unsafe")
-    data *= np.float32(1.0 / np.log(2.0))
-    c = RowBlocks(_like(X, data)).row_sums
-    np.divide(REFERENCE_LENGTH, c, out=unit, where=c > 0)
-    np.sqrt(unit, out=unit)
-    data *= np.repeat(unit.astype(np.float32), np.diff(X.indptr))
+        data = X.data.astype(np.float32, copy=False)
+    else:
+        data = np.log1p(X.data, dtype=np.float32, casting="unsafe")
+        data *= np.float32(1.0 / np.log(2.0))
+        c = RowBlocks(_like(X, data)).row_sums
+        np.divide(REFERENCE_LENGTH, c, out=unit, where=c > 0)
+        np.sqrt(unit, out=unit)
+        data *= np.repeat(unit.astype(np.float32), np.diff(X.indptr))
     return Damped(_like(X, data), unit)
 
 
