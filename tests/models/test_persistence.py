@@ -133,6 +133,7 @@ DAMAGE = {
     "missing array": lambda manifest, arrays: arrays.pop("components_"),
     "components": longer("components_"),
     "centers": longer("posterior_.centers"),
+    "weights": lambda manifest, arrays: arrays.update(weights_=2.0 * arrays["weights_"]),
     "words": lambda manifest, arrays: manifest["state"]["vocabulary_"]["words"].pop(),
     "labels": lambda manifest, arrays: arrays.update(labels_=arrays["labels_"] + 9),
     "labels that are no numbers": set_in("state", "labels_", "many"),

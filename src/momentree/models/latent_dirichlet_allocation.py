@@ -105,7 +105,8 @@ class LatentDirichletAllocation(FlatModel):
         Whether EM met its tolerance; True without it, and for "gibbs", which takes all its steps.
     diagnostics_ : mapping
         Of the decomposition (see :class:`momentree.objects.Decomposition`), with "start";
-        "alpha0", the concentration at the start; after EM "bound". From moments also
+        "alpha0", the concentration at the start; after EM "bound", the lower bound that EM raised
+        (see :class:`momentree.refinement.RefinedLDA`). From moments also
         "alpha0_estimate", "alpha0_curve" (values tried, share of the third moment that each
         leaves off the diagonal) and "alpha0_reason"; "advice" says so where the moments
         contradict the alpha_0 given. Where starts were compared, "completion" has their names,

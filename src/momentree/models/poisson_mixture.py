@@ -75,7 +75,8 @@ class PoissonMixture(CountMixture):
     converged_ : bool
         Whether EM met its tolerance; True without it.
     diagnostics_ : mapping
-        Of the decomposition, with "start" and, after EM, "log_likelihood".
+        Of the decomposition, with "start" and, after EM, "log_likelihood" in nats, of all samples,
+        less the factorials of counts.
     mean_count_ : float
         Total of a sample, on average.
     vocabulary_ : ndarray of str of shape (n_features,)

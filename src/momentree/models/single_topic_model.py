@@ -90,7 +90,8 @@ class SingleTopicModel(CountMixture):
         Whether EM met its tolerance; True without it.
     diagnostics_ : mapping
         Of the decomposition (see :class:`momentree.objects.Decomposition`), with "start" and, after
-        EM, "log_likelihood" on the counts that it worked on.
+        EM, "log_likelihood" in nats, of all documents, on the counts that it worked on, less the
+        multinomial coefficients.
     mean_count_ : float
         Words of a document, on average.
     vocabulary_ : ndarray of str of shape (n_features,)
