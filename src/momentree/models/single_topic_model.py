@@ -73,7 +73,7 @@ class SingleTopicModel(CountMixture):
     ----------
     weights_ : ndarray of shape (n_components,)
         omega, descending, sum 1. Fewer than asked for, with a warning, where the moments show
-        fewer.
+        fewer. EM may take all weight from a topic that the data do not need.
     components_ : ndarray of shape (n_components, n_features)
         Topics in rows: P[word | topic], sum 1. Likelihoods and samples are those of the mixture
         of ``weights_`` and ``components_``.
