@@ -270,7 +270,7 @@ def test_four_themes_are_four_topics(run, lasting_table, tmp_path):
 def test_fewer_topics_than_asked_for_are_told(run, lasting_table):
     result = run("topics", lasting_table, "--flat", "--weighting", "uniform")
     assert result.stderr == ""
-    assert "Note: 7 of 8 topics were found: no group" in result.stdout
+    assert "Note: 4 of 8 topics were found: no group" in result.stdout
 
 
 def test_advice_is_printed(run, lasting_table):
@@ -334,7 +334,7 @@ def test_quiet(run, lasting_table, tmp_path):
 
 def test_verbose(run, lasting_table):
     result = run("topics", lasting_table, "--flat", "--verbose")
-    for words in ("reading documents.csv: ", "refining 8 components", "fitting topics: "):
+    for words in ("reading documents.csv: ", "refining 4 components", "fitting topics: "):
         assert words in result.stderr
 
 

@@ -9,12 +9,13 @@ import pytest
 from momentree.decomposition import svtd
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import PopulationMoments, SingleTopicMoments
+from momentree.whitening import whiten
 
 
-def sample(seed=0, k=3, d=12, n=400):
+def sample(seed=0, k=3, d=12, n=400, length=50):
     rng = np.random.default_rng(seed)
     mu = rng.dirichlet(np.ones(d), size=k)
-    return SingleTopicMoments.from_data(rng.multinomial(50, mu[rng.integers(k, size=n)]))
+    return SingleTopicMoments.from_data(rng.multinomial(length, mu[rng.integers(k, size=n)]))
 
 
 def literal(moments, k, r):
@@ -49,6 +50,24 @@ def test_takes_the_feature_that_tells_components_apart_best():
     alpha = [min(abs(a - b) for a, b in itertools.combinations(row, 2)) for row in mu.T]
     assert found.diagnostics["feature"] == np.argmax(alpha)
     assert found.diagnostics["alpha_r"] == pytest.approx(max(alpha), rel=1e-8)
+
+
+def singular_choice(moments, k):
+    """The feature of Remark 7 by singular values of slices, as the paper has it."""
+    H = moments.whitened_slices(whiten(moments, k).W)
+    return int(np.abs(np.diff(np.linalg.svd(H, compute_uv=False), axis=1)).min(axis=1).argmax())
+
+
+def test_eigenvalues_choose_the_feature_of_singular_values_for_exact_moments_only():
+    rng = np.random.default_rng(3)
+    chosen = []
+    for seed in range(20):
+        mu = rng.dirichlet(np.ones(30), size=3)
+        exact = SingleTopicMoments.from_parameters(np.full(3, 1 / 3), mu)
+        assert svtd(exact, 3).diagnostics["feature"] == singular_choice(exact, 3)
+        found = sample(seed, d=30, n=100, length=6)
+        chosen.append((svtd(found, 3).diagnostics["feature"], singular_choice(found, 3)))
+    assert any(ours != theirs for ours, theirs in chosen)
 
 
 def test_slices_are_looked_at_in_chunks(monkeypatch):

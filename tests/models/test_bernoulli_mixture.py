@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import logsumexp, softmax
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import BernoulliMixture
@@ -167,6 +168,22 @@ def test_likelihoods_and_posteriors_are_their_definition(mixed):
         np.testing.assert_array_equal(model.predict(rows), shares.argmax(axis=1))
         assert model.score(rows) == pytest.approx(total.mean())
     np.testing.assert_allclose(model.predict_proba(X[3:4])[0], model.weights_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("start", [*MOMENTS, *OTHERS])
+def test_without_em_they_are_those_of_the_posterior(mixed, start):
+    model = BernoulliMixture(3, start=start, refine=None).fit(mixed.X)
+    X = mixed.X[:40].toarray()
+    omega, mu = model.posterior_.weights, model.posterior_.centers
+    np.testing.assert_array_equal(omega, model.weights_)
+    if start in ("clusters", "tree"):
+        np.testing.assert_array_equal(mu, model.means_.T)
+    else:
+        mean = mixed.X.mean(axis=0)
+        np.testing.assert_allclose(mu.T, 0.95 * model.means_ + 0.05 * mean)
+    joint = np.log(omega) + X @ np.log(mu) + (1 - X) @ np.log(1 - mu)
+    np.testing.assert_allclose(model.score_samples(X), logsumexp(joint, axis=1))
+    np.testing.assert_allclose(model.predict_proba(X), softmax(joint, axis=1), atol=1e-12)
 
 
 def test_the_bic_counts_means_and_weights(clear):

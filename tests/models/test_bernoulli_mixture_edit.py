@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import logsumexp, softmax
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
@@ -58,14 +59,22 @@ def assert_whole(model, X):
     assert np.abs(sample.mean(axis=0) - model.weights_ @ model.components_).max() < error
 
 
-def assert_likelihood(model, X):
-    """The likelihood is that of the mixture of weights_ and components_."""
-    joint = np.tile(np.log(model.weights_), (len(X), 1))
-    for j, mu in enumerate(model.components_):
+def literal_joint(parameters, X):
+    """log P[x, j] under the weights and centers of a mixture."""
+    joint = np.tile(np.log(parameters.weights), (len(X), 1))
+    for j, mu in enumerate(parameters.centers.T):
         p = np.clip(mu, 1e-9, 1 - 1e-9)
         terms = np.where(X == 1, np.log(p), np.log1p(-p))
         joint[:, j] += np.where(np.isnan(X), 0.0, terms).sum(axis=1)
-    expected = np.log(np.exp(joint).sum(axis=1))
+    return joint
+
+
+def assert_likelihood(model, X, *, refined=True):
+    """The likelihood is that of the mixture of posterior_: of weights_ and components_."""
+    np.testing.assert_array_equal(model.posterior_.weights, model.weights_)
+    if refined:
+        np.testing.assert_array_equal(model.posterior_.centers, model.components_.T)
+    expected = logsumexp(literal_joint(model.posterior_, X), axis=1)
     np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-9)
     p = model.components_.size + len(model.weights_) - 1
     assert model.bic(X) == pytest.approx(-2 * expected.sum() + p * np.log(len(X)))
@@ -93,8 +102,11 @@ def test_a_split_divides_one_group_and_no_other(options, gaps):
         # Of a record the parts have together what the group had.
         shares = found.predict_proba(X)[:, list(parts)].sum(axis=1)
         np.testing.assert_allclose(shares, model.predict_proba(X)[:, group], atol=1e-12)
-        if options.get("refine", "em"):
-            assert_likelihood(found, X)
+        # Within the group it is Bayes' rule for the parts alone.
+        within = softmax(literal_joint(found.posterior_, X)[:, list(parts)], axis=1)
+        expected = shares[:, None] * within
+        np.testing.assert_allclose(found.predict_proba(X)[:, list(parts)], expected, atol=1e-12)
+        assert_likelihood(found, X, refined="refine" not in options)
     for array, kept in zip((model.labels_, model.weights_, model.components_), before, strict=True):
         np.testing.assert_array_equal(array, kept)
     assert "_edited" not in vars(model)
@@ -117,8 +129,7 @@ def test_a_merge_is_the_union(options, gaps):
         np.testing.assert_allclose(found.components_[merged], mean, atol=1e-12)
         shares = model.predict_proba(X)[:, some].sum(axis=1)
         np.testing.assert_allclose(found.predict_proba(X)[:, merged], shares, atol=1e-12)
-        if options.get("refine", "em"):
-            assert_likelihood(found, X)
+        assert_likelihood(found, X, refined="refine" not in options)
 
 
 @EVERY_GAP
@@ -355,7 +366,7 @@ DAMAGE = {
     "centers": cut("leaf_centers"),
     "weights": cut("leaf_weights"),
     "weights of the mixture": lambda manifest, arrays: arrays.update(
-        {"_posterior.weights": np.ones(2) / 2}
+        {"posterior_.weights": np.ones(2) / 2}
     ),
     "of another model": lambda manifest, arrays: manifest.update(kind="SingleTopicModel"),
 }
@@ -388,10 +399,21 @@ def test_a_group_that_cannot_be_split_says_why():
 
 
 def test_fewer_parts_than_asked_for_are_made_where_there_are_fewer():
-    kinds = np.array([[1.0, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]])
+    kinds = np.array([[1.0, 1, 0, 0, 0, 0, 0], [1, 1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1]])
     X = np.repeat(kinds, [20, 15, 10], axis=0)
     found = BernoulliMixture(2, start="clusters").fit(X).split_group(X, 0, 5)
     assert_whole(found, X)
+    np.testing.assert_array_equal(found.labels_, np.repeat([0, 1, 2], [20, 15, 10]))
+
+
+def test_records_that_differ_in_one_code_alone_are_one_group_to_em():
+    """Any mixture of one binary variable is as likely as its mean: EM has no reason for two."""
+    kinds = np.array([[1.0, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]])
+    X = np.repeat(kinds, [20, 15, 10], axis=0)
+    model = BernoulliMixture(2, start="clusters").fit(X)
+    with pytest.raises(InvalidDataError, match="group 0 cannot be split: one part is the likelies"):
+        model.split_group(X, 0)
+    found = model.set_params(refine=None).split_group(X, 0)
     np.testing.assert_array_equal(found.labels_, np.repeat([0, 1, 2], [20, 15, 10]))
 
 

@@ -49,10 +49,14 @@ def literal_step(X, v, w, mu, smoothing):
 
 def literal_em(X, v, w, mu, rule, tol, max_iter, smoothing=1.0):
     last, n_iter, converged = -np.inf, 0, False
+    seen = v[:, None] * ~np.isnan(X)
+    mean = (seen * np.nan_to_num(X)).sum(axis=0) / seen.sum(axis=0)
     for n_iter in range(1, max_iter + 1):  # noqa: B007 - returned
         total, new_w, new_mu = literal_step(X, v, w, mu, smoothing)
-        gain, last = total - last, total
-        if rule == "likelihood" and gain < tol * abs(total):
+        # Records of average values are added to each component, so that they count as well.
+        prior = smoothing * (mean * np.log(mu) + (1 - mean) * np.log1p(-mu)).sum()
+        gain, last = total + prior - last, total + prior
+        if rule == "likelihood" and gain <= tol * abs(total):
             converged = True
             break
         moved = {
@@ -61,7 +65,7 @@ def literal_em(X, v, w, mu, rule, tol, max_iter, smoothing=1.0):
             "centers": np.sqrt(((new_mu - mu) ** 2).sum()),
         }[rule]
         w, mu = new_w, new_mu
-        if moved < tol:
+        if moved <= tol:
             converged = True
             break
     return w, mu, n_iter, converged

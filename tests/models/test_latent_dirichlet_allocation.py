@@ -7,10 +7,12 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
-from momentree import LatentDirichletAllocation
-from momentree.backends import num_threads
+from momentree import LatentDirichletAllocation, SingleTopicModel
+from momentree.backends import RowBlocks, num_threads
 from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree.inference import log_multinomial, variational_bound, variational_gammas
+from momentree.objects import LDAParameters
 
 
 @pytest.fixture(scope="module")
@@ -127,11 +129,37 @@ def test_gibbs_refinement_and_inference(sample, fitted):
         LatentDirichletAllocation(5, refine="gibbs").fit(0.5 * X)
 
 
+@pytest.mark.parametrize("refine", ["em", None])
+def test_shares_and_bounds_are_those_of_the_attributes(sample, fitted, refine):
+    model = LatentDirichletAllocation(5, refine=None).fit(sample.X) if refine is None else fitted
+    np.testing.assert_array_equal(model.posterior_.alpha, model.alpha_)
+    distance = np.abs(model.posterior_.centers - model.components_.T).max()
+    assert distance == 0 if refine else distance < 1e-3
+    parameters = LDAParameters(model.alpha_, model.posterior_.centers)
+    rows = RowBlocks(sample.X[:50])
+    gammas = variational_gammas(rows, parameters)
+    shares = gammas / gammas.sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(model.predict_proba(sample.X[:50]), shares)
+    bound = variational_bound(rows, parameters, gammas) + log_multinomial(sample.X[:50])
+    np.testing.assert_array_equal(model.score_samples(sample.X[:50]), bound)
+
+
+def test_one_topic_is_a_single_topic_model(sample):
+    """The bound is then the likelihood itself, of the same data: so are BIC and perplexity."""
+    X = sample.X[:500]
+    mixed = LatentDirichletAllocation(1, smoothing=1.0).fit(X)
+    single = SingleTopicModel(1, damping=None).fit(X)
+    np.testing.assert_allclose(mixed.components_, single.components_, rtol=1e-9)
+    np.testing.assert_allclose(mixed.score_samples(X), single.score_samples(X), rtol=1e-9)
+    assert mixed.perplexity(X) == pytest.approx(single.perplexity(X), rel=1e-9)
+
+
 def test_scores(sample, fitted):
     values = fitted.score_samples(sample.X)
     assert values.shape == (3000,)
     assert fitted.score(sample.X) == pytest.approx(values.mean())
-    assert fitted.perplexity(sample.X) == pytest.approx(np.exp(-values.sum() / sample.X.sum()))
+    ordered = values - log_multinomial(sample.X)
+    assert fitted.perplexity(sample.X) == pytest.approx(np.exp(-ordered.sum() / sample.X.sum()))
     p = 5 * 300
     assert fitted.bic(sample.X) == pytest.approx(-2 * values.sum() + p * np.log(3000))
     new = make_lda(3000, 300, 5, alpha=1.0, length=80, random_state=0).X[::-1]

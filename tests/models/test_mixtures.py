@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln, logsumexp, softmax
 from scipy.stats import poisson
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
@@ -36,6 +37,11 @@ def corpus():
     return make_single_topic(
         600, 60, 4, length=80, weights=[0.4, 0.3, 0.2, 0.1], exponent=0.5, random_state=0
     )
+
+
+@pytest.fixture(scope="module")
+def short():
+    return make_single_topic(300, 20, 4, length=12, exponent=0.5, random_state=1)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +96,24 @@ def test_moments_alone_converge_with_slope_minus_one_half(decomposition):
     assert abs(np.mean(slopes) + 0.5) < 4 * error + 0.02
 
 
+@pytest.mark.parametrize("depends", [False, True])
+@pytest.mark.parametrize("weighting", ["length", "uniform"])
+def test_length_weighting_is_consistent_where_length_does_not_depend_on_topics(weighting, depends):
+    rng = np.random.default_rng(0)
+    topics = np.array([[0.4, 0.3, 0.1, 0.1, 0.05, 0.05], [0.05, 0.05, 0.1, 0.1, 0.3, 0.4]])
+    topic, other = rng.integers(2, size=(2, 20_000))
+    X = rng.multinomial(np.where(topic if depends else other, 60, 10), topics[topic])
+    model = SingleTopicModel(2, refine=None, weighting=weighting).fit(X)
+    error = recovery_error(model.components_, topics)
+    if weighting == "length" and depends:
+        assert error > 0.3
+        assert abs(model.weights_[0] - 0.5) > 0.03
+    else:
+        # A topic has at least 100,000 words of six kinds: an error of 0.005 or so.
+        assert error < 0.02
+        assert abs(model.weights_[0] - 0.5) < 0.02
+
+
 @pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
 def test_poisson_means_are_found(counts, decomposition):
     model = PoissonMixture(3, decomposition=decomposition, refine=None, random_state=SEED).fit(
@@ -111,29 +135,76 @@ def test_poisson_tells_components_by_how_much():
     assert adjusted_rand_score(truth, model.labels_) > 0.98
 
 
-def test_posteriors_and_likelihoods_are_their_definition(corpus):
-    model = SingleTopicModel(3, damping=None).fit(corpus.X)
-    X = corpus.X[:5].toarray()
-    joint = np.log(model.weights_) + X @ np.log(model.components_.T)
-    likelihood = np.log(np.exp(joint - joint.max(axis=1, keepdims=True)).sum(axis=1))
-    likelihood += joint.max(axis=1)
+def log_scaled(X):
+    Y = np.log2(1.0 + X)
+    return Y * np.sqrt(24.0 / Y.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("damping", ["auto", "log1p", None])
+def test_posteriors_and_likelihoods_are_their_definition(short, damping, refine, whole):
+    X = short.X.toarray() * (1.0 if whole else 0.3)
+    # Documents of few words leave doubts, and so probabilities between zero and one.
+    model = SingleTopicModel(4, damping=damping, refine=refine, start="moments").fit(X)
+    assert (np.diff(model.weights_) <= 0).all()
+    damped = damping == "log1p" or (damping == "auto" and refine == "em")
+    if refine and not damped:
+        np.testing.assert_array_equal(model.posterior_.weights, model.weights_)
+        np.testing.assert_array_equal(model.posterior_.centers, model.components_.T)
+    omega, mu = model.posterior_.weights, model.posterior_.centers
+    assert (mu > 0).all()
+    joint = np.log(omega) + (log_scaled(X) if damped else X) @ np.log(mu)
+    shares = softmax(joint, axis=1)
+    assert damped or ((shares > 0.01) & (shares < 0.99)).any()
+    # Damped counts, and those that are not whole, are held in single precision.
+    tolerance = 1e-4 if damped else 1e-9 if whole else 1e-6
+    np.testing.assert_allclose(model.predict_proba(X), shares, atol=tolerance)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    if damped:
+        omega, mu = model.weights_, model.components_.T
+    elif not refine:
+        # Weights are the same, topics without their zeros.
+        np.testing.assert_array_equal(omega, model.weights_)
+        assert np.abs(mu - model.components_.T).max() < 0.05
+    ordered = logsumexp(np.log(omega) + X @ np.log(mu), axis=1)
+    likelihood = ordered + gammaln(X.sum(axis=1) + 1) - gammaln(X + 1).sum(axis=1)
     np.testing.assert_allclose(model.score_samples(X), likelihood)
-    np.testing.assert_allclose(
-        model.predict_proba(X), np.exp(joint - likelihood[:, None]), atol=1e-12
-    )
     assert model.score(X) == pytest.approx(likelihood.mean())
-    assert model.perplexity(X) == pytest.approx(np.exp(-likelihood.sum() / X.sum()))
-    p = 3 * 59 + 2
-    assert model.bic(X) == pytest.approx(-2 * likelihood.sum() + p * np.log(5))
+    assert model.perplexity(X) == pytest.approx(np.exp(-ordered.sum() / X.sum()))
+    p = 4 * 19 + 3
+    assert model.bic(X) == pytest.approx(-2 * likelihood.sum() + p * np.log(300))
 
 
-def test_poisson_likelihood_is_that_of_scipy(counts):
-    model = PoissonMixture(3).fit(counts.X)
+def test_likelihoods_of_all_documents_of_one_length_sum_to_one(corpus):
+    model = SingleTopicModel(3).fit(corpus.X[:, :4])
+    X = [x for x in np.ndindex(4, 4, 4, 4) if sum(x) == 3]
+    assert np.exp(model.score_samples(X)).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("start", STARTS)
+def test_poisson_posteriors_and_likelihoods_are_their_definition(counts, start, refine):
+    model = PoissonMixture(3, start=start, refine=refine).fit(counts.X)
     X = counts.X[:6].toarray()
-    logs = poisson.logpmf(X[:, None, :], model.means_[None]).sum(axis=2) + np.log(model.weights_)
-    expected = np.log(np.exp(logs).sum(axis=1))
+    omega, mu = model.posterior_.weights, model.posterior_.centers.T
+    np.testing.assert_array_equal(omega, model.weights_)
+    if refine:
+        np.testing.assert_array_equal(mu, model.means_)
+    logs = poisson.logpmf(X[:, None, :], mu[None]).sum(axis=2) + np.log(omega)
+    expected = logsumexp(logs, axis=1)
     np.testing.assert_allclose(model.score_samples(X), expected)
+    np.testing.assert_allclose(model.predict_proba(X), softmax(logs, axis=1), atol=1e-9)
     assert model.bic(X) == pytest.approx(-2 * expected.sum() + (3 * 12 + 2) * np.log(6))
+
+
+def test_poisson_is_a_topic_model_and_a_model_of_lengths():
+    """Of one component: P[x] = P[sum of x] P[x | its sum], so that BIC differs by the lengths."""
+    X = np.random.default_rng(0).poisson([3.0, 1.0, 2.0], size=(400, 3))
+    both, words = PoissonMixture(1), SingleTopicModel(1, damping=None, smoothing=1e-9)
+    both, words = both.fit(X), words.fit(X)
+    lengths = poisson.logpmf(X.sum(axis=1), both.means_.sum())
+    np.testing.assert_allclose(both.score_samples(X), words.score_samples(X) + lengths)
 
 
 def test_damped_topics_are_told_in_counts_as_they_are(corpus):
@@ -292,7 +363,8 @@ def test_empty_documents_take_the_largest_topic(corpus):
     X = sp.vstack([corpus.X[:300], sp.csr_array((3, 60))], format="csr")
     model = SingleTopicModel(4).fit(X)
     np.testing.assert_array_equal(model.labels_[-3:], 0)
-    np.testing.assert_allclose(model.predict_proba(X[-3:]), np.tile(model.weights_, (3, 1)))
+    expected = np.tile(model.posterior_.weights, (3, 1))
+    np.testing.assert_allclose(model.predict_proba(X[-3:]), expected)
     assert np.isnan(model.perplexity(X[-3:]))
 
 

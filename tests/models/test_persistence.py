@@ -126,13 +126,14 @@ DAMAGE = {
     "unknown parameter": set_in("params", "nonsense", 1),
     "method": set_in("state", "predict", 1),
     "dunder": set_in("state", "__class__", 1),
-    "no posterior": lambda manifest, arrays: manifest["state"].pop("_posterior"),
-    "class": lambda manifest, arrays: manifest["state"]["_posterior"].update(
+    "no posterior": lambda manifest, arrays: manifest["state"].pop("posterior_"),
+    "class": lambda manifest, arrays: manifest["state"]["posterior_"].update(
         parameters="Whitening"
     ),
     "missing array": lambda manifest, arrays: arrays.pop("components_"),
     "components": longer("components_"),
-    "centers": longer("_posterior.centers"),
+    "centers": longer("posterior_.centers"),
+    "weights": lambda manifest, arrays: arrays.update(weights_=2.0 * arrays["weights_"]),
     "words": lambda manifest, arrays: manifest["state"]["vocabulary_"]["words"].pop(),
     "labels": lambda manifest, arrays: arrays.update(labels_=arrays["labels_"] + 9),
     "labels that are no numbers": set_in("state", "labels_", "many"),

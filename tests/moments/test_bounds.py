@@ -13,15 +13,14 @@ from momentree.moments import SingleTopicMoments, moment_error_bound, required_s
 
 def literal(lengths, delta, order, m_norm, version):
     """T Theorem 3.2.2 and S Theorem 2, sum by sum."""
-    c = [t for t in lengths if t >= order]
-    falling = [t * (t - 1) * (t - 2 if order == 3 else 1) for t in c]
+    falling = [t * (t - 1) * (t - 2 if order == 3 else 1) for t in lengths]
     total = sum(falling)
     W = sum(t**2 for t in falling) / total**2
     log = math.log(1 / delta)
     second = math.sqrt(2 * W * log)
     if version == "paper":
-        longest = max(t if order == 2 else t * (t - 1) for t in c)
-        second = math.sqrt(log) * longest * math.sqrt(sum(c)) / total
+        longest = max(t if order == 2 else t * (t - 1) for t in lengths)
+        second = math.sqrt(log) * longest * math.sqrt(sum(lengths)) / total
     return math.sqrt(W * (1 - m_norm**2)) + second
 
 
@@ -44,7 +43,12 @@ def test_the_bound_is_the_formula(order, version):
         assert found == pytest.approx(literal(lengths, delta, order, m_norm, version), rel=1e-12)
 
 
-def test_short_documents_do_not_count():
+def test_short_documents_count_in_the_published_bound_alone():
+    """C_1 of S Theorem 2 is the sum of all lengths."""
+    short = [5, 9] + [1] * 30
+    added = moment_error_bound(short, 0.1, version="paper")
+    assert added > 1.2 * moment_error_bound([5, 9], 0.1, version="paper")
+    assert added == pytest.approx(literal(short, 0.1, 2, 0.0, "paper"))
     assert moment_error_bound([5, 9, 1, 0], 0.1) == moment_error_bound([5, 9], 0.1)
     assert moment_error_bound([5, 9, 2], 0.1, order=3) == moment_error_bound([5, 9], 0.1, order=3)
 

@@ -75,6 +75,58 @@ def test_lda_moments_are_theorem_3_scaled(alpha0):
     np.testing.assert_allclose(moments.m2 @ np.ones(5), (alpha0 + 1) * second @ np.ones(5))
 
 
+def words_in_order(c, alpha, mu):
+    """Each sequence of c words with its probability under LDA, topics summed out one by one."""
+    k, d = mu.shape
+    for words in itertools.product(range(d), repeat=c):
+        p = 0.0
+        for topics in itertools.product(range(k), repeat=c):
+            term, seen = 1.0, np.zeros(k)
+            for n, (w, j) in enumerate(zip(words, topics, strict=True)):
+                term *= mu[j, w] * (alpha[j] + seen[j]) / (alpha.sum() + n)
+                seen[j] += 1
+            p += term
+        yield words, p
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_lda_moments_have_the_bias_that_is_stated(n):
+    """Every corpus of n documents of three words of two kinds, with its probability."""
+    alpha, mu = np.array([0.3, 0.9]), np.array([[0.9, 0.1], [0.2, 0.8]])
+    a, chances = alpha.sum(), {}
+    for words, p in words_in_order(3, alpha, mu):
+        chances[sum(words)] = chances.get(sum(words), 0.0) + p
+    assert sum(chances.values()) == pytest.approx(1.0)
+    mean = dict.fromkeys(("M2", "M3", "N1", "N1 N1", "N2", "N2 N1", "N1 N1 N1"), 0.0)
+    for corpus in itertools.product(chances, repeat=n):
+        p = np.prod([chances[ones] for ones in corpus])
+        X = np.array([[3 - ones, ones] for ones in corpus])
+        raw, ours = SingleTopicMoments.from_data(X), LDAMoments.from_data(X, alpha0=a)
+        N1, N2 = raw.m1, raw.m2 @ np.eye(2)
+        mean["M2"] += p * (ours.m2 @ np.eye(2))
+        mean["M3"] += p * ours.m3_dense()
+        mean["N1"] += p * N1
+        mean["N2"] += p * N2
+        mean["N1 N1"] += p * np.outer(N1, N1)
+        mean["N2 N1"] += p * np.multiply.outer(N2, N1)
+        mean["N1 N1 N1"] += p * np.multiply.outer(np.outer(N1, N1), N1)
+    exact = LDAMoments.from_parameters(alpha, mu)
+    N1 = mean["N1"]
+    covariance = mean["N1 N1"] - np.outer(N1, N1)
+    np.testing.assert_allclose(N1, exact.m1)
+    np.testing.assert_allclose(mean["M2"], exact.m2 @ np.eye(2) - a * covariance, atol=1e-12)
+    C = mean["N2 N1"] - np.multiply.outer(mean["N2"], N1)
+    cross = C + C.transpose(2, 0, 1) + C.transpose(0, 2, 1)
+    cube = mean["N1 N1 N1"] - np.multiply.outer(np.outer(N1, N1), N1)
+    expected = exact.m3_dense() - 0.5 * a * (a + 1) * cross + a**2 * cube
+    np.testing.assert_allclose(mean["M3"], expected, atol=1e-12)
+    # One over n: Var(p) + E[p (1 - p)] / 3 with p the chance of the first word in a document.
+    m = alpha @ mu[:, 0] / a
+    variance = (mu[0, 0] - mu[1, 0]) ** 2 * alpha[0] * alpha[1] / (a**2 * (a + 1))
+    expected = variance + (m * (1 - m) - variance) / 3
+    assert n * covariance[0, 0] == pytest.approx(expected)
+
+
 def test_lda_moments_of_pure_documents_are_those_of_one_topic():
     X = draw(4) + 1
     pure, one = LDAMoments.from_data(X, alpha0=1e-9), SingleTopicMoments.from_data(X)

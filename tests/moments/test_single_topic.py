@@ -101,6 +101,24 @@ def test_short_documents_add_nothing_to_higher_moments():
     np.testing.assert_allclose(both.m2 @ np.eye(3), alone.m2 @ np.eye(3), atol=1e-15)
 
 
+def moments_of(X, weighting):
+    found = SingleTopicMoments.from_data(X, weighting=weighting)
+    return found.m1, found.m2 @ np.eye(X.shape[1]), found.m3_dense()
+
+
+def test_length_weighting_is_biased_where_length_depends_on_the_topic():
+    """Topics of one word each, equally frequent, in documents of 10 and of 60 words."""
+    X = np.array([[10, 0], [0, 60]])
+    c = np.array([10.0, 60.0])
+    for found, pairs in zip(
+        moments_of(X, "length"), (c, c * (c - 1), c * (c - 1) * (c - 2)), strict=True
+    ):
+        weights = found[(np.arange(2),) * found.ndim]
+        np.testing.assert_allclose(weights, pairs / pairs.sum())
+    for found in moments_of(X, "uniform"):
+        np.testing.assert_allclose(found[(np.arange(2),) * found.ndim], [0.5, 0.5])
+
+
 def test_three_words_is_unbiased():
     """The mean over many draws is the moment of each document, averaged over documents."""
     X = np.array([[2, 1, 1], [0, 3, 1], [5, 0, 1], [1, 1, 0]])

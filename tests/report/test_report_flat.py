@@ -238,7 +238,7 @@ def test_diagnostics_are_told_in_words(flat_case):
 
 
 def test_advice_on_the_start_is_no_advice_on_what_was_refined(flat_case):
-    model = SingleTopicModel(6).fit(flat_case.X)
+    model = SingleTopicModel(4).fit(flat_case.X)
     model.diagnostics_ = {**model.diagnostics_, "advice": ["Mind the gap."]}
     found = summary_of(model, flat_case)["diagnostics"]
     assert "Before the refinement: Mind the gap." in found["words"]

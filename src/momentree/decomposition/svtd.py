@@ -65,8 +65,11 @@ def svtd(
     Notes
     -----
     Algorithm 1 of [1], whose Theorem 4 says that it is exact when all entries of row r of M are
-    distinct, with the choice of r of its Remark 7. Deviation: eigenvectors stand in for singular
-    vectors, which are the same up to sign where M is non-negative, and are right where it is not.
+    distinct, with the choice of r of its Remark 7. Deviation: eigenvalues and eigenvectors of
+    slices stand in for singular ones. For exact moments of a non-negative M both are the same, up
+    to sign, and so is r; where M has negative entries, eigenvalues are the right ones. Estimated
+    slices have negative eigenvalues too, whose singular values may lie closer together or further
+    apart: on a sample the paper's choice of r may be another one.
     Time: one whitening, one pass over the data, O(d k^3); memory O(d k^2).
 
     References

@@ -2,7 +2,12 @@
 
 from momentree.inference.completion import completion_log_likelihood, split_words
 from momentree.inference.gibbs import gibbs_proportions
-from momentree.inference.multinomial import log_joint, log_posterior
+from momentree.inference.multinomial import (
+    log_factorials,
+    log_joint,
+    log_multinomial,
+    log_posterior,
+)
 from momentree.inference.variational import (
     variational_bound,
     variational_gammas,
@@ -12,7 +17,9 @@ from momentree.inference.variational import (
 __all__ = [
     "completion_log_likelihood",
     "gibbs_proportions",
+    "log_factorials",
     "log_joint",
+    "log_multinomial",
     "log_posterior",
     "split_words",
     "variational_bound",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
 
-__all__ = ["log_joint", "log_posterior"]
+__all__ = ["log_factorials", "log_joint", "log_multinomial", "log_posterior"]
 
 Floats = NDArray[np.float64]
 
@@ -69,3 +72,45 @@ def log_posterior(joint: Floats) -> tuple[Floats, Floats]:
     """
     log_likelihood = np.asarray(logsumexp(joint, axis=1))
     return joint - log_likelihood[:, None], log_likelihood
+
+
+def log_factorials(X: Any) -> Floats:
+    """Return sum_w log x_w! of every sample.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        Counts >= 0; x! is Gamma(x + 1) where a count is not whole.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        In nats. Time O(nnz).
+    """
+    logs = sp.csr_array((gammaln(X.data + 1.0), X.indices, X.indptr), shape=X.shape)
+    return RowBlocks(logs).row_sums
+
+
+def log_multinomial(X: Any) -> Floats:
+    """Return the logarithm of the multinomial coefficient of every document.
+
+        log (c! / prod_w x_w!),   c the sum of x: in how many orders its words can stand
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        Word counts >= 0.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        In nats. Time O(nnz).
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.inference import log_multinomial
+    >>> np.exp(log_multinomial(sp.csr_array([[2, 0], [2, 1]]))).round(6)
+    array([1., 3.])
+    """
+    return np.asarray(gammaln(RowBlocks(X).row_sums + 1.0) - log_factorials(X))

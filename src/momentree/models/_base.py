@@ -25,6 +25,7 @@ from momentree.exceptions import (
     InvalidParameterError,
     ReadError,
 )
+from momentree.inference import log_multinomial
 from momentree.metrics import relevance
 from momentree.objects import Decomposition, Moments
 from momentree.tree.page import page_of
@@ -79,6 +80,9 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "max_iter": (Integral, 1, True),
         "tol": (Real, 0, True),
     }
+
+    # Whether a sample is words that are drawn one by one, its length being given.
+    _draws_words: ClassVar[bool] = False
 
     n_components: int
     decomposition: str | Method
@@ -241,6 +245,9 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
             exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of counts of sample i
 
+        For topic models P[x_i] is here that of the words in their order, less than that of
+        :meth:`score_samples` by the multinomial coefficient.
+
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
@@ -254,8 +261,11 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             From 1; smaller is better; nan where there are no counts. An upper bound where
             :meth:`score_samples` is a lower one, as for latent Dirichlet allocation.
         """
-        words = float(self._checked(X).sum())
+        counts = self._checked(X)
+        words = float(counts.sum())
         total = float(self.score_samples(X).sum())
+        if self._draws_words:
+            total -= float(log_multinomial(counts).sum())
         return float(np.exp(-total / words)) if words else float("nan")
 
     def bic(self, X: Any) -> float:
@@ -272,6 +282,13 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         float
             Smaller is better.
+
+        Notes
+        -----
+        It compares models of the same data: other numbers of components, and
+        :class:`SingleTopicModel` with :class:`LatentDirichletAllocation`, whose value is an upper
+        bound. These two take the lengths of documents as given; :class:`PoissonMixture` also has
+        to predict them, so that its value is no measure against theirs.
         """
         values = self.score_samples(X)
         return float(-2.0 * values.sum() + self._n_parameters * np.log(len(values)))

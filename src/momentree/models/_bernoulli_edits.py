@@ -56,7 +56,7 @@ def split_group(
         if part.missing is not None:
             # Of a feature that no record of the group has a value of, the group says all.
             unseen = part.missing.T @ part.weight > (1 - 1e-12) * part.weight.sum()
-            likely[unseen] = model._posterior.centers[unseen, group, None]
+            likely[unseen] = model.posterior_.centers[unseen, group, None]
             centers[unseen] = model.components_[group, unseen, None]
         parts = MixtureAssigner.of(type(run.parameters)(weights, likely))
         within = parts.labels(part.rows)
@@ -74,7 +74,7 @@ def split_group(
         again,
         *edited,
         np.concatenate([w[before], w[group] * weights, w[after]]),
-        divided(model._posterior.centers, likely),
+        divided(model.posterior_.centers, likely),
         divided(model.components_.T, centers),
         converged=model.converged_ and run.converged,
     )
@@ -102,7 +102,7 @@ def merge_groups(
         again,
         *edited,
         weights,
-        np.clip(model._posterior.centers @ union, 0.0, 1.0),
+        np.clip(model.posterior_.centers @ union, 0.0, 1.0),
         np.clip(model.components_.T @ union, 0.0, 1.0),
         converged=model.converged_,
     )
@@ -129,7 +129,7 @@ class Again:
         """Return checked data of a fitted model."""
         ones, missing = model._values(X)
         edit.check_same_rows(ones.shape[0], model.labels_)
-        held_gaps = isinstance(model._posterior, IncompleteBernoulliParameters)
+        held_gaps = isinstance(model.posterior_, IncompleteBernoulliParameters)
         edit.check_same_gaps(missing, held_gaps=held_gaps)
         weight = check_sample_weight(sample_weight, ones.shape[0])
         data, at = BinaryData.prepared(ones, missing, weight)
@@ -152,8 +152,8 @@ def _edited(
     out._edited, labels = edit.renumbered(assigner, labels, order)
     out.labels_ = np.empty_like(labels)
     out.labels_[again.at] = labels
-    out._posterior = type(model._posterior)(weights[order], likely[:, order])
-    out.weights_, out.components_ = out._posterior.weights, centers[:, order].T.copy()
+    out.posterior_ = type(model.posterior_)(weights[order], likely[:, order])
+    out.weights_, out.components_ = out.posterior_.weights, centers[:, order].T.copy()
     out.converged_ = converged
     # The likelihood was that of the model before.
     known = model.diagnostics_.items()

@@ -36,7 +36,7 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
     labels_: NDArray[np.intp]
     n_iter_: int
     converged_: bool
-    _posterior: BernoulliParameters
+    posterior_: BernoulliParameters
     _edited: Assigner  # only after an edit
 
     @abstractmethod
@@ -65,7 +65,7 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
         edited: Assigner | None = getattr(self, "_edited", None)
         if edited is not None:
             return edited
-        return MixtureAssigner.of(BernoulliParameters(*_values_of(self._posterior)))
+        return MixtureAssigner.of(BernoulliParameters(*_values_of(self.posterior_)))
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         """Return what assigns samples, and checked samples in the form that it reads."""
@@ -78,6 +78,17 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (T eq. 4.1).
 
+            P[j | x] = omega_j P[x | mu_j] / sum_i omega_i P[x | mu_i],
+            P[x | mu_j] = prod_w mu_wj^x_w (1 - mu_wj)^(1 - x_w)
+
+        with omega and mu the weights and centers of ``posterior_``, which with EM are
+        ``weights_`` and ``components_``; mu is kept between 1e-9 and 1 - 1e-9, and the product
+        leaves out missing values.
+
+        After :meth:`split_group` the probability of a part is that of the group before, times that
+        of the part within it, which is the formula for the parts alone. After
+        :meth:`merge_groups` it is the sum of those of the groups before.
+
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
@@ -86,8 +97,7 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            Rows sum to 1. After :meth:`split_group` the probability of a part is that of the group
-            times that of the part within it.
+            Rows sum to 1.
         """
         assigner, rows = self._ready(X)
         return assigner.proba(rows)
@@ -103,7 +113,9 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Numbers of components; on the samples of ``fit`` ``labels_``.
+            Numbers of components; on the samples of ``fit`` ``labels_``. After edits a sample goes
+            to its group before the edit first, and on from there: the component need not be the
+            one of largest probability.
         """
         assigner, rows = self._ready(X)
         return assigner.labels(rows)
@@ -111,8 +123,7 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 
-        Without EM these may hold zeros and ones; they are then moved a little towards the mean of
-        all samples for it.
+        Without EM these may hold zeros and ones; the likelihood is then that of ``posterior_``.
 
         Parameters
         ----------
@@ -126,7 +137,7 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
             In nats.
         """
         ones, missing = self._values(X)
-        whole = BernoulliParameters(*_values_of(self._posterior))
+        whole = BernoulliParameters(*_values_of(self.posterior_))
         if missing is None:
             return log_posterior(log_joint(RowBlocks(ones), whole))[1]
         rows = RowBlocks(IncompleteBernoulliParameters.statistics(ones, missing))

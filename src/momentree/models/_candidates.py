@@ -18,6 +18,7 @@ from momentree.inference import (
     split_words,
     variational_proportions,
 )
+from momentree.models._lda_starts import concentrations
 from momentree.moments import damp, typical_unit
 from momentree.objects import LDAParameters, TopicParameters
 from momentree.refinement import em, variational_em
@@ -69,7 +70,7 @@ class Fit:
     topics : ndarray of shape (d, k)
         P[word | topic] in columns.
     weights : ndarray of shape (k,)
-        P[topic] > 0.
+        P[topic].
     bic : float
         Smaller is better; NaN where the model has no likelihood to penalise.
     completion : ndarray of shape (m,)
@@ -218,8 +219,9 @@ class LDAFits:
         first = self._single_topics(n_components)
         if first is None:
             return None
-        start = LDAParameters(ALPHA0 * first.weights, first.topics)
         weight = self._fold.weight
+        alpha = concentrations(first.weights, float(weight.sum()), ALPHA0)
+        start = LDAParameters(alpha, first.topics)
         found = variational_em(self._rows, start, sample_weight=weight, max_iter=LDA_STEPS)
         topics = found.parameters
         shares = variational_proportions(self._known, topics)

@@ -21,7 +21,7 @@ from momentree.parameters import lda_parameters
 from momentree.refinement import smoothed_topics
 from momentree.whitening import whiten
 
-__all__ = ["Corpus", "Start", "from_moments", "from_single_topics", "likeliest"]
+__all__ = ["Corpus", "Start", "concentrations", "from_moments", "from_single_topics", "likeliest"]
 
 Floats = NDArray[np.float64]
 Decompose = Callable[[Moments], Decomposition]
@@ -176,14 +176,21 @@ def from_single_topics(corpus: Corpus, model: SingleTopicModel, *, alpha0: float
     """
     model.fit(corpus.rows.matrix, sample_weight=corpus.weight)
     total = TEXT_ALPHA0 if alpha0 is None else alpha0
-    # No topic so rare that it cannot grow.
-    alpha = model.weights_ * float(corpus.weight.sum()) + 1.0
-    alpha *= total / alpha.sum()
+    alpha = concentrations(model.weights_, float(corpus.weight.sum()), total)
     words = float(corpus.weight @ corpus.rows.row_sums)
     topics = smoothed_topics(model.components_.T * (model.weights_ * words), corpus.smoothing)
     parameters = LDAParameters(alpha, topics)
     diagnostics = {**model.diagnostics_, "alpha0": total}
     return Start("single-topic", parameters, parameters, diagnostics)
+
+
+def concentrations(weights: Floats, n: float, alpha0: float) -> Floats:
+    """Return concentrations with a given sum for topics that hold given shares of n documents.
+
+    One document is added to each topic, so that none is too rare to grow.
+    """
+    alpha = weights * n + 1.0
+    return np.asarray(alpha * (alpha0 / alpha.sum()))
 
 
 def likeliest(corpus: Corpus, starts: list[Start]) -> tuple[Start, dict[str, Any]]:

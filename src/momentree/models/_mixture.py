@@ -79,6 +79,7 @@ class CountMixture(FlatModel):
     warm_start: bool
     verbose: bool | int
 
+    posterior_: MixtureParameters
     diagnostics_: Mapping[str, Any]
     labels_: NDArray[np.intp]
     n_iter_: int
@@ -161,20 +162,18 @@ class CountMixture(FlatModel):
                 diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
             else:
                 fitted = start
-            order = np.argsort(-fitted.weights, kind="stable")
-            self._posterior = self._likelihood = fitted.reordered(order)
-            labels, shares = self._assign(corpus.rows)
-            self.labels_ = np.empty_like(labels)
-            self.labels_[at] = labels
+            shares, weights = _shares(corpus.rows, fitted), fitted.weights
             if self._chosen_damping():
-                # What a topic says is told in words as they were counted.
+                # Weights and topics of the words as they were counted.
                 right = shares * corpus.weight[:, None]
                 sums = corpus.counts.sum(lambda B: B.tdot(right[B.at]))
-                self._likelihood = self._family.fitted_to(sums, right.sum(axis=0), self.smoothing)
-                self.components_ = self._likelihood.centers.T.copy()
-            else:
-                self.components_ = centers[:, order].T.copy()
-        self.weights_ = self._posterior.weights
+                counted = self._family.fitted_to(sums, right.sum(axis=0), self.smoothing)
+                weights, centers = counted.weights, counted.centers
+            order = np.argsort(-weights, kind="stable")
+            self.posterior_ = fitted.reordered(order)
+            self.weights_, self.components_ = weights[order], centers[:, order].T.copy()
+            self.labels_ = np.empty(len(at), dtype=np.intp)
+            self.labels_[at] = shares[:, order].argmax(axis=1)
         self.diagnostics_ = diagnostics
         self.mean_count_ = float(corpus.weight @ corpus.counts.row_sums / weight.sum())
         return self
@@ -190,7 +189,7 @@ class CountMixture(FlatModel):
     def _start_of(self, corpus: Corpus) -> tuple[MixtureParameters, Floats, Mapping[str, Any]]:
         """Return smoothed parameters to start from, centers as they were found, diagnostics."""
         goes_on = self.warm_start and self.refine  # what moments alone give has no past
-        before = getattr(self, "_posterior", None) if goes_on else None
+        before = getattr(self, "posterior_", None) if goes_on else None
         if before is not None and before.centers.shape == (corpus.rows.shape[1], self.n_components):
             log.info("starting from the last fit")
             return before, before.centers, self.diagnostics_
@@ -263,20 +262,25 @@ class CountMixture(FlatModel):
 
     # --- inference -------------------------------------------------------------------------------
 
-    def _assign(self, rows: RowBlocks) -> tuple[NDArray[np.intp], Floats]:
-        joint = log_joint(rows, self._posterior)
-        return np.asarray(joint.argmax(axis=1), dtype=np.intp), np.exp(log_posterior(joint)[0])
-
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (S eq. 1).
 
-            P[j | x] = omega_j P[x | j] / sum_i omega_i P[x | i]
+            P[j | x] = omega_j P[y | mu_j] / sum_i omega_i P[y | mu_i]
+
+        with omega and mu the weights and centers of ``posterior_``, and y = x or, with damping,
+        the log-scaled counts
+
+            y_w = log2(1 + x_w) sqrt(24 / sum_v log2(1 + x_v)).
+
+        With EM and without damping ``posterior_`` has ``weights_`` and ``components_``, and this
+        is Bayes' rule with them. y is held in single precision, which is exact for whole counts up
+        to 16 million.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``. For a sample without counts it is ``weights_``, or
-            what the absence of counts says of it.
+            Counts in the columns of ``fit``. For a sample without counts it is
+            ``posterior_.weights``, or what the absence of counts says of it.
 
         Returns
         -------
@@ -284,12 +288,13 @@ class CountMixture(FlatModel):
             Rows sum to 1.
         """
         X = self._checked(X)
-        return self._assign(RowBlocks(damp(X, self._chosen_damping()).X))[1]
+        return _shares(RowBlocks(damp(X, self._chosen_damping()).X), self.posterior_)
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 
-        Without refinement these may hold zeros; they are then smoothed for it.
+        Without refinement and damping ``components_`` may hold zeros; the likelihood is then that
+        of ``posterior_``, in which these are smoothed.
 
         Parameters
         ----------
@@ -299,10 +304,15 @@ class CountMixture(FlatModel):
         Returns
         -------
         ndarray of shape (n_samples,)
-            In nats.
+            log P[x] in nats: of a :class:`PoissonMixture` that of the counts, of a
+            :class:`SingleTopicModel` that of the counts given their sum, which is the multinomial
+            coefficient times the probability of the words in any one order.
         """
         X = self._checked(X)
-        joint = log_joint(RowBlocks(X), self._likelihood)
+        parameters = self.posterior_
+        if self._chosen_damping():
+            parameters = self._family(self.weights_, self.components_.T)
+        joint = log_joint(RowBlocks(X), parameters)
         return log_posterior(joint)[1] + self._log_base(X)
 
     def _log_base(self, X: Any) -> Floats | float:  # noqa: ARG002 - models use it
@@ -331,6 +341,11 @@ class CountMixture(FlatModel):
             return X
 
         return drawn_rows(len(labels), d, rows)
+
+
+def _shares(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
+    """Return P[component j | row], shape (n, k)."""
+    return np.exp(log_posterior(log_joint(rows, parameters))[0])
 
 
 def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:

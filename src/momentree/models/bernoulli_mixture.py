@@ -63,9 +63,9 @@ class BernoulliMixture(BernoulliGroups):
         :class:`momentree.ClusterTree`. "three_view_mom" and "three_view_tpm" deal the features to
         three views, whose cross moments have no bias but much noise (T section 4.3.1).
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
-        What ends EM: a step that raises the log-likelihood by less than a share `tol` of it, or
-        moves omega (T section 4.5) or the centers M (T section 6.4.1) by less than `tol`, in
-        norm.
+        What ends EM: a step that raises the log-likelihood, plus the log prior that `smoothing`
+        stands for, by no more than a share `tol` of it, or moves omega (T section 4.5) or the
+        centers M (T section 6.4.1) by no more than `tol`, in norm.
     smoothing : float > 0, default=1.0
         Average records that are added to every component, so that no frequency is 0 or 1.
     max_iter : int >= 1, default=200
@@ -89,6 +89,11 @@ class BernoulliMixture(BernoulliGroups):
         mu in rows: the frequency of each feature in each component, from 0 to 1.
     components_ : ndarray of shape (n_components, n_features)
         The same array, under the name that all flat models have.
+    posterior_ : BernoulliParameters
+        What samples are assigned by: ``posterior_.weights`` of shape (n_components,) and
+        ``posterior_.centers`` of shape (n_features, n_components) are ``weights_`` and
+        ``means_``. Without EM, and with a start from moments, 0.95 ``means_`` + 0.05 times the
+        mean of all samples stands for ``means_``.
     labels_ : ndarray of int of shape (n_samples,)
         Component of each sample (T eq. 4.2).
     n_iter_ : int
@@ -221,7 +226,7 @@ class BernoulliMixture(BernoulliGroups):
         self.__dict__.pop("_edited", None)
         self.labels_ = np.empty_like(labels)
         self.labels_[at] = labels
-        self._posterior, self.weights_ = run.parameters, run.parameters.weights
+        self.posterior_, self.weights_ = run.parameters, run.parameters.weights
         self.components_ = run.centers.T.copy()
         self.n_iter_, self.converged_ = run.n_iter, run.converged
         self.diagnostics_ = run.diagnostics
@@ -293,7 +298,7 @@ class BernoulliMixture(BernoulliGroups):
         return best
 
     def _starts(self, data: BinaryData) -> list[Found]:
-        before = getattr(self, "_posterior", None) if self.warm_start and self.refine else None
+        before = getattr(self, "posterior_", None) if self.warm_start and self.refine else None
         if before is not None and before.centers.shape == (data.ones.shape[1], self.n_components):
             log.info("starting from the last fit")
             same = data.space.family(before.weights, before.centers)

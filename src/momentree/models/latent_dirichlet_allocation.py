@@ -16,6 +16,7 @@ from momentree.backends import RowBlocks, in_canonical_order, single_threaded_bl
 from momentree.inference import (
     completion_log_likelihood,
     gibbs_proportions,
+    log_multinomial,
     split_words,
     variational_bound,
     variational_gammas,
@@ -66,7 +67,8 @@ class LatentDirichletAllocation(FlatModel):
         "single-topic" for real text.
     weighting : {"length", "uniform", "three_words"}, default="length"
         How documents are weighted in the moments of the model; see
-        :class:`momentree.moments.SingleTopicMoments`.
+        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, and a bias where
+        the length of documents depends on their topics; "uniform" has no such bias.
     inference : {"variational", "gibbs"}, default="variational"
         How shares of topics are inferred with topics known: mean field, or the sampler of S
         Remark 4, which is slower and takes whole counts only.
@@ -92,6 +94,10 @@ class LatentDirichletAllocation(FlatModel):
         alpha_i / alpha_0, the expected shares of topics; sum 1.
     components_ : ndarray of shape (n_components, n_features)
         Topics in rows: P[word | topic], sum 1.
+    posterior_ : LDAParameters
+        What shares and likelihoods are inferred by: ``posterior_.alpha`` of shape (n_components,)
+        and ``posterior_.centers`` of shape (n_features, n_components) are ``alpha_`` and
+        ``components_``; without refinement the topics are smoothed.
     labels_ : ndarray of int of shape (n_samples,)
         Main topic of each document.
     n_iter_ : int
@@ -100,7 +106,8 @@ class LatentDirichletAllocation(FlatModel):
         Whether EM met its tolerance; True without it, and for "gibbs", which takes all its steps.
     diagnostics_ : mapping
         Of the decomposition (see :class:`momentree.objects.Decomposition`), with "start";
-        "alpha0", the concentration at the start; after EM "bound". From moments also
+        "alpha0", the concentration at the start; after EM "bound", the lower bound that EM raised
+        (see :class:`momentree.refinement.RefinedLDA`). From moments also
         "alpha0_estimate", "alpha0_curve" (values tried, share of the third moment that each
         leaves off the diagonal) and "alpha0_reason"; "advice" says so where the moments
         contradict the alpha_0 given. Where starts were compared, "completion" has their names,
@@ -144,6 +151,7 @@ class LatentDirichletAllocation(FlatModel):
     True
     """
 
+    _draws_words = True
     _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "refine": ("em", "variational", "gibbs", None),
         "start": ("auto", "moments", "single-topic"),
@@ -152,6 +160,7 @@ class LatentDirichletAllocation(FlatModel):
     }
 
     alpha_: Floats
+    posterior_: LDAParameters
     labels_: NDArray[np.intp]
     n_iter_: int
     converged_: bool
@@ -246,11 +255,11 @@ class LatentDirichletAllocation(FlatModel):
                 self.n_iter_, self.converged_ = refined.n_iter, refined.converged
                 numbers["bound"] = refined.bound
             order = np.argsort(-used.alpha, kind="stable")
-            self._parameters = used.reordered(order)
+            self.posterior_ = used.reordered(order)
             log.info("inferring shares of topics")
             self.labels_ = np.empty(X.shape[0], dtype=np.intp)
             self.labels_[at] = self._shares(ordered).argmax(axis=1)
-        self.alpha_, self.weights_ = self._parameters.alpha, self._parameters.weights
+        self.alpha_, self.weights_ = self.posterior_.alpha, self.posterior_.weights
         self.components_ = shown_topics.centers[:, order].T.copy()
         self.diagnostics_ = numbers
         self.mean_count_ = float(corpus.weight @ ordered.row_sums / weight.sum())
@@ -258,7 +267,7 @@ class LatentDirichletAllocation(FlatModel):
 
     def _start_of(self, corpus: Corpus) -> Start:
         goes_on = self.warm_start and self.refine  # what moments alone give has no past
-        before = getattr(self, "_parameters", None) if goes_on else None
+        before = getattr(self, "posterior_", None) if goes_on else None
         shape = (corpus.rows.shape[1], self.n_components)
         if before is not None and before.centers.shape == shape:
             log.info("starting from the last fit")
@@ -323,8 +332,8 @@ class LatentDirichletAllocation(FlatModel):
 
     def _shares(self, rows: RowBlocks) -> Floats:
         if self.inference == "gibbs":
-            return gibbs_proportions(rows, self._parameters, random_state=self.random_state)
-        return variational_proportions(rows, self._parameters)
+            return gibbs_proportions(rows, self.posterior_, random_state=self.random_state)
+        return variational_proportions(rows, self.posterior_)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the expected share of each topic in each document.
@@ -354,12 +363,15 @@ class LatentDirichletAllocation(FlatModel):
         Returns
         -------
         ndarray of shape (n_samples,)
-            In nats, less the multinomial coefficients; the likelihood itself has no closed form.
+            In nats, of the counts given their sum, with the multinomial coefficient as in
+            :meth:`SingleTopicModel.score_samples`; the likelihood itself has no closed form.
         """
-        rows = RowBlocks(self._checked(X))
+        X = self._checked(X)
+        rows = RowBlocks(X)
         with single_threaded_blas():
-            gammas = variational_gammas(rows, self._parameters)
-            return variational_bound(rows, self._parameters, gammas)
+            gammas = variational_gammas(rows, self.posterior_)
+            bound = variational_bound(rows, self.posterior_, gammas)
+        return np.asarray(bound + log_multinomial(X))
 
     def completion_perplexity(
         self, X: Any, *, random_state: int | np.random.RandomState | None = None
@@ -388,7 +400,7 @@ class LatentDirichletAllocation(FlatModel):
         words = float(asked.sum())
         with single_threaded_blas():
             shares = self._shares(RowBlocks(known))
-            values = completion_log_likelihood(RowBlocks(asked), self._parameters, shares)
+            values = completion_log_likelihood(RowBlocks(asked), self.posterior_, shares)
         return float(np.exp(-values.sum() / words)) if words else float("nan")
 
     @property

@@ -207,8 +207,7 @@ def _check(model: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the sample has no names of columns
         empty = sp.csr_array((1, d))
-        shares = model.predict_proba(empty)
-        if hasattr(model, "_edited"):  # shares do not show what the likelihood is made of
-            check_shape("the likelihood of a sample", model.score_samples(empty), (1,))
-            check_shape("weights of _posterior", model._posterior.weights, (k,))
+        shares, values = model.predict_proba(empty), model.score_samples(empty)
     check_shape("the shares of a sample", shares, (1, k))
+    check_shape("the likelihood of a sample", values, (1,))
+    check_shape("weights of posterior_", model.posterior_.weights, (k,))

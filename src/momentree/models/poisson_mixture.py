@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
-from momentree.backends import RowBlocks
+from momentree.inference import log_factorials
 from momentree.models._mixture import Corpus, CountMixture, Start
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters
@@ -48,7 +46,8 @@ class PoissonMixture(CountMixture):
     max_iter : int >= 1, default=100
         Most steps of EM.
     tol : float >= 0, default=1e-5
-        EM stops when a step raises the log-likelihood by less than this share of its size.
+        EM stops when a step raises the log-likelihood, plus the log prior that `smoothing` stands
+        for, by no more than this share of its size.
     warm_start : bool, default=False
         Start from the components of the last ``fit`` where it had as many, of as many features.
     random_state : int, RandomState or None, default=None
@@ -65,6 +64,10 @@ class PoissonMixture(CountMixture):
         mu in rows, >= 0.
     components_ : ndarray of shape (n_components, n_features)
         The same array, under the name that all flat models have.
+    posterior_ : PoissonParameters
+        What samples are assigned by: ``posterior_.weights`` of shape (n_components,) and
+        ``posterior_.centers`` of shape (n_features, n_components) are ``weights_`` and
+        ``means_``; zeros that moments alone leave are smoothed.
     labels_ : ndarray of int of shape (n_samples,)
         Component of each sample.
     n_iter_ : int
@@ -72,7 +75,8 @@ class PoissonMixture(CountMixture):
     converged_ : bool
         Whether EM met its tolerance; True without it.
     diagnostics_ : mapping
-        Of the decomposition, with "start" and, after EM, "log_likelihood".
+        Of the decomposition, with "start" and, after EM, "log_likelihood" in nats, of all samples,
+        less the factorials of counts.
     mean_count_ : float
         Total of a sample, on average.
     vocabulary_ : ndarray of str of shape (n_features,)
@@ -146,9 +150,7 @@ class PoissonMixture(CountMixture):
         return np.maximum(found.centers, 0.0)
 
     def _log_base(self, X: Any) -> Floats | float:
-        """Return -sum_w log x_w! of each sample."""
-        logs = sp.csr_array((gammaln(X.data + 1.0), X.indices, X.indptr), shape=X.shape)
-        return -RowBlocks(logs).row_sums
+        return -log_factorials(X)
 
     @property
     def _n_parameters(self) -> int:

@@ -82,14 +82,15 @@ def choose_n_components(
 
     - "completion": a fifth of the documents is left out of the fit; half of the words of each, y,
       tells the other half, z. The fewest components within one standard error of the largest
-      sum log sum_j P[j | y] P[z | j].
+      sum log sum_j P[j | y] P[z | j], with P[j | y] by log-scaled counts, as
+      :meth:`SingleTopicModel.predict_proba` has it.
     - "spectrum": eigenvectors u of M2 of one half of the documents (S Theorem 1), counts damped
       and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other half is three
       standard errors above zero. Where completion decides and this is fewer, the answer moves
       towards it as far as the interval of completion goes, and the interval of the answer
       reaches down to it.
-    - "bic": -2 log-likelihood + u p log n with p free parameters, u what one word counts after
-      damping (:func:`momentree.moments.typical_unit`).
+    - "bic": -2 log-likelihood + u p log n of damped counts, with p free parameters and u what one
+      word counts after damping (:func:`momentree.moments.typical_unit`).
     - "coherence": the fewest components within one standard error of the largest mean NPMI of
       the 20 most probable words of each topic (T Figure 3.2a).
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from momentree._validation import check_whole
 from momentree.exceptions import InvalidParameterError
+from momentree.inference import log_multinomial
 from momentree.models._mixture import Corpus, CountMixture, Start
 from momentree.moments import Damping, SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
@@ -52,13 +53,15 @@ class SingleTopicModel(CountMixture):
         it or with ``weighting="three_words"``. Topics are always told in counts as they are.
     weighting : {"length", "uniform", "three_words"}, default="length"
         How documents are weighted in the moments of the model; see
-        :class:`momentree.moments.SingleTopicMoments`.
+        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, and a bias where
+        the length of documents depends on their topic; "uniform" has none.
     smoothing : float > 0, default=1.0
         Pseudo-count of every word in every topic, in words; 1 is the rule of Laplace.
     max_iter : int >= 1, default=100
         Most steps of EM.
     tol : float >= 0, default=1e-5
-        EM stops when a step raises the log-likelihood by less than this share of its size.
+        EM stops when a step raises the log-likelihood, plus the log prior that `smoothing` stands
+        for, by no more than this share of its size.
     warm_start : bool, default=False
         Start from the topics of the last ``fit`` where it had as many, of as many words.
     random_state : int, RandomState or None, default=None
@@ -70,18 +73,25 @@ class SingleTopicModel(CountMixture):
     ----------
     weights_ : ndarray of shape (n_components,)
         omega, descending, sum 1. Fewer than asked for, with a warning, where the moments show
-        fewer.
+        fewer. EM may take all weight from a topic that the data do not need.
     components_ : ndarray of shape (n_components, n_features)
-        Topics in rows: P[word | topic], sum 1.
+        Topics in rows: P[word | topic], sum 1. Likelihoods and samples are those of the mixture
+        of ``weights_`` and ``components_``.
+    posterior_ : TopicParameters
+        Topics of the damped counts, by which documents are assigned: ``posterior_.weights`` of
+        shape (n_components,) and ``posterior_.centers`` of shape (n_features, n_components), in
+        the order of ``weights_``; see :meth:`predict_proba`. Without damping ``weights_`` and
+        ``components_``; zeros that moments alone leave are smoothed.
     labels_ : ndarray of int of shape (n_samples,)
-        Topic of each document.
+        Topic of each document: the likeliest.
     n_iter_ : int
         Steps of EM; 1 without it.
     converged_ : bool
         Whether EM met its tolerance; True without it.
     diagnostics_ : mapping
         Of the decomposition (see :class:`momentree.objects.Decomposition`), with "start" and, after
-        EM, "log_likelihood" on the counts that it worked on.
+        EM, "log_likelihood" in nats, of all documents, on the counts that it worked on, less the
+        multinomial coefficients.
     mean_count_ : float
         Words of a document, on average.
     vocabulary_ : ndarray of str of shape (n_features,)
@@ -94,12 +104,13 @@ class SingleTopicModel(CountMixture):
     Notes
     -----
     ``refine=None`` is S section 2 and 3: the estimators of Theorem 1, a decomposition, topics
-    projected to the simplex. It is consistent, and on real text far behind EM, since a few long
-    documents carry the third moment. Why the defaults are what they are was measured on eight
-    labelled corpora, see ``docs/choices.md``. Time O(nnz k) a step of EM; the moments take
-    O(nnz log k) for "tree" as long as splits are even, O(nnz k^2) for the others. Memory beyond
-    X: 8 bytes a stored value up to four million of them, 8 beyond with damping, none without;
-    O(d k^2).
+    projected to the simplex. It is consistent where the length of documents does not depend on
+    their topic, and with ``weighting="uniform"`` in any case; on real text it is far behind EM,
+    since a few long documents carry the third moment. Why the defaults are what they are was
+    measured on eight labelled corpora, see ``docs/choices.md``. Time O(nnz k) a step of EM; the
+    moments take O(nnz log k) for "tree" as long as splits are even, O(nnz k^2) for the others.
+    Memory beyond X: 8 bytes a stored value up to four million of them, 8 beyond with damping, none
+    without; O(d k^2).
 
     References
     ----------
@@ -123,6 +134,7 @@ class SingleTopicModel(CountMixture):
     """
 
     _family: ClassVar[type[MixtureParameters]] = TopicParameters
+    _draws_words = True
     _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         **CountMixture._choices,
         "damping": ("auto", "log1p", None),
@@ -185,6 +197,9 @@ class SingleTopicModel(CountMixture):
 
     def _valid_centers(self, found: Decomposition) -> Floats:
         return project_to_simplex(found.centers)
+
+    def _log_base(self, X: Any) -> Floats | float:
+        return log_multinomial(X)
 
     @property
     def _n_parameters(self) -> int:

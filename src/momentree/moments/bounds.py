@@ -36,8 +36,8 @@ def moment_error_bound(
     Parameters
     ----------
     lengths : array-like of int of shape (n,), >= 0
-        Words in each document. Documents of fewer than `order` words add nothing to the moment
-        and do not count.
+        Words in each document. Documents of fewer than `order` words add nothing to the moment:
+        their t_i is zero, and only the sum of all c_i in "paper" counts them.
     delta : float in (0, 1)
         Probability that the bound may fail.
     order : {2, 3}, default=2
@@ -111,7 +111,7 @@ def moment_error_bound(
     if version not in get_args(Version):
         msg = f"version={version!r} is unknown; choose one of {get_args(Version)}"
         raise InvalidParameterError(msg)
-    c = _usable(lengths, order)
+    c = _checked(lengths, order)
     before = c if order == 2 else c * (c - 1)
     t = before * (c - order + 1)
     T = t.sum()
@@ -189,8 +189,8 @@ def required_samples(
     return math.floor((one / epsilon) ** 2) + 1
 
 
-def _usable(lengths: ArrayLike, order: int) -> NDArray[np.float64]:
-    """Return the lengths of the documents that have `order` words, as float."""
+def _checked(lengths: ArrayLike, order: int) -> NDArray[np.float64]:
+    """Return the lengths of all documents, as float."""
     try:
         c = np.asarray(lengths, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -199,8 +199,7 @@ def _usable(lengths: ArrayLike, order: int) -> NDArray[np.float64]:
     if c.ndim != 1 or not (np.isfinite(c) & (c >= 0) & (c == np.floor(c))).all():
         msg = f"lengths={lengths!r}; expected a list of whole numbers of at least 0"
         raise InvalidDataError(msg)
-    c = c[c >= order]
-    if not len(c):
+    if not (c >= order).any():
         msg = f"no document has {order} words, so moments of order {order} do not exist"
         raise InvalidDataError(msg)
     return c

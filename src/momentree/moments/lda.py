@@ -30,7 +30,8 @@ class LDAMoments:
         M3 = ((a + 1)(a + 2) N3 - a (a + 1) N12 + 2 a^2 N1 (x) N1 (x) N1) / 2,
         N12[h, l, m] = N2[h, l] N1[m] + N2[l, m] N1[h] + N2[m, h] N1[l],
 
-    whose expectations are sum_i w_i mu_i^(x)m for m = 1, 2, 3 with w_i = alpha_i / alpha_0.
+    which estimate sum_i w_i mu_i^(x)m for m = 1, 2, 3 with w_i = alpha_i / alpha_0, without bias
+    in the limit of many documents: see the notes.
     These are S Theorem 3 times (a + 1) and (a + 1)(a + 2) / 2: with that factor M1, M2 and M3
     share their weights, which sum to 1, and every decomposition applies as it stands.
 
@@ -51,6 +52,18 @@ class LDAMoments:
     Notes
     -----
     As alpha_0 goes to 0 documents have one topic each and the moments become N1, N2, N3.
+
+    Theorem 3 of [1]_ states the expectations as exact. Those of products of estimates are not:
+    with N1, N2 the estimates from n documents, and sums over the three orders of h, l, m,
+
+        E[M2] = sum_i w_i mu_i mu_i^T - a Cov(N1),
+        E[M3] = sum_i w_i mu_i^(x)3 - a (a + 1) / 2 sum Cov(N2[h, l], N1[m])
+                + a^2 (E[N1^(x)3] - E[N1]^(x)3).
+
+    Both biases vanish as 1 / n, faster than noise, which falls as 1 / sqrt(n), and are left as
+    they are: to take a document out of its product with itself would make a document of weight 2
+    another thing than the document twice. As for ``"length"`` in :class:`SingleTopicMoments`, the
+    lengths of documents must not depend on their topics; use ``"uniform"`` where they do.
     Time and memory as :class:`momentree.moments.FactorialMoments`.
 
     References

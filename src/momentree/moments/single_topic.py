@@ -35,6 +35,11 @@ class SingleTopicMoments(FactorialMoments):
     - ``"uniform"`` (Zou et al. 2013): r2 = 1 / (n c(c-1)), every document counts the same;
     - ``"three_words"`` (Anandkumar et al. 2012b): three words drawn from each document.
 
+    With ``"length"`` these are the expectations only where the length of a document does not
+    depend on its topic. Where it does, w_i in M1, M2 and M3 is in proportion to omega_i times the
+    mean of c, c(c-1) and c(c-1)(c-2) in topic i, so that the three have no weights in common and
+    neither weights nor topics are consistent. The other two hold for any lengths of three or more.
+
     Use :meth:`from_data` for the estimators and :meth:`from_parameters` for exact moments.
 
     Parameters

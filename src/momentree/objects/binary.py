@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy.special import xlog1py, xlogy
 
 from momentree.objects.mixtures import MixtureParameters
 
@@ -56,8 +56,33 @@ class BernoulliParameters(MixtureParameters):
 
         Parameters
         ----------
-        sums : ndarray of shape (d, k)
-            S, the ones expected in each component.
+        sums : ndarray of shape (p, k)
+            S, the ones expected in each component; where values are missing also the gaps.
+        sizes : ndarray of shape (k,)
+            N, the samples expected in each component; where values are missing those in which
+            feature w is observed take its place.
+        smoothing : float > 0
+            Samples of mean m that are added to every component.
+
+        Returns
+        -------
+        BernoulliParameters
+            Of the class it was called on. Centers above 0 where a one is, and below 1 where a zero
+            is.
+        """
+        ones, observed = cls._values(sums, sizes)
+        mu = (ones + smoothing * _mean(ones, observed)) / (observed + smoothing)
+        return cls(sizes / sizes.sum(), np.clip(mu, 0.0, 1.0))
+
+    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
+        """Return the log density of Beta probabilities: smoothing values of mean m each.
+
+            smoothing sum_wj (m_w log mu_wj + (1 - m_w) log(1 - mu_wj))
+
+        Parameters
+        ----------
+        sums : ndarray of shape (p, k)
+            Statistics expected in each component; their sum gives m.
         sizes : ndarray of shape (k,)
             N, the samples expected in each component.
         smoothing : float > 0
@@ -65,10 +90,11 @@ class BernoulliParameters(MixtureParameters):
 
         Returns
         -------
-        BernoulliParameters
-            Centers above 0 where a one is, and below 1 where a zero is.
+        float
+            In nats, less a constant.
         """
-        return cls._fitted(sums, np.broadcast_to(sizes, sums.shape), sizes, smoothing)
+        mean, mu = _mean(*self._values(sums, sizes)), self._uncertain()
+        return smoothing * float((xlogy(mean, mu) + xlog1py(1.0 - mean, -mu)).sum())
 
     @classmethod
     def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
@@ -78,8 +104,8 @@ class BernoulliParameters(MixtureParameters):
 
         Parameters
         ----------
-        sums : ndarray of shape (d, ...)
-            Ones of each group.
+        sums : ndarray of shape (p, ...)
+            Statistics of each group: ones, and gaps where values are missing.
         sizes : ndarray of shape (...)
             Samples of each group.
 
@@ -88,14 +114,15 @@ class BernoulliParameters(MixtureParameters):
         ndarray of shape (...)
             In nats.
         """
-        return _log_likelihood(sums, np.broadcast_to(sizes, sums.shape))
+        ones, observed = cls._values(sums, sizes)
+        zeros = np.maximum(observed - ones, 0.0)  # rounding may leave less than none
+        terms = xlogy(ones, ones) + xlogy(zeros, zeros) - xlogy(observed, observed)
+        return np.asarray(terms.sum(axis=0))
 
     @classmethod
-    def _fitted(cls, ones: Floats, observed: Floats, sizes: Floats, smoothing: float) -> Self:
-        total = np.maximum(observed.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        mean = ones.sum(axis=1, keepdims=True) / total
-        mu = (ones + smoothing * mean) / (observed + smoothing)
-        return cls(sizes / sizes.sum(), np.clip(mu, 0.0, 1.0))
+    def _values(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+        """Return how many ones, and how many values at all, each feature has in each group."""
+        return sums, np.broadcast_to(sizes, sums.shape)
 
     def _uncertain(self) -> Floats:
         return np.clip(self.centers, CERTAIN, 1.0 - CERTAIN)
@@ -157,47 +184,12 @@ class IncompleteBernoulliParameters(BernoulliParameters):
         return np.vstack([super().coefficients, -np.log1p(-self._uncertain())])
 
     @classmethod
-    def fitted_to(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
-        """Return the probabilities that fit given statistics: ones over values observed.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (2 d, k)
-            Ones and gaps expected in each component.
-        sizes : ndarray of shape (k,)
-            Samples expected in each component.
-        smoothing : float > 0
-            Samples of average values that are added to every component.
-
-        Returns
-        -------
-        IncompleteBernoulliParameters
-            With centers of shape (d, k).
-        """
+    def _values(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
         ones, gaps = np.split(sums, 2)
-        return cls._fitted(ones, np.maximum(sizes - gaps, 0.0), sizes, smoothing)
-
-    @classmethod
-    def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
-        """Return the log-likelihood of what was observed, as the base class does.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (2 d, ...)
-            Ones and gaps of each group.
-        sizes : ndarray of shape (...)
-            Samples of each group.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            In nats.
-        """
-        ones, gaps = np.split(sums, 2)
-        return _log_likelihood(ones, sizes - gaps)
+        return ones, np.maximum(sizes - gaps, 0.0)  # rounding may leave less than none
 
 
-def _log_likelihood(ones: Floats, observed: Floats) -> Floats:
-    zeros = np.maximum(observed - ones, 0.0)  # rounding may leave less than none
-    terms = xlogy(ones, ones) + xlogy(zeros, zeros) - xlogy(observed, observed)
-    return np.asarray(terms.sum(axis=0))
+def _mean(ones: Floats, observed: Floats) -> Floats:
+    """Return the mean of each feature over all groups, shape (d, 1); 0 where none is observed."""
+    total = np.maximum(observed.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return np.asarray(ones.sum(axis=1, keepdims=True) / total)

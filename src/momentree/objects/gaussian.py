@@ -113,7 +113,8 @@ class GaussianParameters(MixtureParameters):
 
             mu_j = S_j / N_j,   v_j = (V_j + smoothing d v) / (d (N_j + smoothing)),
 
-        with V_j the squared distances to mu_j and v the variance around the means, of all samples.
+        with V_j the squared distances to mu_j and v = sum_j V_j / (d sum N), the variance around
+        the means.
 
         Parameters
         ----------
@@ -131,15 +132,38 @@ class GaussianParameters(MixtureParameters):
         """
         d, total = len(sums) - 1, float(sizes.sum())
         overall = sums.sum(axis=1) / total
-        empty = sizes <= 0
-        N = np.where(empty, 1.0, sizes)
-        centers = np.where(empty, overall[:d, None], sums[:d] / N)
-        within = np.maximum(sums[d] - (centers**2).sum(axis=0) * sizes, 0.0)
+        centers, within = _around_means(sums, sizes)
         spread = float(overall[d] - (overall[:d] ** 2).sum())
         least = max(LEAST_VARIANCE * spread, ROUNDING * float(overall[d]), 1e-200)
         pooled = within.sum() / total
         variances = (within + smoothing * pooled) / (d * (sizes + smoothing))
         return cls(sizes / total, centers, np.maximum(variances, least / d))
+
+    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
+        """Return the log density of variances: smoothing samples of variance v each.
+
+            -smoothing d / 2 sum_j (log v_j + v / v_j)
+
+        Parameters
+        ----------
+        sums : ndarray of shape (d + 1, k)
+            Sums of x and of |x|^2 expected in each component; they give v, as in
+            :meth:`fitted_to`.
+        sizes : ndarray of shape (k,)
+            N, the samples expected in each component.
+        smoothing : float > 0
+            Samples of average variance that are added to every component.
+
+        Returns
+        -------
+        float
+            In nats, less a constant. As v changes from step to step of EM, so does this prior: a
+            step raises the likelihood plus the prior of that step, not one objective for all.
+        """
+        d = len(sums) - 1
+        pooled = _around_means(sums, sizes)[1].sum() / sizes.sum()
+        v = self.variances
+        return -0.5 * smoothing * float((d * np.log(v) + pooled / v).sum())
 
     @classmethod
     def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
@@ -165,3 +189,12 @@ class GaussianParameters(MixtureParameters):
         squares = sums[d] / N
         v = np.maximum(squares - ((sums[:d] / N) ** 2).sum(axis=0), 1e-12 * squares) / d
         return np.asarray(-0.5 * d * sizes * (np.log(np.maximum(v, 1e-300)) + 1.0))
+
+
+def _around_means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """Return the means (d, k) of groups, and the squared distances to them (k,)."""
+    d = len(sums) - 1
+    empty = sizes <= 0
+    overall = sums[:d].sum(axis=1, keepdims=True) / sizes.sum()
+    centers = np.where(empty, overall, sums[:d] / np.where(empty, 1.0, sizes))
+    return centers, np.maximum(sums[d] - (centers**2).sum(axis=0) * sizes, 0.0)

@@ -145,6 +145,31 @@ class MixtureParameters(ABC):
             All centers > 0.
         """
 
+    @abstractmethod
+    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
+        """Return what smoothing adds to the log-likelihood: the logarithm of a prior density.
+
+        ``fitted_to(sums, sizes, smoothing)`` are the parameters with the largest
+
+            sum_j (S_j . theta_j + N_j b_j) + log_prior(S, N, smoothing),
+
+        so that a step of EM never lowers the log-likelihood plus this prior.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (p, k)
+            S, the statistics expected in each component; the prior may depend on all samples.
+        sizes : ndarray of shape (k,)
+            N, the samples expected in each component.
+        smoothing : float > 0
+            As for :meth:`fitted_to`.
+
+        Returns
+        -------
+        float
+            In nats, less a constant; -inf where a center of zero contradicts the prior.
+        """
+
     @classmethod
     @abstractmethod
     def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
@@ -207,6 +232,25 @@ class TopicParameters(MixtureParameters):
         """
         C = sums + smoothing
         return cls(sizes / sizes.sum(), C / C.sum(axis=0))
+
+    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:  # noqa: ARG002
+        """Return smoothing sum_wj log mu_wj, the density of Dirichlet(smoothing + 1) topics.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (d, k)
+            Not used: the prior does not depend on the data.
+        sizes : ndarray of shape (k,)
+            Not used.
+        smoothing : float > 0
+            Pseudo-count of every word in every topic.
+
+        Returns
+        -------
+        float
+            In nats, less a constant.
+        """
+        return smoothing * float(self.coefficients.sum())
 
     @classmethod
     def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:  # noqa: ARG003
@@ -281,6 +325,26 @@ class PoissonParameters(MixtureParameters):
         """
         mean = sums.sum(axis=1, keepdims=True) / sizes.sum()
         return cls(sizes / sizes.sum(), (sums + smoothing * mean) / (sizes + smoothing))
+
+    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
+        """Return smoothing sum_wj (m_w log mu_wj - mu_wj), the density of Gamma means.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (d, k)
+            S, the counts expected in each component; their sum gives m.
+        sizes : ndarray of shape (k,)
+            N, the samples expected in each component.
+        smoothing : float > 0
+            Samples of mean m that are added to every component.
+
+        Returns
+        -------
+        float
+            In nats, less a constant.
+        """
+        mean = sums.sum(axis=1, keepdims=True) / sizes.sum()
+        return smoothing * float((xlogy(mean, self.centers) - self.centers).sum())
 
     @classmethod
     def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:

@@ -31,7 +31,8 @@ class Refined(Generic[P]):
     parameters : MixtureParameters
         After the last step; components keep their order.
     log_likelihood : float
-        Of the parameters before the last step, in nats, less what depends on the counts alone.
+        In nats, less what depends on the counts alone. Of `parameters` where the likelihood ended
+        EM, else of those before the last step.
     n_iter : int
         Steps taken.
     converged : bool
@@ -72,11 +73,11 @@ def em(
     max_iter : int >= 1, default=100
         Most steps.
     tol : float >= 0, default=1e-5
-        Stop when a step changes less than this.
+        Stop when a step changes no more than this.
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
-        What a step changes: the log-likelihood, as a share of its size; the weights omega, in
-        Euclidean norm (T section 4.5, with 0.01); the centers M, in Frobenius norm (T section
-        6.4.1, with 0.0001).
+        What a step changes: the log-likelihood plus the ``log_prior`` of smoothing, as a share of
+        the log-likelihood; the weights omega, in Euclidean norm (T section 4.5, with 0.01); the
+        centers M, in Frobenius norm (T section 6.4.1, with 0.0001).
 
     Returns
     -------
@@ -85,24 +86,32 @@ def em(
 
     Notes
     -----
+    With smoothing the likelihood alone may fall while EM is on its way; what never falls is the
+    likelihood plus the prior under which the M-step is the maximum a posteriori.
+
     One fused pass over the data a step: time O(nnz k), memory O(d k + n k). Deterministic.
     """
     parameters, last, converged = start, -np.inf, False
     words = rows.sum(lambda B: B.tdot(sample_weight[B.at]))
-    n_iter = 0
+    n_iter, gain_of_prior = 0, 0.0
     for n_iter in range(1, max_iter + 1):  # noqa: B007 - the count is part of the result
         sums, sizes, log_likelihood = _expected_statistics(rows, parameters, sample_weight, words)
-        gain, last = log_likelihood - last, log_likelihood
-        if convergence == "likelihood" and gain < tol * abs(log_likelihood):
+        gain, last = log_likelihood - last + gain_of_prior, log_likelihood
+        if convergence == "likelihood" and gain <= tol * abs(log_likelihood):
             converged = True
             break
         before, parameters = parameters, parameters.fitted_to(sums, sizes, smoothing)
-        if convergence != "likelihood":
-            step = getattr(parameters, convergence) - getattr(before, convergence)
-            if float(np.linalg.norm(step)) < tol:
-                converged = True
-                break
+        if convergence == "likelihood":
+            new, old = (p.log_prior(sums, sizes, smoothing) for p in (parameters, before))
+            gain_of_prior = new - old
+        elif _distance(getattr(parameters, convergence), getattr(before, convergence)) <= tol:
+            converged = True
+            break
     return Refined(parameters, last, n_iter, converged)
+
+
+def _distance(a: Floats, b: Floats) -> float:
+    return float(np.linalg.norm(a - b))
 
 
 def _expected_statistics(

@@ -34,8 +34,10 @@ class RefinedLDA:
     parameters : LDAParameters
         After the last step; topics keep their order.
     bound : float
-        Lower bound of the log-likelihood of the parameters before the last step, in nats, less
-        what depends on the counts alone.
+        Lower bound of the log-likelihood, in nats, less what depends on the counts alone: after
+        the first step of that of alpha, with topics of the prior Dirichlet(smoothing) integrated
+        out. Of the parameters before the last step, or, where the tolerance ended it, of
+        `parameters`.
     n_iter : int
         Steps taken.
     converged : bool
