@@ -99,7 +99,8 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
     max_iter : int >= 1, default=100
         Most steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
-        That EM stops when a step raises the log-likelihood by less than this share.
+        That EM stops when a step raises the log-likelihood, plus the log prior that `smoothing`
+        stands for, by no more than this share.
     random_state : int, RandomState or None, default=None
         Not used: nothing is drawn. Here because all estimators have it.
     verbose : bool or int, default=False

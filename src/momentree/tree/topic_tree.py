@@ -81,7 +81,8 @@ class TopicTree(TreeEstimator):
     max_iter : int >= 1, default=100
         Most steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
-        That EM stops when a step raises the log-likelihood by less than this share.
+        That EM stops when a step raises the log-likelihood, plus the log prior that `smoothing`
+        stands for, by no more than this share.
     random_state : int, RandomState or None, default=None
         Only ``weighting="three_words"`` draws anything; all else is deterministic.
     verbose : bool or int, default=False
