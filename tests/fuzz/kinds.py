@@ -104,7 +104,7 @@ def runner(folder: Path) -> Run:
 
 @cache
 def _all(folder: Path) -> dict[str, Kind]:
-    from . import models, seeds
+    from . import estimators, models, seeds
     from .command import Files
 
     found: dict[str, Kind] = {}
@@ -124,4 +124,6 @@ def _all(folder: Path) -> dict[str, Kind]:
         found[f"records-{form}"] = Files("clusters", files, options)
     for name in models.NAMES:
         found[f"model-{name}"] = models.ModelFile(name, folder / "models")
+    for name in estimators.cases():
+        found[f"arrays-{name}"] = estimators.Estimator(name)
     return found
