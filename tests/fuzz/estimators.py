@@ -74,7 +74,7 @@ class Estimator:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if valid:
-                return self._checked(lambda: _check(make(**parameters).fit(X), X, folder))
+                return checked(lambda: _check(make(**parameters).fit(X), X, folder))
             way = rng.choice(WAYS)
             if way == "predict":
                 return self._predict(rng, X, folder)
@@ -113,7 +113,7 @@ class Estimator:
             model.fit(**given)
             _check(model, given["X"], folder)
 
-        return self._checked(fit)
+        return checked(fit)
 
     def _refit(self, rng: random.Random, X: np.ndarray, given: dict[str, Any]) -> str:
         """Fit again a model that is fitted: when that is refused, it must be as it was."""
@@ -122,7 +122,7 @@ class Estimator:
         parameters = model.get_params()
         try:
             model.set_params(**given.pop("parameters", {}))
-            ended = self._checked(lambda: model.fit(**given))
+            ended = checked(lambda: model.fit(**given))
         finally:
             model.set_params(**parameters)
         if ended == "refused":
@@ -154,22 +154,24 @@ class Estimator:
             elif name in ("score", "bic", "perplexity") and not np.isfinite(result):
                 raise Fault(f"{result}", f"{self.name}.{name}")
 
-        return self._checked(use)
+        return checked(use)
 
-    def _checked(self, use: Callable[[], Any]) -> str:
-        from momentree.exceptions import MomentreeError
 
-        try:
-            use()
-        except MomentreeError:
+def checked(use: Callable[[], Any]) -> str:
+    """Say whether a call is accepted or refused by an error of the package; else it is a fault."""
+    from momentree.exceptions import MomentreeError
+
+    try:
+        use()
+    except MomentreeError:
+        return "refused"
+    except Fault:
+        raise
+    except BaseException as error:
+        if _of_scikit_learn(error):
             return "refused"
-        except Fault:
-            raise
-        except BaseException as error:
-            if _of_scikit_learn(error):
-                return "refused"
-            raise as_fault(error) from error
-        return "accepted"
+        raise as_fault(error) from error
+    return "accepted"
 
 
 def _of_scikit_learn(error: BaseException) -> bool:

@@ -104,7 +104,7 @@ def runner(folder: Path) -> Run:
 
 @cache
 def _all(folder: Path) -> dict[str, Kind]:
-    from . import estimators, models, seeds
+    from . import estimators, functions, models, seeds
     from .command import Files
 
     found: dict[str, Kind] = {}
@@ -126,4 +126,5 @@ def _all(folder: Path) -> dict[str, Kind]:
         found[f"model-{name}"] = models.ModelFile(name, folder / "models")
     for name in estimators.cases():
         found[f"arrays-{name}"] = estimators.Estimator(name)
+    found["functions"] = functions.Functions()
     return found
