@@ -52,7 +52,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--replay", metavar="KIND:SEED", help="run one input and keep its files")
     options = parser.parse_args()
     if options.only and not any(options.only in kind for kind in kinds.names()):
-        parser.error(f"no kind has {options.only!r} in its name; there are {', '.join(kinds.names())}")
+        parser.error(
+            f"no kind has {options.only!r} in its name; there are {', '.join(kinds.names())}"
+        )
     return options
 
 

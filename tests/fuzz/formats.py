@@ -18,7 +18,20 @@ from .mutate import mutated
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, -5, 2, 7, 0.5, 1e308, -1e-320, 2**31, 2**63, 2**70, 10**400),
     *(float("nan"), float("inf"), float("-inf"), "", "x", "-1", "nan", "\0", "\ud800", "a" * 3000),
-    *("(a+)+$", "[", "em", "log1p", "centers", "__class__", "weights_", [], {}, [[]], [None], {"a": 1}),
+    *(
+        "(a+)+$",
+        "[",
+        "em",
+        "log1p",
+        "centers",
+        "__class__",
+        "weights_",
+        [],
+        {},
+        [[]],
+        [None],
+        {"a": 1},
+    ),
 )
 KEYS = ("array", "words", "items", "mapping", "parameters", "assigner", "kind", "x", "__init__")
 CELLS = ("A0", "A-1", "1", "A", "ZZ500000", "XFD1048576", "C20000000", "C1048576", "A1", "B2", "")
@@ -168,7 +181,11 @@ def json_changed(rng: random.Random, value: Any) -> Any:
     """Change one place of a value: another value, another key, twice, not at all, or deep."""
     place = rng.choice(_places(value))
     if not place:
-        return rng.choice((value, [value], {"a": value}, *VALUES[:12])) if rng.random() < 0.3 else value
+        return (
+            rng.choice((value, [value], {"a": value}, *VALUES[:12]))
+            if rng.random() < 0.3
+            else value
+        )
     *way, last = place
     holder = value
     for key in way:
@@ -221,7 +238,10 @@ def xml(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
     if cells and rng.random() < 0.5:
         found, new = rng.choice(cells), rng.choice(CELLS).encode()
     elif repeats and rng.random() < 0.6:
-        found, new = rng.choice(repeats), rng.choice((b"0", b"-1", b"16384", b"1048576", b"4000000000"))
+        found, new = (
+            rng.choice(repeats),
+            rng.choice((b"0", b"-1", b"16384", b"1048576", b"4000000000")),
+        )
     else:
         return mutated(rng, data, pool)
     return data[: found.start(1)] + new + data[found.end(1) :]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import random
 import warnings
 from collections.abc import Callable
@@ -12,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import seeds
-from .arrays import PARAMETERS, VALUES, described, odd_matrix, odd_names, odd_vector
+from .arrays import VALUES, described, odd_matrix, odd_vector
 from .estimators import checked
 
-LARGEST = 100
-"""Whole numbers above this are not given: they would only say how long to work."""
+NUMBERS: tuple[Any, ...] = (
+    *(-1, 0, 1, 2, 3, 7, 100, -1.0, 0.0, 0.05, 0.5, 1.0, 2.5, 1e-300, 1e300, True, False, None),
+    *(float("nan"), float("inf"), float("-inf"), np.int64(3), np.float32(0.5), np.bool_(True)),
+)
+"""None is large: it would only say how long to work."""
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
@@ -38,9 +41,11 @@ def calls() -> dict[str, Call]:
     means = np.abs(np.sin(np.arange(3 * d).reshape(3, d) + 1.0)) * 0.8 + 0.1
     topics = means / means.sum(axis=1, keepdims=True)
     weighted: dict[str, Any] = {"X": X, "sample_weight": np.linspace(0.5, 1.5, n)}
+    w2, ids = np.array([0.6, 0.4]), list(map(str, range(n)))
+    names = np.array(words, dtype=object)
+    corpus = datasets.Corpus(X=sp.csr_array(X), vocabulary=names, ids=ids, labels=None)
     ones = {**weighted, "X": (X > 0).astype(float)}
     tops = np.array([[0, 1, 2], [3, 4, 5]])
-    corpus = datasets.Corpus(X=_csr(X), vocabulary=np.array(words, dtype=object), ids=list(map(str, range(n))), labels=None)
     found: dict[str, Call] = {
         "choose_n_components": (
             mt.choose_n_components,
@@ -59,19 +64,25 @@ def calls() -> dict[str, Call]:
         "recovery_error": (metrics.recovery_error, {"found": topics, "truth": topics}),
         "stability_score": (
             metrics.stability_score,
-            {"labels_a": labels, "labels_b": labels[::-1], "ids_a": None, "ids_b": None},
+            {"labels_a": labels, "labels_b": labels[::-1], "ids_a": ids, "ids_b": ids},
         ),
         "group_profiles": (
             metrics.group_profiles,
-            {**ones, "labels": labels, "n_groups": 3, "proba": None, "confidence": 0.9},
+            {
+                **ones,
+                "labels": labels,
+                "n_groups": 3,
+                "proba": np.eye(3)[labels],
+                "confidence": 0.9,
+            },
         ),
         "outcome_rates": (
             metrics.outcome_rates,
-            {"labels": labels, "outcome": outcome, "n_groups": 3, "threshold": None},
+            {"labels": labels, "outcome": outcome, "n_groups": 3, "confidence": 0.9},
         ),
         "predictive_accuracy": (
             metrics.predictive_accuracy,
-            {"labels": labels, "outcome": outcome, "cv": 3, "threshold": None, "random_state": 0},
+            {"labels": labels, "outcome": outcome, "cv": 3, "random_state": 0},
         ),
         "bootstrap_groups": (
             metrics.bootstrap_groups,
@@ -107,23 +118,29 @@ def calls() -> dict[str, Call]:
         ),
         "perturbation_bound": (
             mt.decomposition.svtd_perturbation_bound,
-            {"weights": weights, "components": topics, "epsilon": 1e-6, "feature": None},
+            {"weights": weights, "components": topics, "epsilon": 1e-6, "feature": 1},
         ),
         "make_single_topic": (
             datasets.make_single_topic,
-            {"n_samples": 9, "n_features": 7, "n_components": 2, "length": 5, "weights": None},
+            {"n_samples": 9, "n_features": 7, "n_components": 2, "length": 5, "weights": w2},
         ),
         "make_lda": (
             datasets.make_lda,
-            {"n_samples": 9, "n_features": 7, "n_components": 2, "alpha": 0.5, "length": 5},
+            {"n_samples": 9, "n_features": 7, "n_components": 2, "alpha": w2, "length": 5},
         ),
         "make_poisson_mixture": (
             datasets.make_poisson_mixture,
-            {"n_samples": 9, "n_features": 7, "n_components": 2, "total": 5.0, "components": None},
+            {"n_samples": 9, "n_features": 7, "n_components": 2, "total": 5.0, "weights": w2},
         ),
         "make_bernoulli_mixture": (
             datasets.make_bernoulli_mixture,
-            {"n_samples": 9, "n_features": 9, "n_components": 3, "means": None, "weights": None},
+            {
+                "n_samples": 9,
+                "n_features": 9,
+                "n_components": 3,
+                "means": means[:, :9],
+                "weights": weights,
+            },
         ),
         "make_patient_records": (
             datasets.make_patient_records,
@@ -133,8 +150,13 @@ def calls() -> dict[str, Call]:
             datasets.vectorize,
             {
                 "documents": [doc["text"] for doc in seeds.documents()],
-                **{"language": "en", "stop_words": (), "min_df": 1, "max_df": 0.9},
-                **{"max_features": 10, "token_pattern": r"[a-z]+", "lowercase": True},
+                "language": "en",
+                "stop_words": (),
+                "min_df": 1,
+                "max_df": 0.9,
+                "max_features": 10,
+                "token_pattern": r"[a-z]+",
+                "lowercase": True,
             },
         ),
         "filter_vocabulary": (
@@ -147,8 +169,14 @@ def calls() -> dict[str, Call]:
             mt.report.summarize,
             {
                 "estimator": mt.TopicTree(3).fit(X, feature_names=words),
-                **{"X": X, "ids": words[:1] * n, "texts": None, "labels": None, "order": None},
-                **{"title": "T", "n_words": 5, "n_documents": 2},
+                "X": X,
+                "ids": ids,
+                "texts": ids,
+                "labels": ids,
+                "order": np.arange(n),
+                "title": "T",
+                "n_words": 5,
+                "n_documents": 2,
             },
         ),
         "plot_tree": (
@@ -169,12 +197,6 @@ def calls() -> dict[str, Call]:
         arguments = {"moments": sampled, "n_components": 3, "random_state": 0}
         found[name] = (getattr(mt.decomposition, name), arguments)
     return found
-
-
-def _csr(X: np.ndarray) -> Any:
-    import scipy.sparse as sp
-
-    return sp.csr_array(X)
 
 
 NAMES = (
@@ -201,15 +223,14 @@ class Functions:
                 function, arguments = calls()[name]
                 function(**arguments)
             return "accepted"
-        name = rng.choice(NAMES)
-        function, arguments = calls()[name]
+        function, arguments = calls()[name := rng.choice(NAMES)]
         given = {key: _copied(value) for key, value in arguments.items()}
-        for key in rng.sample(sorted(given), min(len(given), rng.choice((1, 1, 2)))):
-            given[key] = _odd(rng, given[key])
-        text = f"{name}\n{described(given)}"
-        (folder / "arguments.txt").write_text(text, "utf-8", "replace")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            for key in rng.sample(sorted(given), min(len(given), rng.choice((1, 1, 2)))):
+                given[key] = _odd(rng, given[key])
+            text = f"{name}\n{described(given)}"
+            (folder / "arguments.txt").write_text(text, "utf-8", "replace")
             return checked(partial(function, **given))
 
 
@@ -218,30 +239,26 @@ def _copied(value: Any) -> Any:
 
 
 def _odd(rng: random.Random, value: Any) -> Any:
-    """Return something else in the place of a valid argument."""
-    if rng.random() < 0.15:
-        return _parameter(rng)
+    """Return something else in the place of a valid argument: of its kind, but odd."""
     if isinstance(value, np.ndarray) and value.ndim == 2:
         return odd_matrix(rng, value)
     if isinstance(value, np.ndarray):
-        if rng.random() < 0.5 or not len(value):
+        if rng.random() < 0.5 or value.dtype.kind == "U":
             return odd_vector(rng, len(value))
-        changed = value.astype(object if value.dtype.kind in "OU" else float)
-        changed[rng.randrange(len(value))] = rng.choice((*VALUES, None, "x")[: -2 if changed.dtype.kind == "f" else None])
+        changed = value.astype(float)
+        changed[rng.randrange(len(value))] = rng.choice(VALUES)
         return changed
-    if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
+    if isinstance(value, list) and isinstance(value[0], np.ndarray):
         i = rng.randrange(len(value))
         return [*value[:i], odd_matrix(rng, value[i]), *value[i + 1 :]][: rng.choice((2, 3, 3))]
     if isinstance(value, list):
-        return odd_names(rng, len(value)) if rng.random() < 0.5 else [*value[:-1], _parameter(rng)]
-    if hasattr(value, "vocabulary") and hasattr(value, "X"):
-        changed = copy.copy(value)
-        object.__setattr__(changed, "X", odd_matrix(rng, value.X.toarray()))
-        return changed
-    return _parameter(rng)
-
-
-def _parameter(rng: random.Random) -> Any:
-    value = rng.choice(PARAMETERS)
-    large = isinstance(value, int | float) and value > LARGEST
-    return LARGEST if large and np.isfinite(float(value)) else value
+        first = rng.choice(("", "\ud800", "\x1b[31m\0", "a" * 9999, value[-1]))
+        odd = (value[:-1], [*value, value[0]], [first, *value[1:]], [first] * len(value), [])
+        return rng.choice((*odd, tuple(value), np.array(value), np.array(value, dtype=object)))
+    if isinstance(value, bool) or value is None:
+        return rng.choice((True, False, None))
+    if isinstance(value, int | float):
+        return rng.choice(NUMBERS)
+    if isinstance(value, str):
+        return rng.choice(("", "x", "em", "\ud800", "a" * 9999, "[", "uniform", "gibbs"))
+    return value

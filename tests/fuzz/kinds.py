@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -55,7 +54,7 @@ def load() -> None:
     """Load all that inputs need, once and before processes are forked."""
     import matplotlib.figure  # noqa: F401
     import pandas  # noqa: F401
-    import pyarrow.compute  # noqa: F401
+    import pyarrow.compute
     import pyarrow.parquet  # noqa: F401
     import python_calamine  # noqa: F401
 
@@ -63,7 +62,7 @@ def load() -> None:
     import momentree.cli._clusters
     import momentree.cli._flat
     import momentree.cli._tree
-    import momentree.report  # noqa: F401
+    import momentree.report
 
     for name in momentree.__all__:
         getattr(momentree, name)

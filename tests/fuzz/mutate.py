@@ -7,14 +7,41 @@ import re
 from collections.abc import Callable, Sequence
 
 NUMBERS = [
-    *(b"0", b"-1", b"1", b"2", b"7", b"0.5", b"1e5", b"1e400", b"-0", b"+3", b"007", b"1_0", b"0x10"),
+    *(
+        b"0",
+        b"-1",
+        b"1",
+        b"2",
+        b"7",
+        b"0.5",
+        b"1e5",
+        b"1e400",
+        b"-0",
+        b"+3",
+        b"007",
+        b"1_0",
+        b"0x10",
+    ),
     *(str(2**e + c).encode() for e in (7, 8, 15, 16, 31, 32, 53, 63, 64, 70) for c in (-1, 0)),
     *(b"1000000", b"1000000000", b"1" + b"0" * 400, b"nan", b"inf", b"-inf", b"\xd9\xa3", b""),
 ]
 TOKENS = [
     *(b"\0", b"\xff", b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\xed\xa0\x80"),
     *(b"\r", b"\n", b"\r\n", b"\t", b",", b";", b'"', b"'", b"|", b"\x1b[31m", b"\x1f", b"\x85"),
-    *(b"=1+1", b"@x", b"%%MatrixMarket", b"#", b"{", b"}", b"[", b"]", b":", b"\\ud800", b"<", b"&"),
+    *(
+        b"=1+1",
+        b"@x",
+        b"%%MatrixMarket",
+        b"#",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b":",
+        b"\\ud800",
+        b"<",
+        b"&",
+    ),
     *(b"PK\x03\x04", b"\x1f\x8b", b"PAR1", b"NaN", b"null", b"true", b"\x93NUMPY", b"a" * 5000),
     b'"' + b"\n" * 50,
 ]

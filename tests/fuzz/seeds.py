@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 THEMES = (
-    "boat harbour sail wind wave anchor".split(),
-    "oven bread flour butter sugar recipe".split(),
-    "rose soil seed spade lawn hedge".split(),
+    ["boat", "harbour", "sail", "wind", "wave", "anchor"],
+    ["oven", "bread", "flour", "butter", "sugar", "recipe"],
+    ["rose", "soil", "seed", "spade", "lawn", "hedge"],
 )
 CODES = (
     ["41401", "42731", "4280", "4019"],
@@ -38,7 +38,9 @@ def documents() -> list[dict[str, str]]:
     for i in range(N_DOCUMENTS):
         theme = THEMES[i % 3]
         words = [*rng.choices(theme, k=9), rng.choice(THEMES[(i + 1) % 3])]
-        found.append({"key": f"d{i:02}", "text": " ".join(words), "theme": theme[0], "year": f"{2000 + i}"})
+        found.append(
+            {"key": f"d{i:02}", "text": " ".join(words), "theme": theme[0], "year": f"{2000 + i}"}
+        )
     return found
 
 
@@ -110,7 +112,7 @@ def _ods(rows: list[list[str]]) -> bytes:
         for row in rows
     )
     content = (
-        f'<office:document-content {spaces}><office:body><office:spreadsheet><table:table '
+        f"<office:document-content {spaces}><office:body><office:spreadsheet><table:table "
         f'table:name="a">{lines}</table:table></office:spreadsheet></office:body>'
         "</office:document-content>"
     )
@@ -122,7 +124,9 @@ def _ods(rows: list[list[str]]) -> bytes:
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("mimetype", kind)
         archive.writestr("content.xml", content)
-        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}">{entries}</m:manifest>')
+        archive.writestr(
+            "META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}">{entries}</m:manifest>'
+        )
     return out.getvalue()
 
 
@@ -153,7 +157,10 @@ def count_files() -> dict[str, dict[str, bytes]]:
     files: dict[str, dict[str, bytes]] = {
         "docword": {"docword.a.txt": bag, **words},
         "docword.gz": {"docword.a.txt.gz": gzip.compress(bag, mtime=0), **words},
-        "svmlight": {"a.svm": _bytes(lambda out: dump_svmlight_file(X, np.arange(len(X)), out)), **words},
+        "svmlight": {
+            "a.svm": _bytes(lambda out: dump_svmlight_file(X, np.arange(len(X)), out)),
+            **words,
+        },
     }
     for form in ("csr", "csc", "coo", "bsr", "dia"):
         matrix = sp.coo_array(X.astype(np.float64 if form == "csc" else np.int64)).asformat(form)
