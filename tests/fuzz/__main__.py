@@ -17,8 +17,8 @@ from pathlib import Path
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
-from . import kinds
-from .lanes import Outcome, in_lanes
+from . import kinds  # noqa: E402
+from .lanes import Outcome, in_lanes  # noqa: E402
 
 
 def main() -> int:

@@ -150,7 +150,7 @@ def _writable(made: Any, name: str) -> Any:
 
 
 def described(value: Any) -> str:
-    """Describe an argument; sparse ones by their arrays, as damaged ones cannot print themselves."""
+    """Describe an argument; sparse ones by their arrays: damaged ones cannot be printed."""
     if sp.issparse(value):
         parts = {k: v for k, v in vars(value).items() if isinstance(v, np.ndarray | tuple)}
         return f"{type(value).__name__} {parts}"

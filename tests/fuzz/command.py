@@ -125,8 +125,8 @@ def command(arguments: Sequence[str], folder: Path, temporary: Path) -> tuple[in
             number = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
             os.dup2(number, descriptor)
             os.close(number)
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         sys.argv = ["momentree", *arguments]
         tempfile.tempdir = str(temporary)
         os.chdir(temporary)
