@@ -47,21 +47,23 @@ def test_an_input_is_the_same_on_every_run():
 FAULTS = """
 import os, signal, sys, time
 from pathlib import Path
-from tests.fuzz.lanes import Fault, in_lanes
+from tests.fuzz import lanes
+
+lanes.RESIDENT = 100 << 20
 
 def run(kind, seed):
     if kind == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)
     if kind == "memory":
-        held = bytearray(3 << 30)
+        held = bytearray(200 << 20)
     if kind == "fault":
-        raise Fault("a fault", "here")
+        raise lanes.Fault("a fault", "here")
     if kind == "error":
         raise KeyError(kind)
     return "accepted"
 
 tasks = [(kind, 1) for kind in ("fine", "crash", "memory", "fault", "error", "fine")]
-for outcome in in_lanes(run, tasks, Path(sys.argv[1]), 1):
+for outcome in lanes.in_lanes(run, tasks, Path(sys.argv[1]), 1):
     print(outcome.kind, "|", outcome.ended, "|", outcome.where)
 """
 
@@ -80,7 +82,7 @@ def test_what_inputs_break_is_seen(tmp_path):
     assert [part[:2] for part in found] == [
         ["fine", "accepted"],
         ["crash", "SIGSEGV"],
-        ["memory", "over 2048 MB"],
+        ["memory", "over 100 MB"],
         ["fault", "a fault"],
         ["error", "in the fuzzer: KeyError"],
         ["fine", "accepted"],
