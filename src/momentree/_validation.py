@@ -320,8 +320,8 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
     Raises
     ------
     InvalidDataError
-        If weights are not numbers, their number is wrong, one is negative or not finite, or all
-        are zero.
+        If weights are not numbers, their number is wrong, one is negative, not finite or above
+        1e30, or all are zero.
     """
     if sample_weight is None:
         return np.ones(n_samples)
@@ -333,6 +333,9 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
         raise InvalidDataError(msg)
     if not np.isfinite(w).all() or (w < 0).any():
         msg = "sample_weight holds negative or non-finite values; weights are zero or more"
+        raise InvalidDataError(msg)
+    if w.max(initial=0) > MAX_COUNT:
+        msg = f"sample_weight holds {w.max():g}; weights are {MAX_COUNT:g} or less"
         raise InvalidDataError(msg)
     if not (w > 0).any():
         msg = "all sample weights are zero; at least one sample needs a positive weight"

@@ -134,7 +134,7 @@ def _sparse(rng: random.Random, X: np.ndarray) -> Any:
     elif change < 0.7 and kind != "coo":
         setattr(made, name, getattr(made, name)[:-1])
     elif change < 0.75:
-        made._shape = (made.shape[0], rng.choice((1, made.shape[1] - 1, 10**9)))
+        made._shape = (made.shape[0], rng.choice((1, made.shape[1] - 1, 30_000)))
     else:
         at = _writable(made, name)
         if len(at):

@@ -125,8 +125,9 @@ def command(arguments: Sequence[str], folder: Path, temporary: Path) -> tuple[in
             number = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
             os.dup2(number, descriptor)
             os.close(number)
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        # They live as long as the command does, as those of a process do.
+        own = [open(fd, "w", encoding="utf-8", closefd=False) for fd in (1, 2)]  # noqa: SIM115
+        sys.stdout, sys.stderr = own
         sys.argv = ["momentree", *arguments]
         tempfile.tempdir = str(temporary)
         os.chdir(temporary)

@@ -151,7 +151,7 @@ class Estimator:
                 raise Fault("takes other columns than those of the fit", f"{self.name}.{name}")
             if name in ("predict_proba", "score_samples"):
                 check_shares(model, new)
-            elif name in ("score", "bic", "perplexity") and not np.isfinite(result):
+            elif name in ("score", "bic") and not np.isfinite(result):
                 raise Fault(f"{result}", f"{self.name}.{name}")
 
         return checked(use)

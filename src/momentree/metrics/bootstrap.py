@@ -146,8 +146,7 @@ def bootstrap_groups(
         raise InvalidParameterError(msg)
     X = check_records(X)
     w = check_sample_weight(sample_weight, X.shape[0])
-    with np.errstate(over="ignore"):
-        total = w.sum()
+    total = w.sum()
     if total > MOST_RECORDS:
         msg = (
             f"sample weights sum to {total:g}, and as many records are drawn; expected at most "
