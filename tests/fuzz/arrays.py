@@ -79,7 +79,7 @@ def _values(rng: random.Random, X: np.ndarray) -> Any:
 
 def _dense(rng: random.Random, X: np.ndarray) -> Any:
     change = rng.random()
-    if change < 0.5:
+    if change < 0.5 or X.ndim == 0:
         try:
             return X.astype(rng.choice(TYPES))
         except (ValueError, TypeError, OverflowError):
