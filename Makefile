@@ -12,7 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
 	>/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help demo test bench lint format types check clean
+.PHONY: help demo test fuzz bench lint format types check clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -23,6 +23,9 @@ demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.
 
 test: $(VENV)/.test ## run all tests (pick some with ARGS="-k tree")
 	@$(RUN)python -m pytest $(ARGS)
+
+fuzz: $(VENV)/.test ## give damaged inputs to everything for three minutes (ARGS="--seconds 60")
+	@$(RUN)python -m tests.fuzz $(ARGS)
 
 bench: $(VENV)/.installed ## run the benchmarks, one after the other (about two hours)
 	@for file in benchmarks/[!_]*.py; do \

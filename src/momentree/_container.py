@@ -57,7 +57,9 @@ def write_container(
         If the file cannot be written; nothing is left behind.
     """
     with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
-        _add(archive, "manifest.json", json.dumps(manifest, ensure_ascii=False).encode())
+        text = json.dumps(manifest, ensure_ascii=False)
+        # A name may hold one half of a pair of surrogates; the reader of JSON takes it back.
+        _add(archive, "manifest.json", text.encode("utf-8", "surrogatepass"))
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.save(buffer, array, allow_pickle=False)

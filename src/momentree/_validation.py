@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
@@ -9,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.exceptions import ComplexWarning
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
@@ -17,6 +19,7 @@ from momentree._sparse import as_csr, check_structure
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
 __all__ = [
+    "as_floats",
     "check_binary",
     "check_counts",
     "check_features",
@@ -313,22 +316,35 @@ def _finite_counts(X: Any) -> Any:
     return X
 
 
+def as_floats(name: str, values: ArrayLike) -> Floats:
+    """Return an argument of a function as an array of float64.
+
+    Raises
+    ------
+    InvalidDataError
+        If it is no array of real numbers; the message names the argument.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ComplexWarning)  # NumPy drops imaginary parts
+            return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, ComplexWarning) as error:
+        msg = f"{name} is no array of numbers ({error}); give real numbers"
+        raise InvalidDataError(msg) from error
+
+
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
     """Return the weights as float64 of shape (n_samples,); ones when None.
 
     Raises
     ------
     InvalidDataError
-        If weights are not numbers, their number is wrong, one is negative or not finite, or all
-        are zero.
+        If weights are not numbers, their number is wrong, one is negative, not finite or above
+        1e30, or all are zero.
     """
     if sample_weight is None:
         return np.ones(n_samples)
-    try:
-        w = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        msg = f"sample_weight is not an array of numbers: {error}"
-        raise InvalidDataError(msg) from error
+    w = as_floats("sample_weight", sample_weight)
     if w.ndim == 0:
         w = np.full(n_samples, float(w))
     if w.shape != (n_samples,):
@@ -336,6 +352,9 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
         raise InvalidDataError(msg)
     if not np.isfinite(w).all() or (w < 0).any():
         msg = "sample_weight holds negative or non-finite values; weights are zero or more"
+        raise InvalidDataError(msg)
+    if w.max(initial=0) > MAX_COUNT:
+        msg = f"sample_weight holds {w.max():g}; weights are {MAX_COUNT:g} or less"
         raise InvalidDataError(msg)
     if not (w > 0).any():
         msg = "all sample weights are zero; at least one sample needs a positive weight"
@@ -380,8 +399,7 @@ def check_parameters(weights: ArrayLike, components: ArrayLike) -> tuple[Floats,
     InvalidDataError
         If shapes do not fit, or values are negative or do not sum to 1.
     """
-    w = np.asarray(weights, dtype=np.float64)
-    mu = np.asarray(components, dtype=np.float64)
+    w, mu = as_floats("weights", weights), as_floats("components", components)
     if mu.ndim != 2 or w.shape != (mu.shape[0],):
         msg = f"weights {w.shape} and components {mu.shape} need shapes (k,) and (k, d)"
         raise InvalidDataError(msg)
@@ -400,8 +418,7 @@ def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
     InvalidDataError
         If shapes do not fit, weights are no distribution, or means are negative or not finite.
     """
-    w = np.asarray(weights, dtype=np.float64)
-    mu = np.asarray(means, dtype=np.float64)
+    w, mu = as_floats("weights", weights), as_floats("means", means)
     if mu.ndim != 2 or w.shape != (mu.shape[0],):
         msg = f"weights {w.shape} and means {mu.shape} need shapes (k,) and (k, d)"
         raise InvalidDataError(msg)
@@ -422,7 +439,7 @@ def check_map(W: ArrayLike, d: int) -> Floats:
     InvalidDataError
         If it is not a matrix of d columns.
     """
-    W = np.asarray(W, dtype=np.float64)
+    W = as_floats("W", W)
     if W.ndim != 2 or W.shape[1] != d:
         msg = f"W has shape {W.shape}; expected (k, {d}), a column for each feature"
         raise InvalidDataError(msg)

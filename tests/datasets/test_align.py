@@ -38,6 +38,15 @@ def test_aligned_columns_are_those_of_the_words(X, wanted):
     np.testing.assert_array_equal(corpus.X.toarray(), X)  # the one given stays as it is
 
 
+def test_words_may_hold_what_no_file_can():
+    """A lone surrogate comes out of JSON, and has no bytes in UTF-8."""
+    words = ["\ud800", "b"]
+    assert align_columns(corpus_of(np.ones((2, 2)), words), words[::-1]).vocabulary.tolist() == [
+        "b",
+        "\ud800",
+    ]
+
+
 def test_a_vocabulary_to_align_to_names_words_once():
     with pytest.raises(InvalidDataError, match="names 'a' twice"):
         align_columns(corpus_of(np.ones((2, 2)), ["a", "b"]), ["a", "a"])

@@ -215,7 +215,7 @@ def test_models_that_svtd_cannot_tell_apart(w, mu, why):
         ({"weights": [1.0]}, InvalidDataError, r"\(1,\)"),
         ({"weights": [1.0, 0.0]}, InvalidDataError, "above zero"),
         ({"components": [[1.0, np.nan], [0, 1]]}, InvalidDataError, "finite"),
-        ({"components": [["a"]]}, InvalidDataError, "not numbers"),
+        ({"components": [["a"]]}, InvalidDataError, "no array of numbers"),
         ({"components": [0.5, 0.5]}, InvalidDataError, "shapes"),
     ],
 )

@@ -147,6 +147,8 @@ def test_the_same_seed_gives_the_same_answer():
             "GaussianMixture takes no sample_w",
         ),
         ({"X": np.full((4, 2), 2)}, InvalidDataError, "X holds 2"),
+        ({"confidence": None}, InvalidParameterError, "confidence=None"),
+        ({"sample_weight": np.full(6, 1e18)}, InvalidDataError, "divide the weights"),
         ({"sample_weight": [1.0]}, InvalidDataError, "sample_weight has shape"),
     ],
 )

@@ -274,6 +274,8 @@ def test_the_interval_of_wilson_is_that_of_scipy():
         ({"n_groups": 1}, InvalidDataError, "larger n_groups"),
         ({"n_groups": 0}, InvalidParameterError, "n_groups=0"),
         ({"proba": np.ones((2, 3))}, InvalidDataError, r"\(2, 3\); expected \(2, 2\)"),
+        ({"proba": [["a", "b"]] * 2}, InvalidDataError, "proba is no array of numbers"),
+        ({"confidence": "high"}, InvalidParameterError, "confidence='high'"),
         ({"proba": np.ones((2, 2))}, InvalidDataError, "sum to 1"),
         ({"sample_weight": [1, -1]}, InvalidDataError, "negative"),
         ({"confidence": 95}, InvalidParameterError, "confidence=95"),

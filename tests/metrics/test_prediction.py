@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -103,7 +104,10 @@ def test_rare_classes_do_not_warn():
 @pytest.mark.parametrize(
     ("labels", "outcome", "options", "error", "says"),
     [
-        ([0, 1], [0, 1, 1], {}, InvalidDataError, "3 values for 2 labels"),
+        ([0, 1], [0, 1, 1], {}, InvalidDataError, r"shape \(3,\) for 2 labels"),
+        ([0, 1], [[0], [1]], {}, InvalidDataError, r"shape \(2, 1\) for 2 labels"),
+        ([0, 1], sp.csr_array([[0], [1]]), {}, InvalidDataError, "for 2 labels"),
+        ([0, None], [0, 1], {}, InvalidDataError, "labels mix values"),
         ([0] * 12, range(12), {}, InvalidDataError, "12 different values.*give threshold="),
         ([0] * 60, [f"id{i}" for i in range(60)], {}, InvalidDataError, "at most 50 categories"),
         ([0] * 3, ["a", "b", "c"], {"threshold": 1}, InvalidDataError, "holds 'a'; expected num"),

@@ -62,7 +62,7 @@ def test_what_was_not_found_counts_its_norm():
         (np.ones((2, 3)), np.ones((0, 3)), "k >= 1"),
         (np.ones(3), np.ones((2, 3)), r"found has shape \(3,\)"),
         ([[np.nan]], [[1.0]], "finite"),
-        ([["a"]], [[1.0]], "table of numbers"),
+        ([["a"]], [[1.0]], "array of numbers"),
     ],
 )
 @pytest.mark.parametrize("function", [match_components, recovery_error])

@@ -137,6 +137,11 @@ def test_the_same_seed_draws_the_same_samples(numbered):
     assert all(np.array_equal(X, first) for X, _ in FirstCode.seen[2::2])
 
 
+def test_labels_may_be_any_numbers():
+    """Only which labels are equal counts: also infinite and complex ones."""
+    assert stability_score([np.inf, 1.0, np.inf], [1j, 0j, 1j]) == 1.0
+
+
 @pytest.mark.parametrize(
     ("arguments", "ids", "says"),
     [
@@ -145,7 +150,9 @@ def test_the_same_seed_draws_the_same_samples(numbered):
         (([0, 1], [0, 1]), {"ids_a": [0, 0], "ids_b": [0, 1]}, "sample of its own"),
         (([0, 1], [0, 1]), {"ids_a": [0, 1, 2], "ids_b": [0, 1]}, "3 entries for 2"),
         (([0, 1], [0, 1]), {"ids_a": [0, 1], "ids_b": [1, 2]}, "1 samples are in both"),
-        (([[0, 1]], [0, 1]), {}, r"labels_a has shape \(1, 2\)"),
+        (([[0, 1]], [0, 1]), {}, r"labels_a have shape \(1, 2\)"),
+        (([0, None], [0, 1]), {}, "labels_a mix values"),
+        (([0, 1], [0, 1]), {"ids_a": [None, 0], "ids_b": [0, 1]}, "ids_a mix values"),
     ],
 )
 def test_bad_labels_are_named(arguments, ids, says):

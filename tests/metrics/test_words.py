@@ -64,6 +64,9 @@ def test_relevance_is_the_formula():
     ("arguments", "error", "says"),
     [
         (([[1.0]], [1.0], 1.5), InvalidParameterError, "lam=1.5"),
+        (([[1.0]], [1.0], None), InvalidParameterError, "lam=None"),
+        (([[1.0]], [["a"]], 0.5), InvalidDataError, "word_distribution is no array of numbers"),
+        (([[1j]], [1.0], 0.5), InvalidDataError, "components is no array of numbers"),
         (([[1.0]], [0.5, 0.5], 0.5), InvalidDataError, "shapes"),
         (([[-1.0, 2.0]], [0.5, 0.5], 0.5), InvalidDataError, "negative"),
         (([[0.5, 0.5]], [1.0, 0.0], 0.5), InvalidDataError, "never occurs"),

@@ -167,7 +167,7 @@ WEIGHTS = {
     "negative": (-np.ones(60), "negative"),
     "nan": (np.full(60, np.nan), "non-finite"),
     "zero": (np.zeros(60), "all sample weights are zero"),
-    "strings": (["a"] * 60, "not an array of numbers"),
+    "strings": (["a"] * 60, "no array of numbers"),
     "one row": (np.eye(60)[0], "n_samples = 1 of positive weight, n_components = 2"),
 }
 

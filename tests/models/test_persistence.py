@@ -83,6 +83,21 @@ def test_names_of_a_data_frame_and_the_vectorizer_are_kept(X, tmp_path):
         again.predict(frame.rename(columns={"w0": "other"}))
 
 
+def test_names_may_hold_what_no_text_file_can(X, tmp_path):
+    """JSON gives words with one half of a pair of surrogates, and such a model is saved."""
+    names = ["\ud800" + str(j) for j in range(X.shape[1])]
+    model = SingleTopicModel(2).fit(X, feature_names=names)
+    model.save(tmp_path / "m.mt")
+    assert SingleTopicModel.load(tmp_path / "m.mt").vocabulary_.tolist() == names
+
+
+@pytest.mark.parametrize("name", ["warm_start", "verbose"])
+def test_switches_are_true_or_false(X, name):
+    """What is neither would be in the parameters, and so in the file."""
+    with pytest.raises(InvalidParameterError, match=f"{name}=.*True or False"):
+        SingleTopicModel(2, **{name: np.array([3])}).fit(X)
+
+
 def test_a_function_of_the_user_is_refused(X, tmp_path):
     def own(*arguments, **options):
         return svtd(*arguments, **options)

@@ -147,7 +147,7 @@ def test_required_samples_of_the_valid_bound_ignore_the_length():
         ({"lengths": [-1]}, InvalidDataError, "whole numbers"),
         ({"lengths": [np.nan]}, InvalidDataError, "whole numbers"),
         ({"lengths": 5}, InvalidDataError, "a list"),
-        ({"lengths": ["a"]}, InvalidDataError, "not numbers"),
+        ({"lengths": ["a"]}, InvalidDataError, "no array of numbers"),
         ({"lengths": []}, InvalidDataError, "no document has 2 words"),
         ({"lengths": [2, 2], "order": 3}, InvalidDataError, "no document has 3 words"),
     ],
@@ -160,5 +160,8 @@ def test_bad_input_is_named(change, error, says):
 def test_bad_epsilon_is_named():
     with pytest.raises(InvalidParameterError, match="epsilon=0"):
         required_samples(0, 0.1, 10)
+    for epsilon in (1e-300, 5e-324):
+        with pytest.raises(InvalidParameterError, match="takes more than 1e"):
+            required_samples(epsilon, 0.1, 10)
     with pytest.raises(InvalidDataError, match="no document has 3 words"):
         required_samples(0.1, 0.1, 2, order=3)

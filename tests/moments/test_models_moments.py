@@ -229,6 +229,8 @@ def test_tfidf_is_that_of_scikit_learn_and_weights_repeat_documents():
         (lambda: LDAMoments.from_data(np.eye(3) * 4, alpha0=0), InvalidParameterError, "alpha0=0"),
         (lambda: LDAMoments.from_data(np.eye(3), alpha0=1), InvalidDataError, "three words"),
         (lambda: LDAMoments.from_parameters([1, 0], np.eye(2)), InvalidDataError, "alpha"),
+        (lambda: LDAMoments.from_parameters(["a"], [[1.0]]), InvalidDataError, "alpha is no array"),
+        (lambda: PoissonMoments.from_parameters(["a"], [[1.0]]), InvalidDataError, "weights is no"),
         (lambda: LDAMoments.from_parameters([1, 1], np.ones((2, 2))), InvalidDataError, "sum to 1"),
         (
             lambda: PoissonMoments.from_data([[1, 1]]).whitened_slices(np.eye(3)),

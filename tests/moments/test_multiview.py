@@ -244,6 +244,11 @@ X = np.eye(4)
             InvalidDataError,
             "W has shape",
         ),
+        (
+            lambda: MultiviewMoments.from_parameters(["a"], [X, X, X]),
+            InvalidDataError,
+            "weights is no array of numbers",
+        ),
         (lambda: split_views(2), InvalidDataError, "2 feature"),
         (lambda: split_views(3.0), InvalidParameterError, "n_features=3.0"),
         (lambda: split_views(9, "a"), InvalidParameterError, "random_state="),

@@ -290,6 +290,9 @@ def test_from_data_refuses(X, keywords, error, says):
         ([0.5, 0.5], 2 * np.eye(2)),
         ([1.0], np.eye(2)),
         ([1.5, -0.5], np.eye(2)),
+        (["half", "half"], np.eye(2)),
+        ([0.5, 0.5], [[1.0, 0.0], [1.0]]),
+        ([0.5, 0.5], sp.csr_array(np.eye(2))),
     ],
 )
 def test_from_parameters_refuses(weights, components):

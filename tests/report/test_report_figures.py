@@ -76,9 +76,15 @@ def test_a_dollar_sign_is_no_mathematics(case):
 
 
 @pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
-@pytest.mark.parametrize("options", [{"n_words": 0}, {"lam": 1.5}, {"lam": float("nan")}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"n_words": 0}, {"n_words": 2.5}, {"lam": 1.5}, {"lam": float("nan")}, {"lam": None}),
+        *({"fontsize": 0.0}, {"fontsize": float("inf")}, {"fontsize": "large"}),
+    ],
+)
 def test_bad_parameters_are_refused(plot, options, case):
-    with pytest.raises(InvalidParameterError, match="must"):
+    with pytest.raises(InvalidParameterError, match=f"{next(iter(options))}=.*expected"):
         plot(case.estimator, **options)
 
 

@@ -307,7 +307,7 @@ def test_figures_refuse_bad_input(topics, flat_case):
         plot_topic_shares(np.ones((3, 2)))
     with pytest.raises(InvalidDataError, match="expected"):
         plot_topic_shares([0.5, 0.5])
-    with pytest.raises(InvalidDataError, match="no table of numbers"):
+    with pytest.raises(InvalidDataError, match="no array of numbers"):
         plot_topic_shares("shares")
     with pytest.raises(InvalidParameterError, match="n_words"):
         plot_topic_words(topics, n_words=0)

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,6 +63,9 @@ def test_what_gives_no_order_is_refused(values, words):
 def test_one_value_a_document():
     with pytest.raises(InvalidDataError, match="2 entries for 3 documents"):
         in_order([1, 2], 3)
+    for order in (3, sp.csr_array([[1], [2], [3]])):
+        with pytest.raises(InvalidDataError, match="no list of entries for 3 documents"):
+            in_order(order, 3)
 
 
 def test_few_documents_have_a_column_each():

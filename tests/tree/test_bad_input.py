@@ -76,6 +76,7 @@ BAD_FIT = {
     "weights of two dimensions": ({"sample_weight": np.ones((40, 1))}, r"shape \(40, 1\)"),
     "negative weight": ({"sample_weight": np.r_[-1.0, np.ones(39)]}, "negative or non-finite"),
     "weight nan": ({"sample_weight": np.r_[np.nan, np.ones(39)]}, "negative or non-finite"),
+    "weight too large": ({"sample_weight": np.r_[1e300, np.ones(39)]}, "weights are 1e"),
     "weights zero": ({"sample_weight": np.zeros(40)}, "all sample weights are zero"),
     "weights as text": ({"sample_weight": ["a"] * 40}, "sample_weight"),
     "names too few": ({"feature_names": list("abcde")}, "shape .5,., X has 6 columns"),

@@ -47,11 +47,11 @@ def align_columns(corpus: Corpus, vocabulary: Sequence[str]) -> Corpus:
     >>> align_columns(corpus, ["dog", "sun"]).X.toarray().tolist()
     [[2, 0], [3, 0]]
     """
-    wanted = pd.Index(np.asarray(vocabulary, dtype=object))
+    wanted = pd.Index(np.asarray(vocabulary, dtype=object), dtype=object)
     if not wanted.is_unique:
         msg = f"the vocabulary names {wanted[wanted.duplicated()][0]!r} twice; name each word once"
         raise InvalidDataError(msg)
-    new = wanted.get_indexer(pd.Index(np.asarray(corpus.vocabulary, dtype=object)))
+    new = wanted.get_indexer(pd.Index(np.asarray(corpus.vocabulary, dtype=object), dtype=object))
     if not (new >= 0).any():
         msg = (
             f"none of the {len(new)} words of {corpus.name} (such as {_some(corpus.vocabulary)}) "

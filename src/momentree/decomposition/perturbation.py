@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
+from momentree._validation import as_floats
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 __all__ = ["PerturbationBound", "svtd_perturbation_bound"]
@@ -232,12 +233,7 @@ def _gaps(ascending: Floats) -> Floats:
 
 def _check_model(weights: ArrayLike, components: ArrayLike) -> tuple[Floats, Floats]:
     """Return omega (k,) and M (d, k)."""
-    try:
-        w = np.asarray(weights, dtype=np.float64)
-        mu = np.asarray(components, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        msg = f"weights or components are not numbers: {error}"
-        raise InvalidDataError(msg) from error
+    w, mu = as_floats("weights", weights), as_floats("components", components)
     if mu.ndim != 2 or not mu.size or w.shape != (mu.shape[0],):
         msg = f"weights {w.shape} and components {mu.shape} need shapes (k,) and (k, d)"
         raise InvalidDataError(msg)

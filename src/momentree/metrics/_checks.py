@@ -89,6 +89,26 @@ def check_labels(
     return groups.astype(np.intp), k
 
 
+def check_list(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return a list of numbers or texts, one for each record.
+
+    Raises
+    ------
+    InvalidDataError
+        If it is no list, or mixes kinds of values that have no order.
+    """
+    array = np.asarray(values)
+    if array.ndim != 1:
+        msg = f"{name} have shape {array.shape}; expected a list, one entry for each record"
+        raise InvalidDataError(msg)
+    try:
+        np.sort(array)
+    except TypeError as error:
+        msg = f"{name} mix values that have no order ({error}); give numbers, or texts"
+        raise InvalidDataError(msg) from error
+    return array
+
+
 def outcome_classes(
     outcome: ArrayLike, n: int, threshold: float | None
 ) -> tuple[NDArray[np.intp], list[str], bool]:
@@ -105,10 +125,11 @@ def outcome_classes(
     """
     import pandas as pd
 
-    values = pd.Series(np.asarray(outcome, dtype=object) if isinstance(outcome, list) else outcome)
-    if len(values) != n:
-        msg = f"outcome has {len(values)} values for {n} labels; give one for each record"
+    given = np.asarray(outcome, dtype=object) if isinstance(outcome, list) else outcome
+    if np.shape(given) != (n,):
+        msg = f"outcome has shape {np.shape(given)} for {n} labels; give one value for each record"
         raise InvalidDataError(msg)
+    values = pd.Series(given)
     missing = values.isna().to_numpy() | (values.astype(object) == "").to_numpy()
     known: Any = values[~missing]
     codes = np.full(n, -1, dtype=np.intp)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, ndtri
@@ -30,7 +32,7 @@ def check_confidence(confidence: float) -> None:
     InvalidParameterError
         If it does not.
     """
-    if not 0.0 < confidence < 1.0:
+    if not (isinstance(confidence, Real) and 0.0 < confidence < 1.0):
         msg = f"confidence={confidence!r}; expected a number between 0 and 1, such as 0.95"
         raise InvalidParameterError(msg)
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from momentree._validation import check_sample_weight, generator
-from momentree.exceptions import InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics._checks import Clusterer, check_labels, check_positive, fitted_labels
 from momentree.metrics._intervals import check_confidence
 from momentree.metrics._records import check_records, group_sums
@@ -20,6 +20,9 @@ from momentree.metrics._records import check_records, group_sums
 __all__ = ["GroupStability", "bootstrap_groups"]
 
 Floats = NDArray[np.float64]
+
+MOST_RECORDS = 2**53
+"""Records that are drawn at a time: numbers up to here are exact."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,8 @@ def bootstrap_groups(
     Raises
     ------
     InvalidDataError
-        If X holds other values than 0, 1 and NaN, weights are negative or not one for each row,
+        If X holds other values than 0, 1 and NaN, weights are negative, not one for each row or sum
+        to more than 2**53,
         or the estimator gives a record no group (a label below 0).
     InvalidParameterError
         If `n_bootstrap` is no whole number above zero, `confidence` is not between 0 and 1, or
@@ -142,17 +146,23 @@ def bootstrap_groups(
         raise InvalidParameterError(msg)
     X = check_records(X)
     w = check_sample_weight(sample_weight, X.shape[0])
+    total = w.sum()
+    if total > MOST_RECORDS:
+        msg = (
+            f"sample weights sum to {total:g}, and as many records are drawn; expected at most "
+            f"{MOST_RECORDS:g}: divide the weights by a number"
+        )
+        raise InvalidDataError(msg)
     weights: dict[str, Any] = {} if sample_weight is None else {"sample_weight": w}
     fitted = fitted_labels(clone(estimator).fit(X, **weights), X)
     labels, k = check_labels(fitted, X.shape[0], None)
     sizes, frequencies = _profile(X, labels, w, k)
     rng = generator(random_state)
-    total = max(1, round(float(w.sum())))
     drawn_sizes = np.full((n_bootstrap, k), np.nan)
     drawn_frequencies = np.full((n_bootstrap, k, X.shape[1]), np.nan)
     similarity = np.zeros((n_bootstrap, k))
     for b in range(n_bootstrap):
-        drawn = rng.multinomial(total, w / w.sum()).astype(np.float64)
+        drawn = rng.multinomial(max(1, round(float(total))), w / total).astype(np.float64)
         model: Any = clone(estimator).fit(X, sample_weight=drawn)
         _, found = np.unique(model.predict(X), return_inverse=True)
         here, there, similarity[b] = _match(labels, found, w, k)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._validation import check_sample_weight
+from momentree._validation import as_floats, check_sample_weight
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
 from momentree.metrics._intervals import (
@@ -219,7 +219,7 @@ def _rest(values: Floats) -> Floats:
 
 
 def _checked_proba(proba: ArrayLike, shape: tuple[int, int]) -> Floats:
-    P = np.asarray(proba, dtype=np.float64)
+    P = as_floats("proba", proba)
     if P.shape != shape:
         msg = f"proba has shape {P.shape}; expected {shape}, records by groups"
         raise InvalidDataError(msg)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from momentree._validation import generator
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.metrics._checks import check_labels, outcome_classes
+from momentree.metrics._checks import check_labels, check_list, outcome_classes
 from momentree.metrics._intervals import check_confidence, risk_ratio, wilson_interval
 
 __all__ = ["OutcomeRates", "PredictivePower", "outcome_rates", "predictive_accuracy"]
@@ -151,10 +151,7 @@ def predictive_accuracy(
     if not isinstance(cv, (int, np.integer)) or isinstance(cv, bool) or cv < 2:
         msg = f"cv={cv!r}; expected a whole number of folds, 2 or more"
         raise InvalidParameterError(msg)
-    names = np.asarray(labels)
-    if names.ndim != 1:
-        msg = f"labels have shape {names.shape}; expected one group for each record"
-        raise InvalidDataError(msg)
+    names = check_list("labels", labels)
     classes, _, _ = outcome_classes(outcome, len(names), threshold)
     known = classes >= 0
     _, y = np.unique(classes[known], return_inverse=True)

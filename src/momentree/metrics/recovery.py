@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from momentree._validation import as_floats
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 __all__ = ["Metric", "match_components", "recovery_error"]
@@ -137,11 +138,7 @@ def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[NDArray[
 
 
 def _table(name: str, values: ArrayLike) -> Floats:
-    try:
-        table = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        msg = f"{name} is not a table of numbers: {error}"
-        raise InvalidDataError(msg) from error
+    table = as_floats(name, values)
     if table.ndim != 2 or not np.isfinite(table).all():
         msg = f"{name} has shape {table.shape}; expected (k, d), components in rows, finite"
         raise InvalidDataError(msg)

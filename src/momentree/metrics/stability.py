@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from momentree._validation import check_sample_weight, check_table, generator
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.metrics._checks import Clusterer, check_positive, fitted_labels
+from momentree.metrics._checks import Clusterer, check_list, check_positive, fitted_labels
 
 __all__ = ["stability_score"]
 
@@ -130,7 +130,7 @@ def stability_score(
             msg = "ids_a and ids_b are given with an estimator; they go with the labels of two runs"
             raise InvalidParameterError(msg)
         return _scores(labels_a, labels_b, n_repeats, overlap, random_state, sample_weight)
-    a, b = _list("labels_a", labels_a), _list("labels_b", labels_b)
+    a, b = check_list("labels_a", labels_a), check_list("labels_b", labels_b)
     if (ids_a is None) != (ids_b is None):
         msg = "only one of ids_a and ids_b is given; give both, or none where samples are the same"
         raise InvalidDataError(msg)
@@ -150,6 +150,7 @@ def stability_score(
     # Here and not above: it loads half of scikit-learn, which nothing else in this room needs.
     from sklearn.metrics import adjusted_rand_score
 
+    a, b = (np.unique(labels, return_inverse=True)[1] for labels in (a, b))
     return float(adjusted_rand_score(a, b))
 
 
@@ -194,16 +195,8 @@ def _scores(
     return scores
 
 
-def _list(name: str, values: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        msg = f"{name} has shape {array.shape}; expected one entry a sample"
-        raise InvalidDataError(msg)
-    return array
-
-
 def _ids(name: str, ids: ArrayLike, n: int) -> NDArray[Any]:
-    array = _list(name, ids)
+    array = check_list(name, ids)
     if len(array) != n or len(np.unique(array)) != n:
         msg = (
             f"{name} names {len(np.unique(array))} samples in {len(array)} entries for {n} "

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._validation import check_table
+from momentree._validation import as_floats, check_table
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 __all__ = ["npmi_coherence", "relevance", "relevance_order", "umass_coherence"]
@@ -62,9 +63,9 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     >>> relevance([[0.5, 0.5, 0.0]], [0.5, 0.25, 0.25]).round(3)
     array([[-0.485, -0.277,   -inf]])
     """
-    p = np.asarray(components, dtype=np.float64)
-    q = np.asarray(word_distribution, dtype=np.float64)
-    if not 0 <= lam <= 1:
+    p = as_floats("components", components)
+    q = as_floats("word_distribution", word_distribution)
+    if not (isinstance(lam, Real) and 0 <= lam <= 1):
         msg = f"lam={lam!r}; expected a number from 0 to 1"
         raise InvalidParameterError(msg)
     if p.ndim != 2 or q.shape != (p.shape[1],):

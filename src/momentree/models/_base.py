@@ -122,6 +122,9 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             value = getattr(self, name)
             if (value is not None and not isinstance(value, str)) or value not in values:
                 _refuse(name, value, "one of " + ", ".join(map(repr, values)))
+        for name in ("warm_start", "verbose"):
+            if not isinstance(getattr(self, name, False), Integral | np.bool_):
+                _refuse(name, getattr(self, name), "True or False")
         for name, (kind, low, closed) in self._numbers.items():
             number: Any = getattr(self, name)
             good = isinstance(number, kind) and not isinstance(number, bool)

@@ -9,11 +9,15 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._validation import as_floats
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 __all__ = ["Version", "moment_error_bound", "required_samples"]
 
 Version = Literal["thesis", "paper"]
+
+MOST = 1e100
+"""Square root of a number of documents beyond any use."""
 
 
 def moment_error_bound(
@@ -186,16 +190,19 @@ def required_samples(
         raise InvalidParameterError(msg)
     # Every term of the bound falls as 1 / sqrt(n) when documents have one length.
     one = moment_error_bound([length], delta, order=order, m_norm=m_norm, version=version)
-    return math.floor((one / epsilon) ** 2) + 1
+    root = one / epsilon
+    if root > MOST:
+        msg = (
+            f"epsilon={epsilon!r} takes more than {MOST**2:g} documents; expected a larger error, "
+            "such as 0.01"
+        )
+        raise InvalidParameterError(msg)
+    return math.floor(root**2) + 1
 
 
 def _checked(lengths: ArrayLike, order: int) -> NDArray[np.float64]:
     """Return the lengths of all documents, as float."""
-    try:
-        c = np.asarray(lengths, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        msg = f"lengths are not numbers: {error}"
-        raise InvalidDataError(msg) from error
+    c = as_floats("lengths", lengths)
     if c.ndim != 1 or not (np.isfinite(c) & (c >= 0) & (c == np.floor(c))).all():
         msg = f"lengths={lengths!r}; expected a list of whole numbers of at least 0"
         raise InvalidDataError(msg)

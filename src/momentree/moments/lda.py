@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._validation import check_parameters
+from momentree._validation import as_floats, check_parameters
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments._population import PopulationMoments
 from momentree.moments._symmetric import symmetric
@@ -149,7 +149,7 @@ class LDAMoments:
             If a concentration is not above zero, components are no distributions, or their shapes
             do not fit.
         """
-        a = np.asarray(alpha, dtype=np.float64)
+        a = as_floats("alpha", alpha)
         if a.ndim != 1 or not ((a > 0) & np.isfinite(a)).all():
             msg = f"alpha={alpha!r}; expected k concentrations above zero"
             raise InvalidDataError(msg)

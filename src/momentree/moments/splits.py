@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._validation import check_missing, generator
+from momentree._validation import as_floats, check_missing, generator
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 __all__ = ["checked_means", "checked_views", "split_views"]
@@ -78,11 +78,11 @@ def checked_views(views: Sequence[Any]) -> list[tuple[Any, Any | None]]:
 
 def checked_means(weights: ArrayLike, means: Sequence[ArrayLike]) -> tuple[Floats, list[Floats]]:
     """Return weights (k,) that sum to 1 and three finite matrices of k rows."""
-    w = np.asarray(weights, dtype=np.float64)
+    w = as_floats("weights", weights)
     if w.ndim != 1 or not ((w >= 0).all() and np.isclose(w.sum(), 1.0, atol=1e-8)):
         msg = f"weights must be zero or more and sum to 1 (received: {w})"
         raise InvalidDataError(msg)
-    mu = [np.asarray(part, dtype=np.float64) for part in means]
+    mu = [as_floats("means", part) for part in means]
     if len(mu) != 3 or any(part.ndim != 2 or len(part) != len(w) for part in mu):
         shapes = [part.shape for part in mu]
         msg = f"means of shapes {shapes}; expected three of {len(w)} rows, one a component"

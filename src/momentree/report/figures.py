@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from momentree.exceptions import InvalidParameterError
 from momentree.metrics import relevance
+from momentree.metrics._checks import check_positive
 from momentree.report._fitted import FittedTree, fitted_root
 from momentree.report.layout import icicle_cells, leaf_color
 from momentree.report.summary import DEFAULT_LAMBDA
@@ -26,6 +28,8 @@ _LEAF_HEIGHT = 0.62
 _LEVEL_HEIGHT = 0.8
 # Largest share of the width that words take.
 _TEXT_SHARE = 0.75
+# Points: letters of a foot.
+LARGEST_FONT = 1000
 
 
 def plot_tree(
@@ -218,12 +222,7 @@ def plot_icicle(
 
 
 def _leaf_words(estimator: FittedTree, n_words: int, lam: float) -> list[list[str]]:
-    if n_words < 1:
-        msg = f"n_words is {n_words!r} but must be at least 1. Ask for one word or more."
-        raise InvalidParameterError(msg)
-    if not 0.0 <= lam <= 1.0:
-        msg = f"lam is {lam!r} but must lie in [0, 1]. The default is {DEFAULT_LAMBDA}."
-        raise InvalidParameterError(msg)
+    check_positive("n_words", n_words)
     leaves: list[TreeNode] = list(estimator.tree_.leaves())
     centers = np.array([leaf.center for leaf in leaves])
     value = np.asarray(relevance(centers, estimator.tree_.center, lam))
@@ -250,6 +249,10 @@ def _points(ax: Axes) -> tuple[float, float]:
 
 def _text_widths(fontsize: float) -> Callable[[str], float]:
     from matplotlib.textpath import TextPath
+
+    if not (isinstance(fontsize, Real) and 1.0 <= fontsize <= LARGEST_FONT):
+        msg = f"fontsize={fontsize!r}; expected a number of points from 1 to {LARGEST_FONT}"
+        raise InvalidParameterError(msg)
 
     def width(text: str) -> float:
         # Drawn letters are fitted to pixels, which adds up to a few per cent.

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree._validation import as_floats
+from momentree.exceptions import InvalidDataError
 from momentree.metrics import relevance
+from momentree.metrics._checks import check_positive
 from momentree.report._fitted import FittedFlat, topic_names, word_shares
 from momentree.report.layout import leaf_color, spread_hue
 from momentree.report.shares import in_order, shares_in_columns
@@ -152,12 +154,7 @@ def plot_topic_words(
     >>> sorted(text for text in texts if text in ("sea", "and", "hill"))
     ['hill', 'sea']
     """
-    if n_words < 1:
-        msg = f"n_words is {n_words!r} but must be at least 1. Ask for one word or more."
-        raise InvalidParameterError(msg)
-    if not 0.0 <= lam <= 1.0:
-        msg = f"lam is {lam!r} but must lie in [0, 1]. The default is {DEFAULT_LAMBDA}."
-        raise InvalidParameterError(msg)
+    check_positive("n_words", n_words)
     P, weights = word_shares(model), model.weights_
     value = np.asarray(relevance(P, weights @ P, lam))
     best = np.argsort(-value, axis=1, kind="stable")[:, :n_words]
@@ -191,11 +188,7 @@ def plot_topic_words(
 
 
 def _checked_shares(values: Any) -> NDArray[np.float64]:
-    try:
-        shares = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        msg = f"shares are no table of numbers ({error}); give a fitted flat model or its shares"
-        raise InvalidDataError(msg) from error
+    shares = as_floats("shares", values)
     if shares.ndim != 2 or not shares.size:
         msg = f"shares have shape {shares.shape}; expected (n_samples, k)"
         raise InvalidDataError(msg)

@@ -73,8 +73,9 @@ def in_order(order: Collection[Any] | None, n: int) -> Ordered:
     if order is None:
         rows = np.arange(n)
         return Ordered(rows, None, rows, "order of the input")
-    if len(order) != n:
-        msg = f"order has {len(order)} entries for {n} documents. Give one value for each row of X."
+    if not isinstance(order, Collection) or len(order) != n:
+        found = f"{len(order)} entries" if isinstance(order, Collection) else "no list of entries"
+        msg = f"order has {found} for {n} documents. Give one value for each row of X."
         raise InvalidDataError(msg)
     name = clean_text(getattr(order, "name", None) or "order")
     values = pd.Series(list(order), dtype=object)

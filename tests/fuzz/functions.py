@@ -1,0 +1,264 @@
+"""Odd arguments given to public functions: refused with a reason, or answered with numbers."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import seeds
+from .arrays import VALUES, described, odd_matrix, odd_vector
+from .estimators import checked
+
+NUMBERS: tuple[Any, ...] = (
+    *(-1, 0, 1, 2, 3, 7, 100, -1.0, 0.0, 0.05, 0.5, 1.0, 2.5, 1e-300, 1e300, True, False, None),
+    *(float("nan"), float("inf"), float("-inf"), np.int64(3), np.float32(0.5), np.bool_(True)),
+)
+"""None is large: it would only say how long to work."""
+
+Call = tuple[Callable[..., Any], dict[str, Any]]
+
+
+@cache
+def calls() -> dict[str, Call]:
+    """Return public functions by name, each with valid arguments."""
+    import momentree as mt
+    from momentree import datasets, metrics, moments
+
+    X = seeds.counts().astype(float)
+    n, d = X.shape
+    words = seeds.vocabulary()
+    labels = np.arange(n) % 3
+    outcome = np.array(["no", "yes"])[(np.arange(n) // 3) % 2]
+    weights = np.array([0.5, 0.3, 0.2])
+    means = np.abs(np.sin(np.arange(3 * d).reshape(3, d) + 1.0)) * 0.8 + 0.1
+    topics = means / means.sum(axis=1, keepdims=True)
+    weighted: dict[str, Any] = {"X": X, "sample_weight": np.linspace(0.5, 1.5, n)}
+    w2, ids = np.array([0.6, 0.4]), list(map(str, range(n)))
+    names = np.array(words, dtype=object)
+    corpus = datasets.Corpus(X=sp.csr_array(X), vocabulary=names, ids=ids, labels=None)
+    ones = {**weighted, "X": (X > 0).astype(float)}
+    tops = np.array([[0, 1, 2], [3, 4, 5]])
+    found: dict[str, Call] = {
+        "choose_n_components": (
+            mt.choose_n_components,
+            {**weighted, "model": "single-topic", "candidates": [1, 2, 3], "random_state": 0},
+        ),
+        "relevance": (
+            metrics.relevance,
+            {"components": topics, "word_distribution": weights @ topics, "lam": 0.7},
+        ),
+        "umass_coherence": (metrics.umass_coherence, {"top_words": tops, "X": X}),
+        "npmi_coherence": (metrics.npmi_coherence, {"top_words": tops, "X": X}),
+        "match_components": (
+            metrics.match_components,
+            {"found": topics, "truth": topics[::-1], "metric": "l1"},
+        ),
+        "recovery_error": (metrics.recovery_error, {"found": topics, "truth": topics}),
+        "stability_score": (
+            metrics.stability_score,
+            {"labels_a": labels, "labels_b": labels[::-1], "ids_a": ids, "ids_b": ids},
+        ),
+        "group_profiles": (
+            metrics.group_profiles,
+            {
+                **ones,
+                "labels": labels,
+                "n_groups": 3,
+                "proba": np.eye(3)[labels],
+                "confidence": 0.9,
+            },
+        ),
+        "outcome_rates": (
+            metrics.outcome_rates,
+            {"labels": labels, "outcome": outcome, "n_groups": 3, "confidence": 0.9},
+        ),
+        "predictive_accuracy": (
+            metrics.predictive_accuracy,
+            {"labels": labels, "outcome": outcome, "cv": 3, "random_state": 0},
+        ),
+        "bootstrap_groups": (
+            metrics.bootstrap_groups,
+            {**ones, "estimator": mt.ClusterTree(3), "n_bootstrap": 3, "confidence": 0.9},
+        ),
+        "single_topic_moments": (
+            moments.SingleTopicMoments.from_data,
+            {**weighted, "weighting": "length", "random_state": 0},
+        ),
+        "lda_moments": (
+            moments.LDAMoments.from_data,
+            {**weighted, "alpha0": 1.0, "weighting": "uniform"},
+        ),
+        "poisson_moments": (moments.PoissonMoments.from_data, weighted),
+        "bernoulli_moments": (moments.BernoulliMoments.from_data, ones),
+        "raw_moments": (moments.RawMoments.from_data, weighted),
+        "multiview_moments": (
+            moments.MultiviewMoments.from_data,
+            {"views": [X[:, :6], X[:, 6:12], X[:, 12:]], "n_components": 2},
+        ),
+        "topic_parameters": (
+            moments.SingleTopicMoments.from_parameters,
+            {"weights": weights, "components": topics},
+        ),
+        "bernoulli_bias": (moments.bernoulli_bias, {"weights": weights, "means": means}),
+        "moment_error_bound": (
+            moments.moment_error_bound,
+            {"lengths": X.sum(axis=1), "delta": 0.1, "order": 2, "version": "paper"},
+        ),
+        "required_samples": (
+            moments.required_samples,
+            {"epsilon": 0.1, "delta": 0.1, "length": 10, "order": 3},
+        ),
+        "perturbation_bound": (
+            mt.decomposition.svtd_perturbation_bound,
+            {"weights": weights, "components": topics, "epsilon": 1e-6, "feature": 1},
+        ),
+        "make_single_topic": (
+            datasets.make_single_topic,
+            {"n_samples": 9, "n_features": 7, "n_components": 2, "length": 5, "weights": w2},
+        ),
+        "make_lda": (
+            datasets.make_lda,
+            {"n_samples": 9, "n_features": 7, "n_components": 2, "alpha": w2, "length": 5},
+        ),
+        "make_poisson_mixture": (
+            datasets.make_poisson_mixture,
+            {"n_samples": 9, "n_features": 7, "n_components": 2, "total": 5.0, "weights": w2},
+        ),
+        "make_bernoulli_mixture": (
+            datasets.make_bernoulli_mixture,
+            {
+                "n_samples": 9,
+                "n_features": 9,
+                "n_components": 3,
+                "means": means[:, :9],
+                "weights": weights,
+            },
+        ),
+        "make_patient_records": (
+            datasets.make_patient_records,
+            {"n_samples": 20, "n_codes": 40, "n_groups": 3, "codes_per_record": 4.0},
+        ),
+        "vectorize": (
+            datasets.vectorize,
+            {
+                "documents": [doc["text"] for doc in seeds.documents()],
+                "language": "en",
+                "stop_words": (),
+                "min_df": 1,
+                "max_df": 0.9,
+                "max_features": 10,
+                "token_pattern": r"[a-z]+",
+                "lowercase": True,
+            },
+        ),
+        "filter_vocabulary": (
+            datasets.filter_vocabulary,
+            {"corpus": corpus, "min_df": 1, "max_df": 0.9, "max_features": 10, "stop_words": ()},
+        ),
+        "align_columns": (datasets.align_columns, {"corpus": corpus, "vocabulary": words[::-1]}),
+        "roll_up": (datasets.roll_up, {"codes": seeds.CODE_NAMES, "system": "icd9"}),
+        "summarize": (
+            mt.report.summarize,
+            {
+                "estimator": mt.TopicTree(3).fit(X, feature_names=words),
+                "X": X,
+                "ids": ids,
+                "texts": ids,
+                "labels": ids,
+                "order": np.arange(n),
+                "title": "T",
+                "n_words": 5,
+                "n_documents": 2,
+            },
+        ),
+        "plot_tree": (
+            mt.report.plot_tree,
+            {"estimator": mt.TopicTree(3).fit(X), "n_words": 3, "lam": 0.6, "fontsize": 9.0},
+        ),
+        "plot_topic_shares": (
+            mt.report.plot_topic_shares,
+            {"model_or_shares": np.eye(3)[labels], "order": np.arange(n)},
+        ),
+    }
+    exact = moments.SingleTopicMoments.from_parameters(weights, topics)
+    for name in ("als", "eigendecomposition", "jennrich", "random_projections", "sidiwo"):
+        arguments = {"moments": exact, "n_components": 3, "random_state": 0}
+        found[name] = (getattr(mt.decomposition, name), arguments)
+    for name in ("svd_method", "svtd", "tensor_power_method"):
+        sampled = moments.SingleTopicMoments.from_data(X)
+        arguments = {"moments": sampled, "n_components": 3, "random_state": 0}
+        found[name] = (getattr(mt.decomposition, name), arguments)
+    return found
+
+
+NAMES = (
+    *("choose_n_components", "relevance", "umass_coherence", "npmi_coherence", "match_components"),
+    *("recovery_error", "stability_score", "group_profiles", "outcome_rates", "summarize"),
+    *("predictive_accuracy", "bootstrap_groups", "single_topic_moments", "lda_moments", "roll_up"),
+    *("poisson_moments", "bernoulli_moments", "raw_moments", "multiview_moments", "plot_tree"),
+    *("topic_parameters", "bernoulli_bias", "moment_error_bound", "required_samples", "sidiwo"),
+    *("perturbation_bound", "make_single_topic", "make_lda", "make_poisson_mixture", "als"),
+    *("make_bernoulli_mixture", "make_patient_records", "vectorize", "filter_vocabulary"),
+    *("align_columns", "plot_topic_shares", "eigendecomposition", "jennrich", "svd_method"),
+    *("random_projections", "svtd", "tensor_power_method"),
+)
+
+
+@dataclass(frozen=True)
+class Functions:
+    """All public functions, one of them for each input."""
+
+    def run(self, rng: random.Random, folder: Path, *, valid: bool) -> str:
+        """Call a function with one or two odd arguments; all of them, with valid ones."""
+        if valid:
+            for name in NAMES:
+                function, arguments = calls()[name]
+                function(**arguments)
+            return "accepted"
+        function, arguments = calls()[name := rng.choice(NAMES)]
+        given = {key: _copied(value) for key, value in arguments.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for key in rng.sample(sorted(given), min(len(given), rng.choice((1, 1, 2)))):
+                given[key] = _odd(rng, given[key])
+            text = f"{name}\n{described(given)}"
+            (folder / "arguments.txt").write_text(text, "utf-8", "replace")
+            return checked(partial(function, **given))
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _odd(rng: random.Random, value: Any) -> Any:
+    """Return something else in the place of a valid argument: of its kind, but odd."""
+    if isinstance(value, np.ndarray) and value.ndim == 2:
+        return odd_matrix(rng, value)
+    if isinstance(value, np.ndarray):
+        if rng.random() < 0.5 or value.dtype.kind == "U":
+            return odd_vector(rng, len(value))
+        changed = value.astype(float)
+        changed[rng.randrange(len(value))] = rng.choice(VALUES)
+        return changed
+    if isinstance(value, list) and isinstance(value[0], np.ndarray):
+        i = rng.randrange(len(value))
+        return [*value[:i], odd_matrix(rng, value[i]), *value[i + 1 :]][: rng.choice((2, 3, 3))]
+    if isinstance(value, list):
+        first = rng.choice(("", "\ud800", "\x1b[31m\0", "a" * 9999, value[-1]))
+        odd = (value[:-1], [*value, value[0]], [first, *value[1:]], [first] * len(value), [])
+        return rng.choice((*odd, tuple(value), np.array(value), np.array(value, dtype=object)))
+    if isinstance(value, bool) or value is None:
+        return rng.choice((True, False, None))
+    if isinstance(value, int | float):
+        return rng.choice(NUMBERS)
+    if isinstance(value, str):
+        return rng.choice(("", "x", "em", "\ud800", "a" * 9999, "[", "uniform", "gibbs"))
+    return value

@@ -1,0 +1,129 @@
+"""All kinds of inputs by name, and how one input of a kind is run."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from .lanes import Fault, Run
+
+VALID = 0
+"""The seed of the input that is not changed: it must be accepted."""
+
+_TEXT = (
+    ("-k", "3", "--min-df", "1"),
+    ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--label-column", "theme", "--growth", "depth"),
+    ("-k", "auto", "--id-column", "key", "--text-column", "text", "--keep-case"),
+    ("--flat", "--components", "3", "--min-df", "1", "--order", "year"),
+    ("--flat", "--components", "2", "--min-df", "1", "--model", "lda", "--no-refine"),
+    ("-k", "3", "--encoding", "latin-1", "--separator", ",", "--language", "none"),
+    ("-k", "3", "--encoding", "utf-16"),
+)
+_FOLDER = (_TEXT[0], ("--flat", "--components", "2", "--min-df", "1", "--encoding", "cp1252"))
+_COUNTS = (
+    ("-k", "3", "--min-df", "1", "--max-df", "1.0"),
+    ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--vocabulary", "@/vocab.txt"),
+    ("-k", "3", "--no-refine", "--damping", "none", "--weighting", "three_words"),
+    ("--flat", "--components", "3", "--min-df", "1", "--max-df", "1.0", "--model", "lda"),
+)
+_RECORDS = (
+    ("-k", "3", "--min-records", "1"),
+    ("-k", "3", "--id-column", "visit_id", "--min-cell", "1"),
+    ("--flat", "-k", "3", "--empty", "zero", "--include-records"),
+    ("-k", "3", "--union-by", "visit_id", "--coverage", "0.9", "--stability"),
+    ("-k", "auto", "--no-refine", "--keep-constant"),
+)
+_SLOTS = (
+    ("-k", "3", "--rollup", "icd9", "--code-column", "DX*", "--outcome", "died"),
+    ("-k", "3", "--skip-rows", "1", "--encoding", "latin-1"),
+)
+
+
+class Kind(Protocol):
+    """A kind of inputs."""
+
+    def run(self, rng: random.Random, folder: Path, *, valid: bool) -> str:
+        """Make an input, valid or not, run it in an empty folder and say how it ended."""
+        ...
+
+
+def load() -> None:
+    """Load all that inputs need, once and before processes are forked."""
+    import matplotlib.figure  # noqa: F401
+    import pandas  # noqa: F401
+    import pyarrow.compute
+    import pyarrow.parquet  # noqa: F401
+    import python_calamine  # noqa: F401
+
+    import momentree.cli
+    import momentree.cli._clusters
+    import momentree.cli._flat
+    import momentree.cli._tree
+    import momentree.report
+
+    for name in momentree.__all__:
+        getattr(momentree, name)
+
+
+def names() -> list[str]:
+    """Return the names of all kinds."""
+    return list(_all(Path()))
+
+
+def build(folder: Path) -> Run:
+    """Return what makes the valid inputs that take time, as a task for a process of its own."""
+
+    def run(kind: str, seed: int) -> str:
+        from . import models
+
+        models.build(folder / "models")
+        return "accepted"
+
+    return run
+
+
+def runner(folder: Path) -> Run:
+    """Return what runs one input, by its kind and seed, in the folder that it is called in."""
+
+    def run(kind: str, seed: int) -> str:
+        place = Path("input").absolute()
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        rng = random.Random(f"{kind}:{seed}")
+        ended = _all(folder)[kind].run(rng, place, valid=seed == VALID)
+        if seed == VALID and ended != "accepted":
+            raise Fault("a valid input is refused")
+        return ended
+
+    return run
+
+
+@cache
+def _all(folder: Path) -> dict[str, Kind]:
+    from . import estimators, functions, models, seeds
+    from .command import Files
+
+    found: dict[str, Kind] = {}
+    for form, files in seeds.texts().items():
+        options = _FOLDER if form == "folder" else _TEXT
+        if form == "stop-words":
+            options = ((*_TEXT[0], "--stop-words", "@/stop.txt"),)
+        found[f"text-{form}"] = Files("topics", files, options)
+    for form, files in seeds.count_files().items():
+        found[f"counts-{form}"] = Files("topics", files, _COUNTS)
+    for form, files in seeds.record_files().items():
+        options = (*_RECORDS, *_SLOTS) if "slots" in form else _RECORDS
+        if form == "mapping":
+            options = ((*_RECORDS[0], "--rollup", "@/groups.csv"),)
+        elif form == "names":
+            options = ((*_RECORDS[0], "--names", "@/names.csv"),)
+        found[f"records-{form}"] = Files("clusters", files, options)
+    for name in models.NAMES:
+        found[f"model-{name}"] = models.ModelFile(name, folder / "models")
+    for name in estimators.cases():
+        found[f"arrays-{name}"] = estimators.Estimator(name)
+    found["functions"] = functions.Functions()
+    return found

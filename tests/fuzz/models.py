@@ -1,0 +1,152 @@
+"""Changed files of models: read, used and written again, by the command and from Python."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import seeds
+from .command import Files, command
+from .formats import changed
+from .lanes import Fault, as_fault
+
+# Models that the command saves, each with its input.
+_TOPICS: dict[str, list[str]] = {
+    "topic-tree": ["-k", "3"],
+    "single-topic": ["--flat", "--components", "3"],
+    "lda": ["--flat", "--components", "3", "--model", "lda"],
+}
+_CLUSTERS: dict[str, list[str]] = {
+    "cluster-tree": ["-k", "3"],
+    "cluster-tree-rules": ["-k", "3", "--no-refine"],
+    "cluster-tree-edited": ["-k", "3", "--min-samples-leaf", "2", "--split", "1", "--merge", "0,2"],
+    "bernoulli": ["--flat", "-k", "3"],
+    "bernoulli-edited": ["--flat", "-k", "3", "--split", "1:2", "--merge", "0,2"],
+}
+
+
+def _from_python() -> dict[str, Callable[[], Any]]:
+    """Return models that only Python makes."""
+    from momentree import ClusterTree, LatentDirichletAllocation, PoissonMixture
+
+    X = seeds.counts()
+    real = np.log1p(X) - 0.3
+    gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X > 0)
+    return {
+        "poisson": lambda: PoissonMixture(3).fit(X),
+        "lda-gibbs": lambda: LatentDirichletAllocation(3, refine="gibbs", random_state=0).fit(X),
+        "cluster-tree-real": lambda: ClusterTree(3).fit(real),
+        "cluster-tree-gaps": lambda: ClusterTree(3).fit(gaps),
+        "cluster-tree-direct": lambda: ClusterTree(n_components=3, refine=None).fit(X),
+    }
+
+
+_OTHERS = ("poisson", "lda-gibbs", "cluster-tree-real", "cluster-tree-gaps", "cluster-tree-direct")
+NAMES = (*_TOPICS, *_CLUSTERS, *_OTHERS)
+
+
+def build(folder: Path) -> None:
+    """Write the file of each model, and inputs for them, to a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    docs, table = folder / "docs.csv", folder / "t.csv"
+    docs.write_bytes(seeds.texts()["csv"]["docs.csv"])
+    table.write_bytes(seeds.record_files()["slots"]["t.csv"])
+    for word, source, cases in (("topics", docs, _TOPICS), ("clusters", table, _CLUSTERS)):
+        for name, options in cases.items():
+            less = ["--min-df", "1"] if word == "topics" else ["--min-records", "1"]
+            arguments = [word, str(source), *less, *options, "--save", str(folder / f"{name}.mt")]
+            status, _, stderr = command(arguments, folder, folder)
+            if status:
+                raise Fault("cannot make the model", name, stderr)
+    for name, make in _from_python().items():
+        make().save(folder / f"{name}.mt")
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """The file of one model."""
+
+    name: str
+    folder: Path
+
+    def run(self, rng: random.Random, folder: Path, *, valid: bool) -> str:
+        """Change the file, assign by it in the command, and use it from Python."""
+        data = (self.folder / f"{self.name}.mt").read_bytes()
+        others = [(self.folder / f"{name}.mt").read_bytes() for name in rng.sample(NAMES, 1)]
+        bad = data if valid else changed(rng, data, [data, *others])
+        of_records = self.name in _CLUSTERS
+        new = "t.csv" if of_records else "docs.csv"
+        if rng.random() < 0.5 and self.name in {*_TOPICS, *_CLUSTERS}:
+            files = {"m.mt": bad, new: (self.folder / new).read_bytes()}
+            seeds.write(folder / "in", files)
+            return Files("assign", files, second=new).run_as_is(rng, folder)
+        return self._in_python(bad, folder)
+
+    def _in_python(self, data: bytes, folder: Path) -> str:
+        from momentree.exceptions import MomentreeError
+        from momentree.models.persistence import load_any
+
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "m.mt"
+        path.write_bytes(data)
+        try:
+            model = load_any(path)
+        except MomentreeError:
+            return "refused"
+        except BaseException as error:
+            raise as_fault(error) from error
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                use(model)
+            model.save(folder / "again.mt")
+            again = load_any(folder / "again.mt")
+        except Fault:
+            raise
+        except BaseException as error:
+            raise as_fault(error) from error
+        X = np.zeros((2, model.n_features_in_))
+        if not np.array_equal(model.predict_proba(X), again.predict_proba(X)):
+            raise Fault("another model after it was written and read again")
+        return "accepted"
+
+
+def use(model: Any) -> None:
+    """Use all of a fitted model, and check that its numbers are numbers."""
+    from momentree.exceptions import MomentreeError
+
+    d = model.n_features_in_
+    if d > 10_000:
+        raise Fault(f"{d} columns")
+    for X in (np.zeros((2, d)), np.ones((3, d)), np.eye(1, d)):
+        check_shares(model, X)
+    if hasattr(model, "tree_"):
+        for view in (model.to_dict, model.to_frame, model.to_newick):
+            view()
+    else:
+        model.top_words(5)
+    with suppress(MomentreeError):  # of some models there is a page of their data only
+        model.to_html()
+
+
+def check_shares(model: Any, X: Any) -> None:
+    """Check what a fitted model says of samples that it takes."""
+    P = model.predict_proba(X)
+    if not (np.isfinite(P).all() and (P >= 0).all() and np.allclose(P.sum(axis=1), 1, atol=1e-6)):
+        raise Fault("shares that are none", type(model).__name__, repr(P[:3]))
+    if not np.isin(model.predict(X), np.arange(P.shape[1])).all():
+        raise Fault("labels out of range", type(model).__name__)
+    if hasattr(model, "score_samples"):
+        values = model.score_samples(X)
+        if not np.isfinite(values).all():
+            raise Fault("likelihoods that are none", type(model).__name__, repr(values[:5]))
+    for name in ("weights_", "components_"):
+        if not np.isfinite(getattr(model, name, 0)).all():
+            raise Fault("parameters that are none", f"{type(model).__name__}.{name}")

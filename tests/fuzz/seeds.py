@@ -1,0 +1,208 @@
+"""Small valid inputs of every form that is read, from which the changed ones are made."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.io
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+THEMES = (
+    ["boat", "harbour", "sail", "wind", "wave", "anchor"],
+    ["oven", "bread", "flour", "butter", "sugar", "recipe"],
+    ["rose", "soil", "seed", "spade", "lawn", "hedge"],
+)
+CODES = (
+    ["41401", "42731", "4280", "4019"],
+    ["5856", "40391", "5849", "27651"],
+    ["V270", "66401", "65971", "64891"],
+)
+CODE_NAMES = sorted({code for codes in CODES for code in codes})
+N_DOCUMENTS, N_RECORDS = 24, 36
+
+
+def documents() -> list[dict[str, str]]:
+    """Return documents of one theme each, with a word of another."""
+    rng = random.Random(1)
+    found = []
+    for i in range(N_DOCUMENTS):
+        theme = THEMES[i % 3]
+        words = [*rng.choices(theme, k=9), rng.choice(THEMES[(i + 1) % 3])]
+        found.append(
+            {"key": f"d{i:02}", "text": " ".join(words), "theme": theme[0], "year": f"{2000 + i}"}
+        )
+    return found
+
+
+def records() -> list[tuple[str, list[str], str]]:
+    """Return records: id, codes of one condition each with one of another, outcome."""
+    rng = random.Random(2)
+    found = []
+    for i in range(N_RECORDS):
+        codes = rng.sample(CODES[i % 3], 3) + rng.sample(CODES[(i + 1) % 3], int(i % 4 == 0))
+        found.append((f"r{i:02}", codes, "yes" if rng.random() < 0.3 else "no"))
+    return found
+
+
+def counts() -> np.ndarray:
+    """Return the counts of words of the documents."""
+    words = vocabulary()
+    return np.array([[d["text"].split().count(w) for w in words] for d in documents()])
+
+
+def vocabulary() -> list[str]:
+    return sorted({word for theme in THEMES for word in theme})
+
+
+def _table(rows: list[list[str]], separator: str = ",") -> bytes:
+    return "".join(separator.join(row) + "\n" for row in rows).encode()
+
+
+def record_tables() -> dict[str, list[list[str]]]:
+    """Return the records in each of the forms of tables."""
+    found = records()
+    return {
+        "long": [["visit_id", "code"], *([r, c] for r, codes, _ in found for c in codes)],
+        "lists": [["visit_id", "codes", "died"], *([r, ";".join(c), o] for r, c, o in found)],
+        "slots": [
+            ["visit_id", "DX1", "DX2", "DX3", "DX4", "died"],
+            *([r, *(codes + [""] * 4)[:4], o] for r, codes, o in found),
+        ],
+        "wide": [
+            ["visit_id", *CODE_NAMES, "died"],
+            *([r, *("01"[c in codes] for c in CODE_NAMES), o] for r, codes, o in found),
+        ],
+    }
+
+
+def _bytes(write: Any, *arguments: Any, **options: Any) -> bytes:
+    out = io.BytesIO()
+    write(out, *arguments, **options)
+    return out.getvalue()
+
+
+def _xlsx(rows: list[list[str]]) -> bytes:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    return _bytes(book.save)
+
+
+def _ods(rows: list[list[str]]) -> bytes:
+    """Write the least that is read as a spreadsheet of OpenDocument."""
+    names = ("office", "table", "text")
+    spaces = " ".join(f'xmlns:{n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"' for n in names)
+    cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    empty = '<table:table-cell table:number-columns-repeated="2"/>'
+    lines = "".join(
+        f'<table:table-row table:number-rows-repeated="1">{"".join(map(cell.format, row))}{empty}'
+        "</table:table-row>"
+        for row in rows
+    )
+    content = (
+        f"<office:document-content {spaces}><office:body><office:spreadsheet><table:table "
+        f'table:name="a">{lines}</table:table></office:spreadsheet></office:body>'
+        "</office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    space = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+    entry = '<m:file-entry m:full-path="{}" m:media-type="{}"/>'
+    entries = entry.format("/", kind) + entry.format("content.xml", "text/xml")
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("mimetype", kind)
+        archive.writestr("content.xml", content)
+        archive.writestr(
+            "META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}">{entries}</m:manifest>'
+        )
+    return out.getvalue()
+
+
+def texts() -> dict[str, dict[str, bytes]]:
+    """Return inputs of ``topics`` made of texts: of each form its files, the input first."""
+    found = documents()
+    rows = [list(found[0]), *(list(d.values()) for d in found)]
+    lines = "\n".join(json.dumps(d) for d in found).encode()
+    return {
+        "folder": {f"docs/{d['theme']}/{d['key']}.txt": d["text"].encode() for d in found[:12]},
+        "csv": {"docs.csv": _table(rows)},
+        "csv.gz": {"docs.csv.gz": gzip.compress(_table(rows), mtime=0)},
+        "tsv": {"docs.tsv": _table(rows, "\t")},
+        "jsonl": {"docs.jsonl": lines},
+        "jsonl.gz": {"docs.jsonl.gz": gzip.compress(lines, mtime=0)},
+        "json": {"docs.json": json.dumps(found).encode()},
+        "parquet": {"docs.parquet": _bytes(pd.DataFrame(found).to_parquet)},
+        "stop-words": {"docs.csv": _table(rows), "stop.txt": b"wind\nsugar\nlawn\n"},
+    }
+
+
+def count_files() -> dict[str, dict[str, bytes]]:
+    """Return inputs of ``topics`` made of counts."""
+    X = counts()
+    words = {"vocab.txt": "\n".join(vocabulary()).encode() + b"\n"}
+    cells = [f"{i + 1} {j + 1} {X[i, j]}\n" for i, j in zip(*np.nonzero(X), strict=True)]
+    bag = "".join([f"{X.shape[0]}\n{X.shape[1]}\n{len(cells)}\n", *cells]).encode()
+    files: dict[str, dict[str, bytes]] = {
+        "docword": {"docword.a.txt": bag, **words},
+        "docword.gz": {"docword.a.txt.gz": gzip.compress(bag, mtime=0), **words},
+        "svmlight": {
+            "a.svm": _bytes(lambda out: dump_svmlight_file(X, np.arange(len(X)), out)),
+            **words,
+        },
+    }
+    for form in ("csr", "csc", "coo", "bsr", "dia"):
+        matrix = sp.coo_array(X.astype(np.float64 if form == "csc" else np.int64)).asformat(form)
+        files[f"npz-{form}"] = {"a.npz": _bytes(sp.save_npz, matrix), **words}
+    square = X.T @ X
+    matrices: dict[str, tuple[Any, dict[str, Any]]] = {
+        "mtx-coordinate": (sp.coo_array(X), {}),
+        "mtx-array": (X, {}),
+        "mtx-symmetric": (sp.coo_array(square), {"symmetry": "symmetric"}),
+        "mtx-pattern": (sp.coo_array(X > 0), {"field": "pattern"}),
+    }
+    for name, (matrix, options) in matrices.items():
+        files[name] = {"a.mtx": _bytes(scipy.io.mmwrite, matrix, **options), **words}
+    return files
+
+
+def record_files() -> dict[str, dict[str, bytes]]:
+    """Return inputs of ``clusters``."""
+    tables = record_tables()
+    slots = tables["slots"]
+    frame = pd.DataFrame(slots[1:], columns=slots[0])
+    lists = frame[["visit_id"]].assign(codes=frame[["DX1", "DX2"]].to_numpy().tolist())
+    wide = pd.DataFrame(tables["wide"][1:], columns=tables["wide"][0]).drop(columns="died")
+    wide[CODE_NAMES] = wide[CODE_NAMES].astype(int)
+    groups = _table([["code", "group"], *([code, code[:2]] for code in CODE_NAMES)])
+    names = _table([["code", "name"], *([code, f"Name of {code}"] for code in CODE_NAMES)])
+    return {
+        **{form: {"t.csv": _table(rows)} for form, rows in tables.items()},
+        "slots.tsv.gz": {"t.tsv.gz": gzip.compress(_table(slots, "\t"), mtime=0)},
+        "parquet-slots": {"t.parquet": _bytes(frame.to_parquet)},
+        "parquet-lists": {"t.parquet": _bytes(lists.to_parquet)},
+        "parquet-wide": {"t.parquet": _bytes(wide.to_parquet)},
+        "xlsx": {"t.xlsx": _xlsx(slots)},
+        "ods": {"t.ods": _ods(slots)},
+        "mapping": {"t.csv": _table(slots), "groups.csv": groups},
+        "names": {"t.csv": _table(slots), "names.csv": names},
+    }
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files below a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
