@@ -176,6 +176,14 @@ def test_unusual_types_give_the_usual_fit(estimator, odd):
     )
 
 
+@pytest.mark.parametrize("dtype", ["S8", "m8[s]", "V8"])
+def test_values_that_are_no_numbers_are_refused(dtype):
+    X = sound()
+    X.data = np.zeros(X.nnz, dtype)
+    with pytest.raises(InvalidDataError, match="expected numbers"):
+        mt.TopicTree(2).fit(X)
+
+
 @pytest.mark.parametrize("value", [5e-324, 1e-40])
 def test_counts_too_small_for_the_arithmetic_are_refused(value):
     X = sound().astype(float)

@@ -29,7 +29,8 @@ def check_structure(X: Any) -> None:
     ------
     InvalidDataError
         If the ends of the rows do not start at 0, descend, or do not end at the number of stored
-        values; if an index lies outside the shape; if the arrays have different lengths.
+        values; if an index lies outside the shape; if the arrays have different lengths; if the
+        values are no numbers.
 
     Notes
     -----
@@ -38,6 +39,9 @@ def check_structure(X: Any) -> None:
     sparse: bool = sp.issparse(X)
     if not sparse:
         return
+    if X.dtype.kind not in "biufc":
+        msg = f"the sparse matrix holds values of type {X.dtype}; expected numbers"
+        raise InvalidDataError(msg)
     if X.format in ("csr", "csc", "bsr"):
         n, d = X.shape
         if X.format == "bsr":

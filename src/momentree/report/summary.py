@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._sparse import as_csr
+from momentree._validation import check_table
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.metrics.words import relevance_order
@@ -266,7 +267,7 @@ def _short(values: NDArray[np.float64]) -> list[float]:
 
 
 def _as_counts(X: Any, n_samples: int, n_features: int, word: str) -> sp.csr_array:
-    counts: sp.csr_array = as_csr(X if sp.issparse(X) else np.asarray(X))
+    counts: sp.csr_array = as_csr(check_table(X))
     if counts.shape != (n_samples, n_features):
         msg = (
             f"X has shape {counts.shape} but the {word} was fitted on {n_samples} documents and "
