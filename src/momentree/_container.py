@@ -57,7 +57,9 @@ def write_container(
         If the file cannot be written; nothing is left behind.
     """
     with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
-        _add(archive, "manifest.json", json.dumps(manifest, ensure_ascii=False).encode())
+        # A byte of an argument that is no text is an escape in JSON.
+        text = json.dumps(manifest, ensure_ascii=False)
+        _add(archive, "manifest.json", text.encode(errors="backslashreplace"))
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.save(buffer, array, allow_pickle=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import stat
 import tempfile
@@ -214,6 +215,20 @@ def test_a_signal_waits_while_files_are_moved(tmp_path, monkeypatch, name):
         assert signal.getsignal(number) is stop
     finally:
         signal.signal(number, before)
+    assert sorted(os.listdir(tmp_path)) == ["a.html", "b.html"]
+
+
+def test_a_signal_waits_while_what_is_unfinished_is_removed(tmp_path, monkeypatch):
+    outputs = outputs_to(a=tmp_path / "a.html", b=tmp_path / "b.html")
+    remove = shutil.rmtree
+
+    def interrupted_remove(folder, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        remove(folder, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", interrupted_remove)
+    with pytest.raises(KeyboardInterrupt):
+        write_all(outputs, "--a", "--b")
     assert sorted(os.listdir(tmp_path)) == ["a.html", "b.html"]
 
 

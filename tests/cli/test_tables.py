@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 
 import pytest
 
@@ -44,6 +45,25 @@ def test_formulas_are_escaped_where_asked_for(tmp_path, cell):
 def test_numbers_and_other_text_are_not_escaped(tmp_path, cell):
     text = written([[cell, 1]], tmp_path / "t.csv", escape_formulas=True)
     assert list(csv.reader(io.StringIO(text, newline="")))[1][0] == str(cell)
+
+
+def test_names_that_utf_8_cannot_hold_are_written_out(run, tmp_path):
+    """File systems and arguments can hold bytes that are no text."""
+    folder, table, model = tmp_path / "d", tmp_path / "t.csv", tmp_path / "m.mt"
+    folder.mkdir()
+    for i in range(12):
+        name = os.fsdecode(b"\xff%d.txt" % i)
+        try:
+            (folder / name).write_text("boat sail wind" if i % 2 else "oven bread flour")
+        except OSError:
+            pytest.skip("needs a file system that takes any bytes as names")
+    pattern = os.fsdecode(rb"\w+|" + b"\xff")
+    files = ["--csv", table, "--save", model, "--output", tmp_path / "r.html"]
+    result = run("topics", folder, "--leaves", "2", "--token-pattern", pattern, *files)
+    assert result.exit_code == 0, result.output
+    assert r"\udcff7.txt," in table.read_text(encoding="utf-8")
+    assert run("assign", model, folder, "--csv", table).exit_code == 0
+    assert r"\udcff7.txt," in table.read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -112,13 +112,17 @@ class Outputs:
                 if not is_stream:
                     _settle(staged[option], target)
 
-        with ExitStack() as stack:
+        stack = ExitStack()
+        try:
             yield write
             for option in self._streams & staged.keys():
                 with self._naming(option):
                     _pour(staged.pop(option), self._targets[option])
             with _signals_held():
                 self._put_in_place(staged)
+        finally:
+            with _signals_held():
+                stack.close()
 
     def _put_in_place(self, staged: Mapping[str, Path]) -> None:
         """Move all staged files over their targets; after an error, all targets are as before."""

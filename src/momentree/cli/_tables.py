@@ -39,7 +39,8 @@ class Table:
 
     def write(self, path: Path) -> None:
         """Write the table as a CSV file, in UTF-8."""
-        with path.open("w", encoding="utf-8", newline="") as file:
+        # A document may be named by a file whose name holds bytes that are no text.
+        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             self._write_to(file, self._cells())
 
     def print(self) -> None:
