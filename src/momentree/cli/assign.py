@@ -9,7 +9,7 @@ import typer
 
 from momentree.cli._choices import given
 from momentree.cli._guard import guarded, in_options
-from momentree.cli._options import EscapeFormulas
+from momentree.cli._options import WRITING, EscapeFormulas
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
@@ -59,7 +59,11 @@ def assign(
     ],
     csv: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.csv", help="Write the table here instead of printing it."),
+        typer.Option(
+            metavar="FILE.csv",
+            help="Write the table here instead of printing it.",
+            rich_help_panel=WRITING,
+        ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
     text_column: Annotated[
