@@ -9,8 +9,11 @@ import pytest
 import typer.main
 
 from momentree.cli import app
+from momentree.report.summary import DEFAULT_LAMBDA
+from momentree.tree.build import CODE_LAMBDA, NAME_LAMBDA, name_nodes
 
 from .conftest import REPOSITORY
+from .models.test_bernoulli_mixture_sklearn import ON_OTHER_NUMBERS
 
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
@@ -63,6 +66,40 @@ def test_every_option_is_explained():
     short_or_common = {"-h", "-k", "-o", "-q", "-v", "--help", "--version", "--refine"}
     missing = options_of_the_command() - short_or_common
     assert sorted(option for option in missing if option not in pages) == []
+
+
+def test_defaults_of_options_are_those_of_the_command():
+    text = (REPOSITORY / "docs" / "command.md").read_text(encoding="utf-8")
+    commands = typer.main.get_command(app).commands
+    checked = set()
+    for name in ("topics", "clusters"):
+        section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        for option, told in re.findall(
+            r"^\| `(--[a-z-]+).*?\b(?<!-)(\d+) by default", section, re.MULTILINE
+        ):
+            (parameter,) = (one for one in commands[name].params if option in one.opts)
+            shown = parameter.show_default if isinstance(parameter.show_default, str) else ""
+            default = shown.split(",")[0] or parameter.default
+            assert str(default) == told, f"{name} {option}: {default!r} in the code, {told} in docs"
+            checked.add(option)
+    assert {"--leaves", "--components", "--groups", "--min-cell", "--min-records"} <= checked
+
+
+def test_relevance_of_the_pages_is_that_of_the_code():
+    command = (REPOSITORY / "docs" / "command.md").read_text(encoding="utf-8")
+    told = [float(value) for value in re.findall(r"most relevant.{0,40}?\(λ = ([\d.]+),", command)]
+    assert told == [DEFAULT_LAMBDA, CODE_LAMBDA]
+    report = (REPOSITORY / "docs" / "report.md").read_text(encoding="utf-8")
+    (starts,) = re.findall(
+        r"slider starts at (\d\.\d), for the codes of records at (\d\.\d)", report
+    )
+    assert [float(value) for value in starts] == [DEFAULT_LAMBDA, CODE_LAMBDA]
+    assert f"lambda = {NAME_LAMBDA}" in (name_nodes.__doc__ or "")
+
+
+def test_the_models_page_counts_the_checks_that_give_other_numbers():
+    text = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
+    assert f"refuses the numbers that {len(ON_OTHER_NUMBERS)} of the checks give it" in text
 
 
 def test_python_of_the_models_page_runs():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
 import importlib
@@ -98,6 +99,26 @@ def test_docstring(name):
     found = validation.validate(name)["errors"]
     errors = [f"{code}: {text}" for code, text in found if code in checks]
     assert not errors, "; ".join(errors)
+
+
+@pytest.mark.parametrize("name", list(public_names()))
+def test_defaults_are_those_of_the_signature(name):
+    thing = find(name)
+    try:
+        parameters = inspect.signature(thing).parameters
+    except ValueError:
+        return  # an exception takes any arguments
+    made = getattr(thing, "__dataclass_fields__", {})
+    module = vars(inspect.getmodule(thing))
+    for entry in docscrape.get_doc_object(thing)["Parameters"]:
+        _, _, told = entry.type.partition("default=")
+        for one in (part.strip() for part in entry.name.split(",")):
+            if told and one in parameters:
+                default = parameters[one].default
+                if one in made and made[one].default_factory is not dataclasses.MISSING:
+                    default = made[one].default_factory()
+                known = module[told] if told.isidentifier() and told in module else None
+                assert (known or ast.literal_eval(told)) == default, one
 
 
 def test_every_function_inside_has_a_docstring():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import json
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 
 import pytest
@@ -59,6 +61,37 @@ def test_version_is_the_installed_one():
     assert importlib.metadata.version("momentree") == momentree.__version__
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
     assert re.search(r"^version: (\S+)$", citation, re.MULTILINE)[1] == momentree.__version__
+
+
+def imported_packages() -> set[str]:
+    """Return the first parts of the names of all that the sources import."""
+    names: set[str] = set()
+    for path in (REPOSITORY / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    return names
+
+
+def normal(name: str) -> str:
+    """Return the one spelling of the name of a project."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_import_is_declared():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project["optional-dependencies"].values()
+    requirements = [*project["dependencies"], *(one for group in optional for one in group)]
+    declared = {normal(re.match(r"[\w.-]+", one)[0]) for one in requirements}
+    projects = importlib.metadata.packages_distributions()
+    foreign = imported_packages() - sys.stdlib_module_names - {"momentree"}
+    assert {"numpy", "joblib", "markupsafe"} <= foreign
+    undeclared = {
+        name for name in foreign if not declared & {normal(p) for p in projects.get(name, [name])}
+    }
+    assert undeclared == set()
 
 
 @pytest.fixture(scope="module")

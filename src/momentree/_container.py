@@ -57,9 +57,8 @@ def write_container(
         If the file cannot be written; nothing is left behind.
     """
     with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
-        text = json.dumps(manifest, ensure_ascii=False)
-        # A name may hold one half of a pair of surrogates; the reader of JSON takes it back.
-        _add(archive, "manifest.json", text.encode("utf-8", "surrogatepass"))
+        # In ASCII, so that a name with half a character (a byte that is no text) comes back too.
+        _add(archive, "manifest.json", json.dumps(manifest).encode())
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.save(buffer, array, allow_pickle=False)

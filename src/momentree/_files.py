@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
+import re
+import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["whole_file"]
+try:
+    import fcntl
+except ImportError:  # no such locks on this system
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["staging", "whole_file"]
 
 
 @contextmanager
@@ -37,15 +45,83 @@ def whole_file(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with staging(target.parent) as folder:
+        temporary = folder / target.name
+        with temporary.open("xb") as file:
             yield file
-        # mkstemp keeps the file to its owner; this one has the rights of any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        temporary.replace(target)
+
+
+@contextmanager
+def staging(beside: Path) -> Iterator[Path]:
+    """Make a hidden folder for unfinished files, and remove it at the end.
+
+    The folder is locked for as long as the process lives. One that is not locked belongs to a
+    process that was killed: it is removed before a new one is made.
+
+    Parameters
+    ----------
+    beside : Path
+        The folder in which it is made, so that files can be moved without being copied.
+
+    Yields
+    ------
+    Path
+        The new folder.
+
+    Raises
+    ------
+    OSError
+        If no folder can be made.
+
+    Notes
+    -----
+    Locks of another machine may not be seen on a shared disk. So names hold that of the machine,
+    and a folder of another one stays, as does any folder where the system has no locks.
+    """
+    prefix = f".momentree-{re.sub('[^A-Za-z0-9.]', '_', platform.node())}-"
+    with suppress(OSError):  # a folder may be open to new files and not be read
+        for name in os.listdir(beside):
+            if name.startswith(prefix):
+                _remove_if_abandoned(beside / name)
+    folder, lock = _make(beside, prefix)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _make(beside: Path, prefix: str) -> tuple[Path, int | None]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=beside))
+        lock = _lock(folder, wait=True)
+        if folder.exists():
+            return folder, lock
+        # Another process took it for abandoned, before it was locked.
+        if lock is not None:
+            os.close(lock)
+
+
+def _remove_if_abandoned(folder: Path) -> None:
+    lock = _lock(folder, wait=False)
+    if lock is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _lock(folder: Path, *, wait: bool) -> int | None:
+    """Lock a folder until its descriptor is closed; None where that cannot be done."""
+    if fcntl is None:
+        return None
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(handle)
+        return None
+    return handle

@@ -9,7 +9,8 @@ import warnings
 import pytest
 import typer
 
-from momentree.cli._guard import guarded, in_options, one_line
+from momentree.cli._guard import guarded, in_options
+from momentree.cli._screen import one_line
 from momentree.exceptions import ConvergenceWarning, ReadError
 
 
@@ -33,8 +34,7 @@ def test_one_line():
         (BrokenPipeError(), 141, ""),
     ],
 )
-def test_statuses(error, status, line, capfd, monkeypatch):
-    monkeypatch.setattr("momentree.cli._guard._silence", lambda stream: None)
+def test_statuses(error, status, line, capfd):
     with pytest.raises(typer.Exit) as caught, guarded():
         raise error
     assert caught.value.exit_code == status

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import stat
+import tempfile
 import threading
 from pathlib import Path
 
@@ -19,6 +21,12 @@ HTML = (".html",)
 
 def fill(text: str):
     return lambda path: path.write_text(text)
+
+
+def write_all(outputs: Outputs, *options: str) -> None:
+    with outputs.writing() as write:
+        for option in options:
+            write(option, fill("new"))
 
 
 def outputs_to(**targets: Path | None) -> Outputs:
@@ -186,17 +194,110 @@ def test_full_device():
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
-def test_interrupt_waits_while_files_are_moved(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_waits_while_files_are_moved(tmp_path, monkeypatch, name):
+    number = getattr(signal, name)
     outputs = outputs_to(a=tmp_path / "a.html", b=tmp_path / "b.html")
     replace = Path.replace
 
     def interrupted_replace(self, target):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         return replace(self, target)
 
+    def stop(number, frame):
+        raise SystemExit(128 + number)
+
     monkeypatch.setattr(Path, "replace", interrupted_replace)
-    with outputs.writing() as write:
+    before = signal.signal(number, stop)
+    try:
+        with pytest.raises(SystemExit):
+            write_all(outputs, "--a", "--b")
+        assert signal.getsignal(number) is stop
+    finally:
+        signal.signal(number, before)
+    assert sorted(os.listdir(tmp_path)) == ["a.html", "b.html"]
+
+
+def test_a_signal_waits_while_what_is_unfinished_is_removed(tmp_path, monkeypatch):
+    outputs = outputs_to(a=tmp_path / "a.html", b=tmp_path / "b.html")
+    remove = shutil.rmtree
+
+    def interrupted_remove(folder, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        remove(folder, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", interrupted_remove)
+    with pytest.raises(KeyboardInterrupt):
+        write_all(outputs, "--a", "--b")
+    assert sorted(os.listdir(tmp_path)) == ["a.html", "b.html"]
+
+
+def test_a_move_that_fails_takes_those_before_it_back(tmp_path, monkeypatch):
+    new, old, last = (tmp_path / name for name in ("new.html", "old.html", "last.html"))
+    old.write_text("old")
+    last.write_text("last")
+    outputs = outputs_to(new=new, old=old, last=last)
+    replace = Path.replace
+
+    def failing_replace(self, target):
+        if target == last:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", failing_replace)
+    with pytest.raises(MomentreeError, match=r"--last .*last\.html: Operation not permitted"):
+        write_all(outputs, "--new", "--old", "--last")
+    assert sorted(os.listdir(tmp_path)) == ["last.html", "old.html"]
+    assert (old.read_text(), last.read_text()) == ("old", "last")
+
+
+def test_files_are_kept_by_copies_where_there_are_no_links(tmp_path, monkeypatch):
+    def link(*paths):
+        raise PermissionError(errno.EPERM, "no links")
+
+    monkeypatch.setattr(os, "link", link)
+    test_a_move_that_fails_takes_those_before_it_back(tmp_path, monkeypatch)
+
+
+def test_a_hard_link_of_the_input_is_the_input(tmp_path):
+    source, link = tmp_path / "a.csv", tmp_path / "b.csv"
+    source.write_text("text\nhello\n")
+    link.hardlink_to(source)
+    with pytest.raises(MomentreeError, match="also the input"):
+        Outputs([source]).add("--csv", link, (".csv",))
+
+
+def test_two_names_of_one_file_are_one_output(tmp_path):
+    first, second = tmp_path / "a.html", tmp_path / "b.html"
+    first.write_text("")
+    second.hardlink_to(first)
+    outputs = outputs_to(a=first)
+    with pytest.raises(MomentreeError, match="also the file of --a"):
+        outputs.add("--b", second, HTML)
+
+
+def test_a_loop_of_links_is_refused(tmp_path):
+    loop = tmp_path / "loop.html"
+    loop.symlink_to(loop)
+    with pytest.raises(MomentreeError, match="Too many levels of symbolic links"):
+        Outputs([loop]).add("--output", loop, HTML)
+    assert loop.is_symlink()
+
+
+def test_a_long_name_is_no_reason_to_fail(tmp_path):
+    target = tmp_path / ("a" * 250 + ".html")
+    with outputs_to(a=target, b=tmp_path / "b.html").writing() as write:
         write("--a", fill("1"))
         write("--b", fill("2"))
-    assert sorted(os.listdir(tmp_path)) == ["a.html", "b.html"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert target.read_text() == "1"
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a folder in /dev")
+def test_a_file_below_dev_is_replaced_whole():
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        target = Path(folder) / "a.html"
+        target.write_text("old")
+        number = target.stat().st_ino
+        with outputs_to(a=target).writing() as write:
+            write("--a", fill("new"))
+        assert (target.read_text(), target.stat().st_ino == number) == ("new", False)

@@ -2,6 +2,7 @@
 
 import re
 
+import jinja2
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,6 +45,17 @@ def test_the_page_of_a_matrix_is_the_report_of_its_records(name, tmp_path):
     assert page == model.to_html(
         None, sp.csr_array(X), names=names, outcomes=outcomes, title="Ward & <b>3</b>"
     )
+
+
+def test_a_page_with_a_path_is_rendered_once(tmp_path, monkeypatch):
+    X, _, model = fitted("flat")
+    rendered = []
+    get = jinja2.Environment.get_template
+    monkeypatch.setattr(
+        jinja2.Environment, "get_template", lambda *names: rendered.append(names) or get(*names)
+    )
+    model.to_html(tmp_path / "page.html", X)
+    assert [name for _, name, *parent in rendered if not parent] == ["records.html.j2"]
 
 
 @every_model

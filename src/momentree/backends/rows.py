@@ -169,8 +169,9 @@ class RowBlocks:
     X : sparse matrix or array of shape (n_rows, n_columns)
         Any numeric type. CSR is used as it is, without a copy; each block is converted to
         float64 only while a kernel works on it.
-    block_nnz : int, default=262144
-        Stored values in a block. Results agree for any value up to rounding.
+    block_nnz : int, default=None
+        Stored values in a block; None is 262,144, or four times the columns where that is more.
+        Results agree for any value up to rounding.
 
     Attributes
     ----------

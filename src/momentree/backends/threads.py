@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import joblib
 from threadpoolctl import ThreadpoolController
 
+from momentree.exceptions import InvalidParameterError
+
 __all__ = ["get_num_threads", "num_threads", "run", "single_threaded_blas"]
 
 T = TypeVar("T")
@@ -35,6 +37,11 @@ def get_num_threads() -> int:
         The limit set by :func:`num_threads`, else the number of usable cores (which honours CPU
         affinity, containers and the environment variable ``LOKY_MAX_CPU_COUNT``), at most 16.
 
+    Raises
+    ------
+    InvalidParameterError
+        If that variable is needed and is not a whole number.
+
     Examples
     --------
     >>> from momentree.backends import get_num_threads, num_threads
@@ -48,7 +55,16 @@ def get_num_threads() -> int:
 
 @cache
 def _usable_cores() -> int:
-    return min(16, int(joblib.cpu_count()))  # reads files of the system: too slow for every sum
+    # Reads files of the system: too slow for every sum.
+    try:
+        return min(16, int(joblib.cpu_count()))
+    except ValueError as error:
+        msg = (
+            f"the environment variable LOKY_MAX_CPU_COUNT is "
+            f"{os.environ.get('LOKY_MAX_CPU_COUNT')!r}; expected a whole number of cores, such as "
+            f"4. Change it, or unset it."
+        )
+        raise InvalidParameterError(msg) from error
 
 
 @contextmanager

@@ -10,7 +10,8 @@ import typer
 
 from momentree._version import __version__
 from momentree.cli._edits import InOrder
-from momentree.cli._guard import INTERRUPTED, Commands, one_line, prepare_process
+from momentree.cli._guard import INTERRUPTED, Commands, prepare_process
+from momentree.cli._screen import one_line
 from momentree.cli.assign import EXAMPLES as ASSIGN_EXAMPLES
 from momentree.cli.assign import assign
 from momentree.cli.clusters import EXAMPLES as CLUSTERS_EXAMPLES
@@ -70,3 +71,5 @@ def main() -> None:
     except KeyboardInterrupt:
         # Before or after a command, which answers for itself while it runs.
         sys.exit(INTERRUPTED)
+    finally:
+        sys.stdout.flush()

@@ -19,6 +19,7 @@ __all__ = [
     "Model",
     "Target",
     "Weighting",
+    "check_table",
     "check_together",
     "flat_parameters",
     "given",
@@ -188,6 +189,19 @@ def check_together(context: typer.Context, *, flat: bool, model: str | None) -> 
         refuse("--weighting three_words", "draws words from whole counts: add --damping none")
     if model == "lda" and given(context, "damping") and context.params["damping"] != "none":
         refuse("--damping", "does not go with --model lda, which takes counts as they are")
+
+
+def check_table(*, escape_formulas: bool, csv: Path | None) -> None:
+    """Refuse an option for a table that is not asked for.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no table.
+    """
+    if escape_formulas and csv is None:
+        message = "--escape-formulas is for the table: add --csv FILE.csv, or leave it out."
+        raise InvalidParameterError(message)
 
 
 def flat_parameters(

@@ -13,10 +13,11 @@ from rich.text import Text
 
 from momentree.cli import _work
 from momentree.cli._edits import Edit, apply_edits
-from momentree.cli._group_files import FEW_CODES, GROUP_NAMES, json_content, names_in, write_groups
+from momentree.cli._group_files import FEW_CODES, GROUP_NAMES, group_table, json_content, names_in
 from momentree.cli._groups import draw_groups, draw_outcomes, draw_quality, tell_codes
 from momentree.cli._progress import seconds
 from momentree.cli._reasons import in_plain_words
+from momentree.cli._screen import one_line
 from momentree.cli._terminal import print_text, stdout_console
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 
@@ -56,6 +57,8 @@ class Job:
         Whether to measure it.
     include_records, min_cell, title
         Of the report.
+    escape_formulas : bool
+        Whether the table of records is safe to open in a spreadsheet.
     outputs : Outputs
         The files.
     progress : Progress
@@ -72,6 +75,7 @@ class Job:
     edits: Sequence[Edit]
     stability: bool
     include_records: bool
+    escape_formulas: bool
     min_cell: int
     title: str | None
     outputs: Outputs
@@ -115,7 +119,10 @@ def run(job: Job) -> None:
     names = names_in(summary)
     with job.progress.stage("writing"), outputs.writing() as write:
         write("--output", lambda path: _work.write_report(path, summary))
-        write("--csv", lambda path: write_groups(path, edited, records, names))
+        write(
+            "--csv",
+            lambda path: group_table(edited, records, names, job.escape_formulas).write(path),
+        )
         write("--json", lambda path: _work.write_json(path, json_content(summary, remarks)))
         config = {**records.coder.to_dict(), GROUP_NAMES: names, FEW_CODES: summary["few_codes"]}
         write("--save", lambda path: edited.save(path, vectorizer_config=config))
@@ -298,7 +305,7 @@ def _show(summary: Mapping[str, Any], took: float, remarks: Sequence[str]) -> No
     console = stdout_console()
     n = summary["n_leaves"]
     text = Text()
-    text.append(str(summary["title"]), style="bold")
+    text.append(one_line(summary["title"]), style="bold")
     text.append(
         f": {summary['n_records']:,} records, {summary['n_features']:,} codes, "
         f"{n} {'group' if n == 1 else 'groups'}, {seconds(took)}\n\n"

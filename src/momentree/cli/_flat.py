@@ -59,7 +59,7 @@ def run(job: _work.Job, model: Model, n_components: int, parameters: Mapping[str
         summary["diagnostics"]["words"].insert(0, _chosen(choice))
     with job.progress.stage("writing"), outputs.writing() as write:
         write("--output", lambda path: _work.write_report(path, summary))
-        write("--csv", lambda path: _work.write_assignments(path, fitted, corpus, shares))
+        write("--csv", lambda path: _work.write_assignments(path, fitted, job, shares))
         content = _json_content(fitted, summary, choice)
         write("--json", lambda path: _work.write_json(path, content))
         write(job.save_option, lambda path: _work.save(path, fitted, corpus))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momentree._version import __version__
 from momentree.cli import _work
+from momentree.cli._tables import Table
 
 if TYPE_CHECKING:
     from momentree.datasets import Records
@@ -16,10 +16,10 @@ __all__ = [
     "FEW_CODES",
     "GROUP_NAMES",
     "assigned",
+    "group_table",
     "json_content",
     "names_in",
     "names_of",
-    "write_groups",
 ]
 
 GROUP_NAMES = "group_names"
@@ -76,8 +76,10 @@ def assigned(
     ]
 
 
-def write_groups(path: Path, estimator: Any, records: Records, names: Sequence[str]) -> None:
-    """Write the group of every record, those included that have too few codes to learn from."""
+def group_table(
+    estimator: Any, records: Records, names: Sequence[str], escape_formulas: bool
+) -> Table:
+    """Return the group of every record, those included that have too few codes to learn from."""
     header, rows = assigned(estimator, records.X, names, every=False)
     X: Any = records.X
     n_codes = (X == 1).sum(axis=1).tolist()  # what is missing is no code
@@ -85,7 +87,7 @@ def write_groups(path: Path, estimator: Any, records: Records, names: Sequence[s
     table = (
         (i, *row, n, f) for i, row, n, f in zip(records.ids, rows, n_codes, fitted, strict=True)
     )
-    _work.write_csv(path, ["id", *header, "n_codes", "fitted"], table)
+    return Table(["id", *header, "n_codes", "fitted"], table, escape_formulas)
 
 
 def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn, TextIO
 
 import typer
 from typer.core import TyperGroup
 
+from momentree.cli._screen import BROKEN_PIPE, GENERAL_ERROR, one_line, prepare_screen, say
 from momentree.exceptions import MomentreeError
 
-__all__ = ["GENERAL_ERROR", "INTERRUPTED", "Commands", "guarded", "one_line", "prepare_process"]
+__all__ = ["INTERRUPTED", "Commands", "guarded", "in_options", "prepare_process"]
 
-GENERAL_ERROR = 2
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
-_BROKEN_PIPE = 141  # 128 + SIGPIPE
-
-
-def one_line(message: object) -> str:
-    """Return a message with all its white space, line breaks included, as single spaces."""
-    return " ".join(str(message).split())
-
 
 _OPTIONS = {
     "max_leaf_nodes": "leaves",
@@ -104,12 +95,8 @@ def in_options(message: str, spelling: Mapping[str, str] | None = None) -> str:
 
 
 def prepare_process() -> None:
-    """Make the process print anything anywhere, and clean up when it is told to stop."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            # A word that the terminal's encoding lacks becomes "?" instead of an error.
-            reconfigure(errors="replace")
+    """Make the process print anything anywhere, and clean up when it is stopped."""
+    prepare_screen()
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         # A command started under nohup ignores SIGHUP, and must go on doing so.
@@ -149,11 +136,11 @@ def _parsing() -> Iterator[None]:
     except _UsageError as error:
         names = getattr(getattr(error, "param", None), "opts", [])
         option = max(names, key=len, default="")
-        message = error.format_message()
+        message = one_line(error.format_message())
         if option.startswith("-") and error.message:
-            message = f"{option}: {error.message.removeprefix('Value error, ')}"
+            message = f"{option}: {one_line(error.message).removeprefix('Value error, ')}"
         command = error.ctx.command_path if error.ctx is not None else "momentree"
-        _say(f"momentree: error: {one_line(message).rstrip('.')}; see {command} --help")
+        say(f"momentree: error: {message.rstrip('.')}; see {command} --help")
         raise typer.Exit(GENERAL_ERROR) from None
 
 
@@ -177,35 +164,22 @@ def guarded(
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             yield
-            _flush_stdout()
     except MomentreeError as error:
-        _fail(in_options(one_line(error), spelling))
+        _fail(in_options(str(error), spelling))
     except BrokenPipeError:
-        _silence(sys.stdout)
-        raise typer.Exit(_BROKEN_PIPE) from None
+        raise typer.Exit(BROKEN_PIPE) from None
     except OSError as error:
         what = error.strerror or error
         _fail(f"{what}: {error.filename}" if error.filename else what)
     except MemoryError:
         _fail(f"not enough memory; {less}, or give less data")
     except KeyboardInterrupt:
-        _say("momentree: interrupted")
+        say("momentree: interrupted")
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _flush_stdout() -> None:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _silence(sys.stdout)
-        message = f"cannot write to standard output: {error.strerror or error}"
-        raise MomentreeError(message) from error
-
-
 def _fail(message: object) -> NoReturn:
-    _say(f"momentree: error: {one_line(message)}")
+    say(f"momentree: error: {one_line(message)}")
     raise typer.Exit(GENERAL_ERROR) from None
 
 
@@ -220,18 +194,4 @@ def _show_warning(
     # Notes of libraries to their programmers (deprecations) are of no use to who runs a command.
     del filename, lineno, file, line
     if issubclass(category, UserWarning):
-        _say(f"momentree: warning: {one_line(message)}")
-
-
-def _say(text: str) -> None:
-    # Standard error may be closed or full; then there is nobody left to tell.
-    with suppress(OSError, ValueError):
-        print(text, file=sys.stderr, flush=True)
-
-
-def _silence(stream: TextIO) -> None:
-    # What is still in the buffer would fail again when the interpreter ends, with a traceback.
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        say(f"momentree: warning: {one_line(message)}")

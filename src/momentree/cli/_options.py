@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["READING", "WRITING", "Output", "Quiet", "Separator", "Title", "Verbose"]
+__all__ = [
+    "READING",
+    "WRITING",
+    "EscapeFormulas",
+    "Output",
+    "Quiet",
+    "Separator",
+    "Title",
+    "Verbose",
+]
 
 READING = "Reading"
 WRITING = "Output (existing files are replaced)"
@@ -22,6 +31,15 @@ Output = Annotated[
         "-o",
         metavar="FILE.html",
         help="The report, one page that needs no network.",
+        rich_help_panel=WRITING,
+    ),
+]
+
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="In the CSV table, an apostrophe before text that a spreadsheet would run.",
         rich_help_panel=WRITING,
     ),
 ]

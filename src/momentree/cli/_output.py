@@ -8,16 +8,20 @@ import signal
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
+from momentree._files import staging
 from momentree.exceptions import MomentreeError
 
 __all__ = ["Outputs", "Write"]
 
 Write = Callable[[str, Callable[[Path], object]], None]
-_PREFIX = ".momentree-"
+# Where a name stands for what a process has open: written to, even if that is a file.
+_DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+_STOPS = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 
 
 class Outputs:
@@ -35,7 +39,7 @@ class Outputs:
     """
 
     def __init__(self, inputs: Iterable[Path] = ()) -> None:
-        self._taken = {path.resolve(): f"the input {path}" for path in inputs}
+        self._taken = {key: f"the input {path}" for path in inputs for key in _identities(path)}
         self._targets: dict[str, Path] = {}
         self._shown: dict[str, Path] = {}
         self._streams: set[str] = set()
@@ -51,19 +55,22 @@ class Outputs:
         """
         if path is None:
             return
-        if _is_stream(path):
+        identities = _identities(path)
+        complaint = _unreachable(path)
+        if complaint is None and _is_stream(path):
             self._streams.add(option)
             target = path
             complaint = None if os.access(path, os.W_OK) else "you may not write to it"
         else:
-            target = path.resolve()  # writes through a link instead of replacing it
-            complaint = _complaint(path, target, suffixes)
-            if complaint is None and target in self._taken:
-                complaint = f"it is also {self._taken[target]}; name another file"
+            target = Path(os.path.realpath(path))  # writes through a link instead of replacing it
+            taken = [self._taken[key] for key in identities if key in self._taken]
+            complaint = complaint or _complaint(path, target, suffixes)
+            if complaint is None and taken:
+                complaint = f"it is also {taken[0]}; name another file"
         if complaint is not None:
             message = f"cannot write {option} {path}: {complaint}."
             raise MomentreeError(message)
-        self._taken[target] = f"the file of {option}"
+        self._taken |= dict.fromkeys(identities, f"the file of {option}")
         self._targets[option] = target
         self._shown[option] = path
 
@@ -99,24 +106,44 @@ class Outputs:
                 is_stream = option in self._streams
                 beside = Path(tempfile.gettempdir()) if is_stream else target.parent
                 if beside not in folders:
-                    folders[beside] = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=beside))
-                staged[option] = folders[beside] / f"{len(staged)}-{target.name}"
+                    folders[beside] = stack.enter_context(staging(beside))
+                staged[option] = folders[beside] / f"{len(staged)}{target.suffix}"
                 fill(staged[option])
                 if not is_stream:
                     _settle(staged[option], target)
 
+        stack = ExitStack()
         try:
             yield write
             for option in self._streams & staged.keys():
                 with self._naming(option):
                     _pour(staged.pop(option), self._targets[option])
-            with _no_interrupt():
-                for option, temporary in staged.items():
-                    with self._naming(option):
-                        temporary.replace(self._targets[option])
+            with _signals_held():
+                self._put_in_place(staged)
         finally:
-            for folder in folders.values():
-                shutil.rmtree(folder, ignore_errors=True)
+            with _signals_held():
+                stack.close()
+
+    def _put_in_place(self, staged: Mapping[str, Path]) -> None:
+        """Move all staged files over their targets; after an error, all targets are as before."""
+        kept: dict[str, Path] = {}
+        for option, temporary in staged.items():
+            if self._targets[option].exists() and len(staged) > 1:
+                with self._naming(option):
+                    kept[option] = _keep(self._targets[option], temporary)
+        moved: list[str] = []
+        try:
+            for option, temporary in staged.items():
+                with self._naming(option):
+                    temporary.replace(self._targets[option])
+                moved.append(option)
+        except BaseException:
+            for option in moved:
+                if option in kept:
+                    kept[option].replace(self._targets[option])
+                else:
+                    self._targets[option].unlink()
+            raise
 
     @contextmanager
     def _naming(self, option: str) -> Iterator[None]:
@@ -130,11 +157,31 @@ class Outputs:
             raise MomentreeError(message) from error
 
 
+def _identities(path: Path) -> list[object]:
+    """Return what a file is known by: its path without links, and its number on the disk."""
+    identities: list[object] = [os.path.realpath(path)]
+    with suppress(OSError):
+        status = path.stat()
+        identities.append((status.st_dev, status.st_ino))
+    return identities
+
+
+def _unreachable(path: Path) -> str | None:
+    """Say why nothing can be known of a file, such as a loop of links, or None."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
 def _is_stream(path: Path) -> bool:
     """Whether a path is a pipe, a terminal or a device, which is written to, never replaced."""
     if path.is_dir() or not path.exists():
         return False
-    return not path.is_file() or path.parts[:2] == ("/", "dev")  # /dev/stdout may be a file
+    return not path.is_file() or path.parent in _DESCRIPTORS
 
 
 def _complaint(path: Path, target: Path, suffixes: tuple[str, ...]) -> str | None:
@@ -150,7 +197,8 @@ def _complaint(path: Path, target: Path, suffixes: tuple[str, ...]) -> str | Non
         return "the file is there and is read-only"
     try:
         # The one sure test: some file systems are read-only whatever the permissions say.
-        os.rmdir(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
+        with staging(folder):
+            pass
     except OSError as error:
         return f"no file can be made in {path.parent} ({error.strerror or error})"
     return None
@@ -170,19 +218,40 @@ def _settle(temporary: Path, target: Path) -> None:
         temporary.chmod(mode)
 
 
+def _keep(target: Path, temporary: Path) -> Path:
+    """Keep the file that is about to be replaced, beside the one that replaces it."""
+    kept = temporary.with_name(f"old-{temporary.name}")
+    try:
+        os.link(target, kept)
+    except OSError:  # a disk without links, or a file of another user
+        shutil.copy2(target, kept)
+    return kept
+
+
 def _pour(temporary: Path, target: Path) -> None:
     with temporary.open("rb") as source, target.open("wb") as sink:
         shutil.copyfileobj(source, sink)
 
 
 @contextmanager
-def _no_interrupt() -> Iterator[None]:
-    """Hold Ctrl-C back while files are moved, so that either all are in place or none."""
+def _signals_held() -> Iterator[None]:
+    """Hold signals back that stop the command, so that either all files are in place or none."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    held: list[int] = []
+
+    def hold(number: int, _frame: FrameType | None) -> None:
+        held.append(number)
+
+    before = {}
     try:
+        for number in _STOPS:
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, hold)
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in held:
+            signal.raise_signal(number)

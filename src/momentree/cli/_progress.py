@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from momentree._logging import heard
+from momentree.cli._screen import printable, say
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -51,11 +52,13 @@ class Progress:
         start = time.perf_counter()
         if self._live:
             from rich.console import Console
+            from rich.text import Text
 
             console = Console(stderr=True, highlight=False)
             spinner = "dots" if (console.encoding or "").lower().startswith("utf") else "line"
+            first = Text(f"{printable(text)} ...")
             with (
-                console.status(f"{text} ...", spinner=spinner, spinner_style="cyan") as status,
+                console.status(first, spinner=spinner, spinner_style="cyan") as status,
                 heard(_LOGGER, _Teller(self.tell)),
             ):
                 self._status = status
@@ -64,19 +67,18 @@ class Progress:
                 finally:
                     self._status = None
         elif self._verbose:
-            with heard(_LOGGER, _Teller(lambda message: self._line(f"  {message}"))):
+            with heard(_LOGGER, _Teller(lambda message: say(f"  {message}"))):
                 yield
-            self._line(f"{text}: {seconds(time.perf_counter() - start)}")
+            say(f"{text}: {seconds(time.perf_counter() - start)}")
         else:
             yield
 
     def tell(self, message: str) -> None:
         """Show a message on a terminal in place of the name of the stage, until the next one."""
         if self._status is not None:
-            self._status.update(f"{message} ...")
+            from rich.text import Text
 
-    def _line(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+            self._status.update(Text(f"{printable(message)} ..."))
 
 
 def _is_lively_terminal() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,8 @@ from typing import Any
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
+
+from momentree.cli._screen import CONTROL
 
 __all__ = [
     "BAR_WIDTH",
@@ -41,6 +44,7 @@ DEEP = 4
 # Each branch at this depth has a colour of its own.
 _COLOUR_DEPTH = 2
 _BRANCH_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
+_BREAK = re.compile("[\t-\r\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True)
@@ -71,15 +75,11 @@ def style_of(console: Console) -> Style:
 def stdout_console() -> Console:
     """Return a console on stdout: colours on a terminal only, at most 120 columns."""
     is_terminal = sys.stdout.isatty()
-    width = None
-    if not is_terminal:
-        columns = os.environ.get("COLUMNS", "")
-        width = int(columns) if columns.isdigit() and int(columns) > 0 else _PIPE_WIDTH
     console = Console(
         highlight=False,
         markup=False,
         emoji=False,
-        width=width,
+        width=None if is_terminal or os.environ.get("COLUMNS") else _PIPE_WIDTH,
         no_color=True if os.environ.get("NO_COLOR") else None,
         force_terminal=None if is_terminal else False,
     )
@@ -89,6 +89,8 @@ def stdout_console() -> Console:
 
 def print_text(console: Console, text: Text) -> None:
     """Print lines that are already laid out, without wrapping them again."""
+    text = text.copy()
+    text.plain = CONTROL.sub(lambda match: "\n" if match[0] == "\n" else "\ufffd", text.plain)
     with console.capture() as capture:
         console.print(text, no_wrap=True, overflow="ignore", crop=False, end="")
     # Not through the console: it answers a closed pipe in its own way.
@@ -196,7 +198,8 @@ def _count(number: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Shorten a text to a width in cells, at a space where there is one."""
+    """Shorten a text to a width in cells, at a space where there is one; on one line."""
+    text = _BREAK.sub(" ", text)
     if cell_len(text) <= width:
         return text
     while text and cell_len(text) > max(0, width - 3):
@@ -208,7 +211,7 @@ def cut(text: str, width: int) -> str:
 def _fit(words: Sequence[str], width: int) -> str:
     """Join as many whole words as fit; the first is shortened when even it does not."""
     line = ""
-    for word in words:
+    for word in (_BREAK.sub(" ", word) for word in words):
         longer = f"{line}, {word}" if line else word
         if cell_len(longer) > width:
             break

@@ -29,7 +29,7 @@ def run(job: _work.Job, parameters: Mapping[str, Any]) -> None:
     )
     with job.progress.stage("writing"), outputs.writing() as write:
         write("--output", lambda path: _work.write_report(path, summary))
-        write("--csv", lambda path: _work.write_assignments(path, tree, corpus))
+        write("--csv", lambda path: _work.write_assignments(path, tree, job))
         write("--json", lambda path: _work.write_json(path, _json_content(tree, summary)))
         write(job.save_option, lambda path: _work.save(path, tree, corpus))
     if not job.quiet:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
 from momentree.cli._output import Outputs
 from momentree.cli._progress import Progress, seconds
+from momentree.cli._screen import one_line, printable, say, show
+from momentree.cli._tables import Table
 from momentree.cli._terminal import draw_topics, print_text, stdout_console
 from momentree.exceptions import InvalidParameterError, ReadError
 
@@ -34,7 +34,6 @@ __all__ = [
     "decimals",
     "grow_tree",
     "list_files",
-    "print_csv",
     "read_order",
     "save",
     "show_topics",
@@ -42,7 +41,6 @@ __all__ = [
     "tell",
     "wrapped",
     "write_assignments",
-    "write_csv",
     "write_json",
     "write_report",
 ]
@@ -63,6 +61,8 @@ class Job:
         Heading of what is shown; the name of the input by default.
     order : Series or None
         By what they stand in the chart of shares.
+    escape_formulas : bool
+        Whether the table of documents is safe to open in a spreadsheet.
     outputs : Outputs
         The files.
     save_option : str
@@ -76,6 +76,7 @@ class Job:
     corpus: Corpus
     title: str | None
     order: pd.Series[Any] | None
+    escape_formulas: bool
     outputs: Outputs
     save_option: str
     progress: Progress
@@ -85,7 +86,7 @@ class Job:
 def tell(message: str, *, quiet: bool) -> None:
     """Note something on stderr that the user should know but that stops nothing."""
     if not quiet:
-        print(f"momentree: note: {' '.join(message.split())}", file=sys.stderr, flush=True)
+        say(f"momentree: note: {one_line(message)}")
 
 
 def grow_tree(
@@ -177,7 +178,7 @@ def show_topics(summary: Mapping[str, Any], took: float, remarks: Iterable[str] 
     n, one, many = summary["n_leaves"], "leaf", "leaves"
     if summary["kind"] == "flat":
         one, many = "topic", "topics"
-    text.append(str(summary["title"]), style="bold")
+    text.append(one_line(summary["title"]), style="bold")
     text.append(
         f": {summary['n_documents']:,} documents, {summary['n_features']:,} words, "
         f"{n} {one if n == 1 else many}, {seconds(took)}\n\n"
@@ -208,7 +209,7 @@ def wrapped(text: Text, console: Console) -> Text:
 def list_files(outputs: Outputs) -> None:
     """Say which files were written."""
     if outputs.paths:
-        sys.stdout.write("\nWrote " + ", ".join(map(str, outputs.paths)) + "\n")
+        show("\nWrote " + ", ".join(map(printable, outputs.paths)) + "\n")
 
 
 def decimals(value: float) -> str:
@@ -242,16 +243,15 @@ def assignments(
 
 
 def write_assignments(
-    path: Path,
-    model: TopicTree | FlatModel,
-    corpus: Corpus,
-    proba: NDArray[np.float64] | None = None,
+    path: Path, model: TopicTree | FlatModel, job: Job, proba: NDArray[np.float64] | None = None
 ) -> None:
     """Write where each document belongs, with its id and known label, as a CSV file."""
+    corpus = job.corpus
     header, rows = assignments(model, corpus.X, proba)
     known = [corpus.ids] if corpus.labels is None else [corpus.ids, corpus.labels]
     table = ((*values, *row) for *values, row in zip(*known, rows, strict=True))
-    write_csv(path, ["id", *["label"][: len(known) - 1], *header], table)
+    header = ["id", *["label"][: len(known) - 1], *header]
+    Table(header, table, job.escape_formulas).write(path)
 
 
 def write_report(path: Path, summary: Mapping[str, Any]) -> None:
@@ -265,19 +265,6 @@ def save(path: Path, model: TopicTree | FlatModel, corpus: Corpus) -> None:
     """Write a model with the way its words are counted."""
     config = None if corpus.vectorizer is None else corpus.vectorizer.to_dict()
     model.save(path, vectorizer_config=config)
-
-
-def print_csv(file: TextIO, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table as CSV to an open file."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-
-
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table as a CSV file, in UTF-8."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        print_csv(file, header, rows)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

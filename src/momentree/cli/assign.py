@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from momentree.cli._choices import given
 from momentree.cli._guard import guarded, in_options
+from momentree.cli._options import WRITING, EscapeFormulas
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
@@ -59,8 +59,13 @@ def assign(
     ],
     csv: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.csv", help="Write the table here instead of printing it."),
+        typer.Option(
+            metavar="FILE.csv",
+            help="Write the table here instead of printing it.",
+            rich_help_panel=WRITING,
+        ),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     text_column: Annotated[
         str | None, typer.Option(metavar="NAME", help="Column with the text (else guessed).")
     ] = None,
@@ -130,6 +135,8 @@ def assign(
     from momentree.cli import _work
     from momentree.cli._output import Outputs
     from momentree.cli._progress import Progress
+    from momentree.cli._screen import show
+    from momentree.cli._tables import Table
 
     outputs = Outputs(path for path in (model, source, vocabulary) if path is not None)
     outputs.add("--csv", csv, (".csv",))
@@ -165,16 +172,16 @@ def assign(
         )
         is_tree = hasattr(loaded, "tree_")
         places = f"{loaded.n_leaves_} leaves" if is_tree else f"{len(loaded.weights_)} topics"
-    header = ["id", *header]
     rows = [(i, *row) for i, row in zip(ids, found, strict=True)]
+    table = Table(["id", *header], rows, escape_formulas)
     if csv is None:
-        _work.print_csv(sys.stdout, header, rows)
+        table.print()
         return
     with outputs.writing() as write:
-        write("--csv", lambda path: _work.write_csv(path, header, rows))
+        write("--csv", table.write)
     if not quiet:
         what = "records" if of_records else "documents"
-        typer.echo(f"Assigned {len(rows):,} {what} to {places}.")
+        show(f"Assigned {len(rows):,} {what} to {places}.\n")
         _work.list_files(outputs)
 
 

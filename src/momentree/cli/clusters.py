@@ -7,10 +7,19 @@ from typing import Annotated
 
 import typer
 
-from momentree.cli._choices import Empty, given, parse_leaves
+from momentree.cli._choices import Empty, check_table, given, parse_leaves
 from momentree.cli._edits import read_edits
 from momentree.cli._guard import guarded, in_options
-from momentree.cli._options import READING, WRITING, Output, Quiet, Separator, Title, Verbose
+from momentree.cli._options import (
+    READING,
+    WRITING,
+    EscapeFormulas,
+    Output,
+    Quiet,
+    Separator,
+    Title,
+    Verbose,
+)
 from momentree.exceptions import InvalidParameterError
 
 __all__ = ["EXAMPLES", "clusters"]
@@ -251,6 +260,7 @@ def clusters(
             rich_help_panel=WRITING,
         ),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     json: Annotated[
         Path | None,
         typer.Option(
@@ -284,6 +294,7 @@ def clusters(
     if include_records and output is None:
         message = "--include-records is for the report: add --output FILE.html."
         raise InvalidParameterError(message)
+    check_table(escape_formulas=escape_formulas, csv=csv)
     mapping = Path(rollup) if rollup is not None and Path(rollup).is_file() else None
     outputs = Outputs(path for path in (source, names, mapping) if path is not None)
     outputs.add("--output", output, (".html", ".htm"))
@@ -326,6 +337,7 @@ def clusters(
             edits=edits,
             stability=stability,
             include_records=include_records,
+            escape_formulas=escape_formulas,
             min_cell=min_cell,
             title=title,
             outputs=outputs,

@@ -32,6 +32,7 @@ def demo(
     from momentree.cli import _work
     from momentree.cli._output import Outputs
     from momentree.cli._progress import Progress
+    from momentree.cli._screen import show
 
     progress = Progress(quiet=quiet, verbose=verbose)
     outputs = Outputs()
@@ -49,6 +50,4 @@ def demo(
         write("--output", lambda path: write_html(summary, path))
     if not quiet:
         _work.show_topics(summary, took)
-        typer.echo(
-            f"\nThe report is in {output}. Open it in a browser: {output.resolve().as_uri()}"
-        )
+        show(f"\nThe report is in {output}. Open it in a browser: {output.resolve().as_uri()}\n")

@@ -11,6 +11,7 @@ from momentree.cli._choices import (
     Damping,
     Growth,
     Weighting,
+    check_table,
     check_together,
     flat_parameters,
     parse_concentration,
@@ -19,7 +20,16 @@ from momentree.cli._choices import (
     read_model_option,
 )
 from momentree.cli._guard import guarded
-from momentree.cli._options import READING, WRITING, Output, Quiet, Separator, Title, Verbose
+from momentree.cli._options import (
+    READING,
+    WRITING,
+    EscapeFormulas,
+    Output,
+    Quiet,
+    Separator,
+    Title,
+    Verbose,
+)
 
 if TYPE_CHECKING:
     from momentree.datasets import Corpus
@@ -235,6 +245,7 @@ def topics(
             metavar="FILE.csv", help="Leaf or topic of each document.", rich_help_panel=WRITING
         ),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     json: Annotated[
         Path | None,
         typer.Option(metavar="FILE.json", help="The tree or the topics.", rich_help_panel=WRITING),
@@ -260,6 +271,7 @@ def topics(
 
     target = read_model_option(model or (), save)
     check_together(context, flat=flat, model=target.model)
+    check_table(escape_formulas=escape_formulas, csv=csv)
     outputs = Outputs(path for path in (source, vocabulary, stop_words) if path is not None)
     outputs.add("--output", output, (".html", ".htm"))
     outputs.add("--csv", csv, (".csv",))
@@ -291,7 +303,16 @@ def topics(
         )
     for message in corpus.skipped:
         _work.tell(message, quiet=quiet)
-    job = _work.Job(corpus, title, places, outputs, target.option, progress, quiet=quiet)
+    job = _work.Job(
+        corpus=corpus,
+        title=title,
+        order=places,
+        escape_formulas=escape_formulas,
+        outputs=outputs,
+        save_option=target.option,
+        progress=progress,
+        quiet=quiet,
+    )
     if flat:
         parameters = flat_parameters(
             context,

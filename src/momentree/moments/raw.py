@@ -26,8 +26,8 @@ class RawMoments(SampleMeans):
         Non-negative values.
     row_weights : ndarray of shape (3, n)
         v three times.
-    unit : float, default=0.0
-        Zero: nothing is corrected for.
+    unit : float, default=1.0
+        Zero, as from `from_data`, corrects for nothing.
 
     Notes
     -----

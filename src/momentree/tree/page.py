@@ -7,7 +7,6 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._files import whole_file
 from momentree._validation import check_values
 from momentree.exceptions import InvalidDataError
 
@@ -120,9 +120,10 @@ def _report() -> Any:
 
 
 def _written(summary: dict[str, Any], path: str | PathLike[str] | None) -> str:
-    if path is not None:
-        _report().write_html(summary, Path(path))
     page: str = _report().render_html(summary)
+    if path is not None:
+        with whole_file(path) as file:
+            file.write(page.encode("utf-8"))
     return page
 
 
