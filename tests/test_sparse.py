@@ -182,6 +182,8 @@ def test_values_that_are_no_numbers_are_refused(dtype):
     X.data = np.zeros(X.nnz, dtype)
     with pytest.raises(InvalidDataError, match="expected numbers"):
         mt.TopicTree(2).fit(X)
+    with pytest.raises(InvalidDataError):
+        mt.TopicTree(2).fit(np.zeros((60, 12), dtype))
 
 
 @pytest.mark.parametrize("value", [5e-324, 1e-40])

@@ -101,11 +101,14 @@ def as_csr(X: Any) -> Any:
     Raises
     ------
     InvalidDataError
-        As :func:`check_structure`.
+        As :func:`check_structure`, and if the values are no real numbers.
     """
     check_structure(X)
-    dtype = getattr(X, "dtype", None)
-    if dtype is not None and dtype.kind == "f" and dtype.itemsize not in (4, 8):
+    X = X if sp.issparse(X) else np.asarray(X)
+    if X.dtype.kind not in "biuf":
+        msg = f"the matrix holds values of type {X.dtype}; expected real numbers"
+        raise InvalidDataError(msg)
+    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
         with np.errstate(over="ignore"):  # an infinity is refused where values are checked
             X = X.astype(np.float64)  # compiled code knows neither half nor extended precision
     if not isinstance(X, sp.csr_array):
