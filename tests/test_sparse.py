@@ -111,7 +111,7 @@ def test_arrays_of_one_matrix_that_differ_in_type_are_brought_together():
     np.testing.assert_array_equal(Y.toarray(), sound().toarray())
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble, ">f8"])
 def test_floats_without_compiled_kernels_become_double(dtype):
     assert as_csr(sound().toarray().astype(dtype)).dtype == np.float64
 

@@ -108,6 +108,8 @@ def as_csr(X: Any) -> Any:
     if X.dtype.kind not in "biuf":
         msg = f"the matrix holds values of type {X.dtype}; expected real numbers"
         raise InvalidDataError(msg)
+    if not X.dtype.isnative:
+        X = X.astype(X.dtype.newbyteorder("="))
     if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
         with np.errstate(over="ignore"):  # an infinity is refused where values are checked
             X = X.astype(np.float64)  # compiled code knows neither half nor extended precision

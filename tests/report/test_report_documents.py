@@ -119,3 +119,11 @@ def test_words_of_a_row_start_with_the_most_telling(case):
     words = words_of_row(row, node, case.estimator.tree_.center, case.estimator.vocabulary_)
     assert words.split(" ")[0].startswith("engine")
     assert words_of_row(row * 0, node, case.estimator.tree_.center, case.estimator.vocabulary_)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8])
+def test_words_of_a_row_do_not_depend_on_the_type_of_counts(case, dtype):
+    root, vocabulary = case.estimator.tree_, case.estimator.vocabulary_
+    row = (case.X[[0]] > 0).astype(np.int64)
+    whole = words_of_row(row, root.children[0], root.center, vocabulary)
+    assert words_of_row(row.astype(dtype), root.children[0], root.center, vocabulary) == whole

@@ -106,7 +106,8 @@ def words_of_row(
     str
         Words separated by commas, each with its count when above 1, at most 24 words.
     """
-    counts, columns = row.data, row.indices
+    # Not as they are: unsigned counts wrap where their sign is turned.
+    counts, columns = row.data.astype(np.float64), row.indices
     evidence = counts * _log_lift(node.center, base)[columns]
     order = np.lexsort((columns, -counts, -evidence))[:24]
     return ", ".join(
