@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["as_csr", "check_structure"]
+__all__ = ["as_csr", "check_numbers", "check_structure"]
 
 
 def check_structure(X: Any) -> None:
@@ -84,6 +84,24 @@ def _refuse(what: str) -> None:
     raise InvalidDataError(msg)
 
 
+def check_numbers(X: Any) -> None:
+    """Refuse a matrix of anything but real numbers, such as dates or bytes.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix or array}
+        A matrix.
+
+    Raises
+    ------
+    InvalidDataError
+        With the type of its values.
+    """
+    if X.dtype.kind not in "biuf":
+        msg = f"the matrix holds values of type {X.dtype}; expected real numbers"
+        raise InvalidDataError(msg)
+
+
 def as_csr(X: Any) -> Any:
     """Return a sparse or dense matrix as a CSR array that compiled code can work on.
 
@@ -105,9 +123,7 @@ def as_csr(X: Any) -> Any:
     """
     check_structure(X)
     X = X if sp.issparse(X) else np.asarray(X)
-    if X.dtype.kind not in "biuf":
-        msg = f"the matrix holds values of type {X.dtype}; expected real numbers"
-        raise InvalidDataError(msg)
+    check_numbers(X)
     if not X.dtype.isnative:
         X = X.astype(X.dtype.newbyteorder("="))
     if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):

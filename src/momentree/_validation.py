@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from momentree._sparse import as_csr, check_structure
+from momentree._sparse import as_csr, check_numbers, check_structure
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
 __all__ = [
@@ -159,7 +159,9 @@ def check_table(X: Any) -> Any:
     """
     _check_received(X)
     with _own_errors():
-        return check_array(X, **_CHECKS)
+        X = check_array(X, **_CHECKS)
+    check_numbers(X)
+    return X
 
 
 def _check_received(X: Any) -> None:

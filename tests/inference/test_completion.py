@@ -40,3 +40,10 @@ def test_words_that_no_topic_has_are_impossible():
     p = LDAParameters(np.ones(1), np.array([[1.0], [0.0]]))
     found = completion_log_likelihood(RowBlocks(sp.csr_array([[1, 1]])), p, np.ones((1, 1)))
     assert found[0] == -np.inf
+
+
+@pytest.mark.parametrize("count", [2.0**53, 1e30])
+def test_counts_too_large_for_a_coin_are_halved(count):
+    first, second = split_words(sp.csr_array([[count, 3.0]]), np.random.RandomState(0))
+    assert first[0, 0] == pytest.approx(count / 2, rel=1e-6)
+    np.testing.assert_array_equal((first + second).toarray(), [[count, 3.0]])

@@ -83,3 +83,12 @@ def test_coherence_refuses(coherence):
         coherence([[0, 5]], np.ones((2, 3)))
     with pytest.raises(InvalidDataError, match="expected"):
         coherence([0, 1], np.ones((2, 3)))
+
+
+def test_documents_may_be_a_list_and_topics_must_be_of_one_length():
+    X = [[1, 2, 0], [3, 1, 0], [0, 0, 1]]
+    np.testing.assert_array_equal(
+        npmi_coherence([[0, 1]], X), npmi_coherence([[0, 1]], np.array(X))
+    )
+    with pytest.raises(InvalidDataError, match="top_words"):
+        umass_coherence([[0, 1], [2]], X)

@@ -142,3 +142,8 @@ def test_bad_input_is_named():
         bernoulli_bias_bounds([[0, 3]])
     with pytest.raises(InvalidDataError, match="probabilities"):
         bernoulli_bias([1.0], [[2.0]])
+
+
+def test_no_features_have_no_bias():
+    found = bernoulli_bias([0.5, 0.5], np.empty((2, 0)))
+    assert found.m2.shape == (0,)

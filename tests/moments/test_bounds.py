@@ -165,3 +165,8 @@ def test_bad_epsilon_is_named():
             required_samples(epsilon, 0.1, 10)
     with pytest.raises(InvalidDataError, match="no document has 3 words"):
         required_samples(0.1, 0.1, 2, order=3)
+
+
+def test_lengths_that_are_no_longer_whole_numbers_are_refused():
+    with pytest.raises(InvalidDataError, match="whole numbers from 0"):
+        moment_error_bound([1e300], 0.1, order=3)

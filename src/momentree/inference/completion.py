@@ -15,6 +15,9 @@ __all__ = ["completion_log_likelihood", "split_words"]
 
 Floats = NDArray[np.float64]
 
+LARGEST = 2.0**53
+"""Above this not every whole number is a float."""
+
 
 def split_words(X: Any, random_state: np.random.RandomState) -> tuple[Any, Any]:
     """Put each word of each document into one of two halves, by the toss of a coin.
@@ -42,7 +45,10 @@ def split_words(X: Any, random_state: np.random.RandomState) -> tuple[Any, Any]:
     """
     data = X.data.astype(np.float64)
     whole = np.floor(data)
-    first = random_state.binomial(whole.astype(np.int64), 0.5)
+    # Counts too large for the coin are halved: what it would change is below their last digit.
+    many = whole > LARGEST
+    first = random_state.binomial(np.where(many, 0, whole).astype(np.int64), 0.5)
+    first = np.where(many, 0.5 * whole, first)
     first = first + random_state.randint(0, 2, size=len(data)) * (data - whole)
     halves = []
     for part in (first, data - first):

@@ -62,7 +62,8 @@ def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
 
     tail = (1.0 - confidence) / 2.0
     p = np.asarray(share, dtype=np.float64)
-    whole = np.where(n > 0, np.maximum(np.rint(n), 1.0), np.nan)
+    # Beyond 2^53 numbers are no longer whole, and quantiles are not found; the share is certain.
+    whole = np.where(n > 0, np.clip(np.rint(n), 1.0, 2.0**53), np.nan)
     out = np.stack([binom.ppf(q, whole, p) / whole for q in (tail, 1.0 - tail)], axis=-1)
     none, all_ = (p == 0.0) & (n > 0), (p == 1.0) & (n > 0)
     out[none] = np.stack([np.zeros(none.sum()), betaincinv(1.0, whole[none], 1.0 - tail)], axis=-1)

@@ -154,6 +154,7 @@ def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:
     >>> umass_coherence([[0, 1], [0, 2]], X).round(3)
     array([ 0.405, -0.693])
     """
+    X = check_table(X)
     words, together = _document_counts(top_words, X)
     L = words.shape[1]
     out = np.zeros(len(words))
@@ -204,6 +205,7 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
     >>> npmi_coherence([[0, 1], [0, 2]], X).round(3)
     array([ 1., -1.])
     """
+    X = check_table(X)
     words, together = _document_counts(top_words, X)
     n = X.shape[0]
     out = np.zeros(len(words))
@@ -220,7 +222,8 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
 
 def _document_counts(top_words: ArrayLike, X: Any) -> tuple[NDArray[np.intp], Floats]:
     """Return the words renumbered, and in how many documents each pair of them occurs."""
-    X = sp.csc_array(check_table(X))
+    X = sp.csc_array(X)
+    as_floats("top_words", top_words)
     table = np.asarray(top_words)
     if table.ndim != 2 or table.dtype.kind not in "iu":
         msg = (

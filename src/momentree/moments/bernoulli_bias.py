@@ -205,10 +205,10 @@ def _collected(
         squares += float(np.square(bias).sum())
     return BernoulliBias(
         m2,
-        float(m2.max()),
+        float(m2.max(initial=0.0)),
         float(np.linalg.norm(m2)) / math.sqrt(raw) if raw else 0.0,
         m3,
         pairs,
-        float(pairs.max()),
+        float(pairs.max(initial=0.0)),
         math.sqrt(float(m3 @ m3) + 3.0 * squares),
     )

@@ -18,6 +18,8 @@ Version = Literal["thesis", "paper"]
 
 MOST = 1e100
 """Square root of a number of documents beyond any use."""
+LONGEST = 2.0**53
+"""Words of a document; above this not every whole number is a float."""
 
 
 def moment_error_bound(
@@ -203,8 +205,8 @@ def required_samples(
 def _checked(lengths: ArrayLike, order: int) -> NDArray[np.float64]:
     """Return the lengths of all documents, as float."""
     c = as_floats("lengths", lengths)
-    if c.ndim != 1 or not (np.isfinite(c) & (c >= 0) & (c == np.floor(c))).all():
-        msg = f"lengths={lengths!r}; expected a list of whole numbers of at least 0"
+    if c.ndim != 1 or not ((c >= 0) & (c <= LONGEST) & (c == np.floor(c))).all():
+        msg = f"lengths={lengths!r}; expected a list of whole numbers from 0 to {LONGEST:g}"
         raise InvalidDataError(msg)
     if not (c >= order).any():
         msg = f"no document has {order} words, so moments of order {order} do not exist"
