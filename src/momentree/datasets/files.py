@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
+from momentree._limits import Bounded
 from momentree.exceptions import InvalidParameterError, ReadError
 
 __all__ = ["check_encoding", "check_exists", "open_bytes", "open_text", "suffix"]
@@ -131,7 +132,8 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
     Raises
     ------
     ReadError
-        If it cannot be opened or read, also inside the ``with`` block.
+        If it cannot be opened or read, or unfolds to far more than a file of its size may, also
+        inside the ``with`` block.
     """
     try:
         with path.open("rb") as raw:
@@ -139,7 +141,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             raw.seek(0)
             if start == _GZIP:
                 with gzip.GzipFile(fileobj=raw) as file:
-                    yield cast(BinaryIO, file)
+                    yield cast(BinaryIO, io.BufferedReader(Bounded(cast(BinaryIO, file), path)))
             else:
                 yield raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
