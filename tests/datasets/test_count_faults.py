@@ -297,7 +297,7 @@ def test_a_matrix_without_vocabulary_is_refused(tmp_path, name):
     FORMS[name](tmp_path / name, COUNTS)
     with pytest.raises(ReadError, match=r"no file names their words: put vocab.txt"):
         read_counts(tmp_path / name)
-    with pytest.raises(ReadError, match=r"cannot read .*words.txt: No such file"):
+    with pytest.raises(ReadError, match=r"cannot read .*words.txt: there is no such file"):
         read_counts(tmp_path / name, vocabulary=tmp_path / "words.txt")
 
 

@@ -266,5 +266,5 @@ def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
         return find(*arguments, **options)
 
     monkeypatch.setattr(_record_files, "find_separator", find_and_remove)
-    with pytest.raises(ReadError, match=r"cannot read .*t\.csv: No such file"):
+    with pytest.raises(ReadError, match=r"cannot read .*t\.csv: there is no such file"):
         read_records(file, **ALL)

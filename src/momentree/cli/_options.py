@@ -5,10 +5,19 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["READING", "WRITING", "Output", "Quiet", "Separator", "Title", "Verbose"]
+__all__ = ["READING", "WRITING", "Output", "Quiet", "Separator", "Title", "Verbose", "input_path"]
 
 READING = "Reading"
 WRITING = "Output (existing files are replaced)"
+
+
+def input_path(text: str) -> Path:
+    """Read the path of an input; an empty one, as of an unset variable, is no current folder."""
+    if not text:
+        message = "the path is empty; give a file or folder ('.' is the current folder)"
+        raise typer.BadParameter(message)
+    return Path(text)
+
 
 Separator = Annotated[
     str | None,

@@ -35,7 +35,8 @@ class Outputs:
     """
 
     def __init__(self, inputs: Iterable[Path] = ()) -> None:
-        self._taken = {path.resolve(): f"the input {path}" for path in inputs}
+        # A loop of links has no end to resolve to; the reader of the input refuses it.
+        self._taken = {Path(os.path.realpath(path)): f"the input {path}" for path in inputs}
         self._targets: dict[str, Path] = {}
         self._shown: dict[str, Path] = {}
         self._streams: set[str] = set()

@@ -10,7 +10,16 @@ import typer
 from momentree.cli._choices import Empty, given, parse_leaves
 from momentree.cli._edits import read_edits
 from momentree.cli._guard import guarded, in_options
-from momentree.cli._options import READING, WRITING, Output, Quiet, Separator, Title, Verbose
+from momentree.cli._options import (
+    READING,
+    WRITING,
+    Output,
+    Quiet,
+    Separator,
+    Title,
+    Verbose,
+    input_path,
+)
 from momentree.exceptions import InvalidParameterError
 
 __all__ = ["EXAMPLES", "clusters"]
@@ -45,6 +54,7 @@ def clusters(
         Path,
         typer.Argument(
             metavar="TABLE",
+            parser=input_path,
             help="A CSV, TSV, Parquet, Excel or OpenDocument table: a row for each record with its "
             "codes in one cell, in several columns or as columns of 0 and 1; or a row for each "
             "code of a record.",
@@ -183,6 +193,7 @@ def clusters(
         Path | None,
         typer.Option(
             metavar="FILE",
+            parser=input_path,
             help="Names of codes: a table with columns code and name.",
             rich_help_panel=CODES,
         ),

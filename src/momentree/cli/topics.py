@@ -19,7 +19,16 @@ from momentree.cli._choices import (
     read_model_option,
 )
 from momentree.cli._guard import guarded
-from momentree.cli._options import READING, WRITING, Output, Quiet, Separator, Title, Verbose
+from momentree.cli._options import (
+    READING,
+    WRITING,
+    Output,
+    Quiet,
+    Separator,
+    Title,
+    Verbose,
+    input_path,
+)
 
 if TYPE_CHECKING:
     from momentree.datasets import Corpus
@@ -58,6 +67,7 @@ def topics(
         Path,
         typer.Argument(
             metavar="INPUT",
+            parser=input_path,
             help="A folder of text files, a CSV, TSV, JSON Lines or Parquet file, or word counts: "
             "UCI bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
         ),
@@ -172,7 +182,10 @@ def topics(
     vocabulary: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Words of a matrix of counts, one a line.", rich_help_panel=READING
+            metavar="FILE",
+            parser=input_path,
+            help="Words of a matrix of counts, one a line.",
+            rich_help_panel=READING,
         ),
     ] = None,
     language: Annotated[
@@ -186,7 +199,10 @@ def topics(
     stop_words: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="More words to leave out, one a line.", rich_help_panel=WORDS
+            metavar="FILE",
+            parser=input_path,
+            help="More words to leave out, one a line.",
+            rich_help_panel=WORDS,
         ),
     ] = None,
     min_df: Annotated[

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from momentree._files import check_readable
 from momentree._limits import check_unfolded
 from momentree._validation import check_counts
 from momentree.datasets._count_formats import READERS, count_format
@@ -183,7 +184,7 @@ def _name_columns(
 ) -> tuple[sp.csr_array[Any], list[str]]:
     d = X.shape[1]
     if isinstance(vocabulary, str | os.PathLike):
-        source = Path(vocabulary)
+        source = check_readable(vocabulary)
     elif vocabulary is None:
         found = _beside(path, VOCABULARY_NAMES)
         if found is None and raw.words is not None:
@@ -260,7 +261,7 @@ def _row_names(
             msg = f"{len(values)} {what} were given for {n} documents; give one for each"
             raise InvalidDataError(msg)
         return values
-    source = _beside(path, names) if given is None else Path(given)
+    source = _beside(path, names) if given is None else check_readable(given)
     if source is None:
         return None
     values = [line.strip() for line in _lines(source, encoding)]
