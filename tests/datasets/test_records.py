@@ -32,7 +32,9 @@ def test_forms_are_told_apart(tmp_path, form):
     assert "no code in fewer than 5 records" in records.notes
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     st.lists(
         st.sets(st.sampled_from([f"{c}{i}" for c in "ABV" for i in range(4)]), max_size=6),
