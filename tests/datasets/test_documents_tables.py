@@ -265,7 +265,7 @@ def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
     monkeypatch.setattr("pathlib.Path.open", vanish)
-    with pytest.raises(ReadError, match=r"t\.csv: there is no such file"):
+    with pytest.raises(ReadError, match=r"t\.csv: No such file"):
         read_documents(path)
 
 

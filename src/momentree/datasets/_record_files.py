@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from momentree.datasets._parquet import check_content, open_parquet
 from momentree.datasets._record_heads import (
     HEAD_ROWS,
     check_head,
@@ -133,19 +134,12 @@ def _line_of_row(path: Path, separator: str, encoding: str, number: int, skip: i
 
 
 def _read_parquet(path: Path) -> Table:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
-    try:
-        with path.open("rb") as raw:
-            table = pq.read_table(raw)
+    with open_parquet(path) as file:
+        table = file.read()
+        check_content(path, table)
         names = checked_names(path, table.column_names)
         columns = {name: _strings(table.column(j)) for j, name in enumerate(names)}
-    except (pa.ArrowException, OSError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        msg = f"cannot read {path} as Parquet: {reason}"
-        raise ReadError(msg) from error
-    numbers = {name: _numbers(table.column(j)) for j, name in enumerate(names)}
+        numbers = {name: _numbers(table.column(j)) for j, name in enumerate(names)}
     return Table(path, columns, table.num_rows, lambda row: f"row {row + 1:,}", numbers=numbers)
 
 
