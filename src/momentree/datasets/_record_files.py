@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from momentree.datasets._parquet import check_content, open_parquet
@@ -103,16 +104,25 @@ def _read_text(path: Path, encoding: str, separator: str | None, skip: int) -> T
     ):
         skip_lines(file, skip)
         # All as strings: a code such as "00845" must keep its zeros.
+        # As plain objects: columns of pandas' own strings take long where there are many.
         frame = pd.read_csv(
-            file, sep=used, dtype=str, na_filter=False, index_col=False, header=None, engine="c"
+            file,
+            sep=used,
+            dtype=object,
+            na_filter=False,
+            index_col=False,
+            header=None,
+            engine="c",
+            low_memory=False,
         )
-    names = checked_names(path, frame.iloc[0].fillna("").tolist())
-    rows = frame.iloc[1:]
+    cells = frame.to_numpy()
+    names = checked_names(path, [name if isinstance(name, str) else "" for name in cells[0]])
+    rows = cells[1:]
 
     def line(row: int) -> str:
         return _line_of_row(path, used, encoding, row + 1, skip)
 
-    columns = {name: rows[j] for j, name in enumerate(names)}
+    columns = {name: rows[:, j] for j, name in enumerate(names)}
     return Table(path, columns, len(rows), line)
 
 
@@ -188,7 +198,7 @@ def _read_excel(path: Path, sheet: str | None, skip: int) -> Table:
     columns, fractions = {}, {}
     for j, name in enumerate(names):
         column = [row[j] for row in rows[1:]]
-        columns[name] = pd.Series([_as_written(cell) for cell in column], dtype=str)
+        columns[name] = np.array([_as_written(cell) for cell in column], dtype=object)
         floats = [cell for cell in column if isinstance(cell, float)]
         fractions[name] = 0 if all(map(float.is_integer, floats)) else len(floats)
     notes = (

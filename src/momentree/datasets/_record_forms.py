@@ -120,7 +120,8 @@ def find_layout(
     chosen = bool(codes)
     form = ""
     if not chosen:
-        rest = [name for name in table.names if name not in {*taken, *outcomes}]
+        used = {*taken, *outcomes}
+        rest = [name for name in table.names if name not in used]
         form, codes, more = _guess_codes(table, sample, rest)
         notes += more
     elif _mostly_binary([value for name in codes for value in sample[name]]):
@@ -131,7 +132,8 @@ def find_layout(
         single = not form and _single(sample[codes[0]])
         form = form or ("long" if single else "lists")
         return Layout(form, union_by, True, codes, outcomes, chosen, notes)
-    others = [name for name in table.names if name not in {*codes, *outcomes}]
+    used = {*codes, *outcomes}
+    others = [name for name in table.names if name not in used]
     if form:
         key = id_column or _unique_id(table, others)
         _refuse_ids(table, sample, outcomes, alone=False)
@@ -143,7 +145,7 @@ def find_layout(
         if id_column is not None:
             notes.append(f"took column {id_column!r} for the ids of records")
     _refuse_ids(table, sample, outcomes, alone=single and id_column is None)
-    joined = id_column is not None and not table.columns[id_column].is_unique
+    joined = id_column is not None and not table.is_unique(id_column)
     form = "long" if joined and single else "lists"
     return Layout(form, id_column, joined, codes, outcomes, chosen, notes)
 
@@ -171,7 +173,7 @@ def _found_id(
     ids = [name for name in ids if name not in rows]
     if not ids and single:
         ids = [name for name in open_to_doubt if may_be_id(name) and _long(sample[name])]
-    unique = [name for name in ids if table.columns[name].is_unique]
+    unique = [name for name in ids if table.is_unique(name)]
     if unique and not single:
         return unique[0]
     repeated = [name for name in ids if name not in unique]
@@ -255,7 +257,7 @@ def _is_own_id(table: Table, sample: dict[str, list[str]], name: str) -> bool:
     """Tell ids of single rows, and of patients."""
     if _is_binary(sample[name]):
         return False
-    return (is_id(name) and table.columns[name].is_unique) or is_of_patient(name)
+    return (is_id(name) and table.is_unique(name)) or is_of_patient(name)
 
 
 def _no_outcome(table: Table, name: str) -> str:
@@ -298,9 +300,11 @@ def _guess_codes(
     open_to_doubt = [name for name in rest if not is_id(name)]
     if not hinted and len(binary) >= 2 and 2 * len(binary) >= len(open_to_doubt):
         unique = _unique_id(table, rest)
-        ids = [n for n in rest if n != unique and is_id(n) and sample[n] and n not in binary]
+        no = {unique, *binary}
+        ids = [name for name in rest if name not in no and is_id(name) and sample[name]]
         notes = [f"left out {many(len(ids), 'column')} of ids: {some(ids)}"] if ids else []
-        return "wide", [name for name in rest if name not in {unique, *ids}], notes
+        no = {unique, *ids}
+        return "wide", [name for name in rest if name not in no], notes
     msg = (
         f"cannot tell which columns of {table.path} hold codes; its columns are "
         f"{listed(table.names)}{_why(rest, hinted, sample)}. Name them with code_columns (patterns "
@@ -342,8 +346,9 @@ def _matching(table: Table, argument: str, patterns: Sequence[str]) -> list[str]
 
 def _sample(table: Table, name: str) -> list[str]:
     """Return the first values that are not missing."""
-    first: Any = pd.Series(table.columns[name].iloc[:SAMPLE_ROWS], dtype=object).fillna("")
-    return [text for value in first.tolist() if (text := value.strip()).lower() not in MISSING]
+    first = table.columns[name][:SAMPLE_ROWS].tolist()
+    texts = (value.strip() for value in first if isinstance(value, str))
+    return [text for text in texts if text.lower() not in MISSING]
 
 
 def _mostly_binary(values: Sequence[str]) -> bool:
@@ -366,5 +371,5 @@ def _short(values: Sequence[str]) -> bool:
 
 
 def _unique_id(table: Table, names: Sequence[str]) -> str | None:
-    ids = [name for name in names if is_id(name) and table.columns[name].is_unique]
+    ids = [name for name in names if is_id(name) and table.is_unique(name)]
     return next(iter(sorted(ids, key=is_number_of_row)), None)

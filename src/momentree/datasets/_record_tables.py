@@ -45,7 +45,7 @@ class Table:
     """The columns of a file, and where its rows are."""
 
     path: Path
-    columns: Mapping[str, Any]
+    columns: Mapping[str, Any]  # arrays or Series of str; NaN or None where a cell is not there
     n_rows: int
     lines: Any  # from the number of a row to where it is, such as "line 3"
     notes: Sequence[str] = ()
@@ -60,22 +60,21 @@ class Table:
 
     def cells(self, name: str) -> Cells:
         """Return a column."""
-        import pyarrow as pa  # type: ignore[import-untyped]
-        import pyarrow.compute as pc  # type: ignore[import-untyped]
-
         index, found = pd.factorize(self.columns[name])
-        values = pa.array(found, pa.large_string())
+        before = np.asarray(found, dtype=object)
         if (index < 0).any():  # cells that are not there: -1 is the last value
-            values = pa.concat_arrays([values, pa.array([""], pa.large_string())])
-        stripped = pc.utf8_trim_whitespace(values)
-        rows = np.bincount(index % max(len(values), 1), minlength=len(values))
-        padded = pc.and_(pc.not_equal(values, stripped), pc.not_equal(stripped, ""))
-        again, unique = pd.factorize(stripped.to_numpy(zero_copy_only=False))
-        return Cells(
-            np.asarray(again)[index],
-            np.asarray(unique, dtype=object),
-            int(rows[padded.to_numpy(zero_copy_only=False)].sum()),
-        )
+            before = np.append(before, "")
+        texts = np.array([text.strip() for text in before], dtype=object)
+        changed = texts != before
+        if not changed.any():
+            return Cells(index % max(len(texts), 1), texts)
+        rows = np.bincount(index % len(texts), minlength=len(texts))
+        again, unique = pd.factorize(texts)
+        return Cells(again[index], unique, int(rows[changed & (texts != "")].sum()))
+
+    def is_unique(self, name: str) -> bool:
+        """Whether no two rows have the same value in a column."""
+        return len(pd.unique(self.columns[name])) == self.n_rows
 
     def place(self, name: str, row: int) -> str:
         """Say where a cell is, for an error."""
