@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -28,6 +29,7 @@ from momentree.exceptions import InvalidParameterError, ReadError
 
 __all__ = ["Layout", "as_names", "find_layout", "outcomes_among", "without"]
 
+_YES_OR_NO = ONES | ZEROS
 _NUMBERED = re.compile(r"(.*?)[_ .-]?\d+")
 _ROWS_OF_A_RECORD = 100
 """More rows of one value, in the mean, are no record."""
@@ -255,9 +257,8 @@ def _refuse_ids(
 
 def _is_own_id(table: Table, sample: dict[str, list[str]], name: str) -> bool:
     """Tell ids of single rows, and of patients."""
-    if _is_binary(sample[name]):
-        return False
-    return (is_id(name) and table.is_unique(name)) or is_of_patient(name)
+    of_rows = is_id(name) and table.is_unique(name)
+    return (of_rows or is_of_patient(name)) and not _is_binary(sample[name])
 
 
 def _no_outcome(table: Table, name: str) -> str:
@@ -347,8 +348,9 @@ def _matching(table: Table, argument: str, patterns: Sequence[str]) -> list[str]
 def _sample(table: Table, name: str) -> list[str]:
     """Return the first values that are not missing."""
     first = table.columns[name][:SAMPLE_ROWS].tolist()
-    texts = (value.strip() for value in first if isinstance(value, str))
-    return [text for text in texts if text.lower() not in MISSING]
+    known = {value: value.strip() for value in {*first} if isinstance(value, str)}
+    known = {value: text for value, text in known.items() if text.lower() not in MISSING}
+    return [known[value] for value in first if value in known]
 
 
 def _mostly_binary(values: Sequence[str]) -> bool:
@@ -360,7 +362,7 @@ def _is_binary(values: Sequence[str]) -> bool:
 
 
 def _n_binary(values: Sequence[str]) -> int:
-    return sum(value.lower() in ONES or value.lower() in ZEROS for value in values)
+    return sum(n for value, n in Counter(values).items() if value.lower() in _YES_OR_NO)
 
 
 def _short(values: Sequence[str]) -> bool:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from momentree.datasets.columns import listed
@@ -60,21 +59,22 @@ class Table:
 
     def cells(self, name: str) -> Cells:
         """Return a column."""
-        index, found = pd.factorize(self.columns[name])
-        before = np.asarray(found, dtype=object)
-        if (index < 0).any():  # cells that are not there: -1 is the last value
-            before = np.append(before, "")
-        texts = np.array([text.strip() for text in before], dtype=object)
-        changed = texts != before
-        if not changed.any():
-            return Cells(index % max(len(texts), 1), texts)
-        rows = np.bincount(index % len(texts), minlength=len(texts))
-        again, unique = pd.factorize(texts)
-        return Cells(again[index], unique, int(rows[changed & (texts != "")].sum()))
+        found = [cell if isinstance(cell, str) else "" for cell in self.columns[name].tolist()]
+        # Dictionaries: a call of pandas for each column takes long where there are many.
+        before = {text: i for i, text in enumerate(dict.fromkeys(found))}
+        index = np.fromiter(map(before.__getitem__, found), np.intp, len(found))
+        after = [text.strip() for text in before]
+        at = {text: i for i, text in enumerate(dict.fromkeys(after))}
+        texts = np.array(list(at), dtype=object)
+        padded = [bool(new) and new != old for old, new in zip(before, after, strict=True)]
+        if not any(padded) and len(at) == len(before):
+            return Cells(index, texts)
+        again = np.array([at[text] for text in after], dtype=np.intp)
+        return Cells(again[index], texts, int(np.count_nonzero(np.array(padded)[index])))
 
     def is_unique(self, name: str) -> bool:
         """Whether no two rows have the same value in a column."""
-        return len(pd.unique(self.columns[name])) == self.n_rows
+        return len(set(self.columns[name].tolist())) == self.n_rows
 
     def place(self, name: str, row: int) -> str:
         """Say where a cell is, for an error."""
