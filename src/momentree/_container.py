@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
@@ -14,36 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._files import whole_file
+from momentree._arrays import DAMAGE, StoredArrays, read_member
+from momentree._files import check_readable, whole_file
+from momentree._limits import FLOOR
 from momentree._version import __version__
 from momentree.exceptions import ReadError
 
 __all__ = [
-    "check_format",
+    "Arrays",
+    "check_numbers",
     "check_shape",
+    "check_types",
     "plain",
     "plain_params",
-    "read_container",
     "reading",
     "write_container",
 ]
 
-Arrays = dict[str, NDArray[Any]]
-
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    RuntimeError,
-    KeyError,
-    IndexError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    ValueError,
-)
-"""What reading a file raises that is no zip, is cut off, or holds something else."""
+Arrays = Mapping[str, NDArray[Any]]
 
 
 def write_container(
@@ -68,35 +56,16 @@ def write_container(
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     # A fixed date, so that the same model gives the same bytes.
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-    info.compress_type = zipfile.ZIP_DEFLATED
+    # What is large may also compress further than a file may unfold.
+    info.compress_type = zipfile.ZIP_STORED if len(content) > FLOOR else zipfile.ZIP_DEFLATED
     archive.writestr(info, content)
 
 
 @contextmanager
-def reading(path: str | PathLike[str]) -> Iterator[None]:
-    """Turn what goes wrong while a model is read and put together into a ReadError.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read, or the block found that it is damaged.
-    """
-    try:
-        yield
-    except ReadError:
-        raise
-    except OSError as error:
-        msg = f"cannot read the model {path}: {error.strerror or error}"
-        raise ReadError(msg) from error
-    except _DAMAGE as error:
-        msg = f"{path} is not a momentree model, or it is damaged ({error})"
-        raise ReadError(msg) from error
-
-
-def read_container(
+def reading(
     path: str | PathLike[str], known: Mapping[str, int]
-) -> tuple[dict[str, Any], Arrays]:
-    """Read a manifest and arrays, inside `reading`.
+) -> Iterator[tuple[dict[str, Any], Arrays]]:
+    """Open the file of a model, and turn what goes wrong in the block into a ReadError.
 
     Parameters
     ----------
@@ -105,36 +74,47 @@ def read_container(
     known : mapping of str to int
         The formats that are wanted, each with the newest version of it that can be read.
 
+    Yields
+    ------
+    manifest : dict
+        Its entries that all formats have are of their types.
+    arrays : mapping of str to ndarray
+        Each is read when it is used, so that others cost nothing.
+
     Raises
     ------
     ReadError
-        If the file holds another format, or a newer version.
+        If the file cannot be read, holds another format or a newer version, or the block found
+        that it is damaged.
+    InvalidParameterError
+        If the path is none.
     """
-    with zipfile.ZipFile(path) as archive:
-        manifest: dict[str, Any] = json.loads(archive.read("manifest.json"))
-        check_format(manifest, path, known)
-        arrays = {
-            name[:-4]: np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
-            for name in archive.namelist()
-            if name.endswith(".npy")
-        }
-    return manifest, arrays
+    found = check_readable(path)
+    try:
+        with zipfile.ZipFile(found) as archive:
+            manifest: dict[str, Any] = json.loads(read_member(archive, "manifest.json", path))
+            _check_format(manifest, path, known)
+            yield manifest, StoredArrays(archive, path)
+    except ReadError:
+        raise
+    except OSError as error:
+        msg = f"cannot read the model {path}: {error.strerror or error}"
+        raise ReadError(msg) from error
+    except DAMAGE as error:
+        msg = f"{path} is not a momentree model, or it is damaged ({error})"
+        raise ReadError(msg) from error
 
 
-def check_format(
+def _check_format(
     manifest: Mapping[str, Any], path: str | PathLike[str], known: Mapping[str, int]
 ) -> None:
-    """Refuse a manifest of another format, or of a newer version than is known.
-
-    Raises
-    ------
-    ReadError
-        With what the file holds.
-    """
     found = str(manifest.get("format"))
     if found not in known:
         msg = f"{path} holds {found!r}, not a {' or a '.join(known)}"
         raise ReadError(msg)
+    json.dumps(manifest, ensure_ascii=False).encode()  # half a character can be no text
+    types: dict[str, Any] = {"format_version": int, "params": dict, "vectorizer": dict | None}
+    check_types(manifest, types)
     if manifest["format_version"] > known[found]:
         msg = (
             f"{path} has format version {manifest['format_version']}, this momentree "
@@ -142,6 +122,48 @@ def check_format(
             f"{manifest.get('momentree')}: upgrade momentree"
         )
         raise ReadError(msg)
+    if manifest["format_version"] < 1:
+        msg = f"format version {manifest['format_version']}"
+        raise ValueError(msg)
+
+
+def check_types(record: Mapping[str, Any], types: Mapping[str, Any]) -> None:
+    """Refuse a record of plain values that lacks an entry, or has one of another type.
+
+    Parameters
+    ----------
+    record : mapping of str to object
+        From a file.
+    types : mapping of str to type
+        What the entries must be. True is no number, and numbers are finite.
+
+    Raises
+    ------
+    KeyError
+        If one is not there.
+    TypeError
+        With the name and value of one that is something else.
+    """
+    for name, kind in types.items():
+        value = record[name]
+        good = isinstance(value, kind) and not (isinstance(value, bool) and kind is not bool)
+        if not good or (isinstance(value, float) and not math.isfinite(value)):
+            msg = f"{name} is {value!r}"
+            raise TypeError(msg)
+
+
+def check_numbers(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Refuse an array of another shape than expected, or of something else than finite floats.
+
+    Raises
+    ------
+    ValueError
+        With what is wrong.
+    """
+    check_shape(name, array, shape)
+    if array.dtype.kind != "f" or not np.isfinite(array).all():
+        msg = f"{name} holds what is no finite number"
+        raise ValueError(msg)
 
 
 def check_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:

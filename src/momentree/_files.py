@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files: inputs looked at before they are opened, outputs written whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,12 +15,61 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
+from momentree.exceptions import InvalidParameterError, ReadError
+
 try:
     import fcntl
 except ImportError:  # no such locks on this system
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["staging", "whole_file"]
+__all__ = ["check_readable", "staging", "whole_file"]
+
+
+def check_readable(path: str | PathLike[str]) -> Path:
+    """Return a path after checking that a file or folder is there: the door for every input.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file or folder.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Raises
+    ------
+    ReadError
+        If there is nothing, or it is neither a file nor a folder. A pipe, a socket or a device is
+        neither: it may never end, and files are read more than once.
+    InvalidParameterError
+        If it is no path at all, or an empty one, which would be the current folder.
+    """
+    try:
+        given = os.fspath(path)
+        found = Path(given)
+    except TypeError as error:
+        msg = f"path={path!r} is not a path; give a file or folder as str or pathlib.Path"
+        raise InvalidParameterError(msg) from error
+    if not given:
+        msg = "the path is empty; give a file or folder ('.' is the current folder)"
+        raise InvalidParameterError(msg)
+    try:
+        mode = found.stat().st_mode
+    except FileNotFoundError as error:
+        msg = f"cannot read {found}: there is no such file or folder"
+        raise ReadError(msg) from error
+    except (OSError, ValueError) as error:  # also a loop of links, or a zero byte
+        msg = f"cannot read {found}: {getattr(error, 'strerror', None) or error}"
+        raise ReadError(msg) from error
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        msg = (
+            f"cannot read {found}: it is a pipe, a socket or a device; save its content as a file "
+            "and give that"
+        )
+        raise ReadError(msg)
+    return found
 
 
 @contextmanager

@@ -35,6 +35,34 @@ def test_unreadable_file(refuses, tmp_path, name, content, words):
     assert words in refuses("topics", path)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("topics", ""),
+        ("clusters", ""),
+        ("assign", "", "t.csv"),
+        ("assign", "m.mt", ""),
+        ("topics", "t.csv", "--vocabulary", ""),
+        ("topics", "t.csv", "--stop-words", ""),
+        ("clusters", "t.csv", "--names", ""),
+        ("assign", "m.mt", "t.csv", "--vocabulary", ""),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(refuses, arguments):
+    assert "the path is empty" in refuses(*arguments)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes as files")
+@pytest.mark.parametrize("command", [("topics",), ("clusters",), ("assign", "x.mt"), ("assign",)])
+def test_special_files(refuses, tmp_path, command):
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    os.mkfifo(tmp_path / "pipe.csv")
+    more = ("t.csv",) if command == ("assign",) else ()
+    for path in (loop, tmp_path / "pipe.csv"):
+        assert "cannot read" in refuses(*command, path, *more)
+
+
 def test_empty_folder(refuses, tmp_path):
     assert "text file" in refuses("topics", tmp_path)
 

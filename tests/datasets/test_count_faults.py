@@ -9,6 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from momentree import _limits
 from momentree.datasets import read_counts
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, MomentreeError, ReadError
 
@@ -26,6 +27,7 @@ from .count_files import BAG, BANNER, COUNTS, FORMS, WORDS, save_npz, write
         (b"9" * 5000, "line 1: expected the number of documents"),
         (b"3\n4\n2\n1 1 2\n", "line 3: 2 lines of counts should follow, but 1 do; .* cut short"),
         (b"3\n4\n1\n1 1 2\n1 2 2\n", "but 2 do; the file is not what its first lines say"),
+        (b"1000000000\n4\n1\n1 1 2\n", "a matrix of 1,000,000,000 documents would take 64 GB"),
         (b"3\n4\n2\n", "line 3: 2 lines of counts should follow, but 0 do"),
         (BAG.replace(b"1 4 1", b"1 4"), "line 5: expected 'document word count' .*, got '1 4'"),
         (BAG.replace(b"1 1 2", b"1 1"), "line 4: expected 'document word count' .*, got '1 1'"),
@@ -123,7 +125,11 @@ ARRAY = BANNER.replace("coordinate", "array")
         (REAL.replace("general", "hermitian") + "2 2 0\n", ReadError, "no form of counts"),
         (REAL.replace("general", "symmetric") + "2 4 0\n", ReadError, "cannot be symmetric"),
         (BANNER + "0 4 0\n", EmptyCorpusError, "0 documents and 4 words"),
-        (BANNER + f"{10**17} 4 1\n1 1 1\n", ReadError, "too large for the memory"),
+        (
+            BANNER + f"{10**17} 4 1\n1 1 1\n",
+            ReadError,
+            "a matrix of 100,000,000,000,000,000 doc",
+        ),
         (ARRAY + "1000000000 1000000000\n1\n", ReadError, "lines of counts .* but 1 do"),
         (ARRAY + "1 2\n1\n2 2\n", ReadError, "line 4: expected 'count' as numbers, got '2 2'"),
     ],
@@ -157,7 +163,7 @@ def packed(name: str) -> bytes:
         (npz(**CSR)[:200], "holds no sparse matrix"),
         (npz(counts=np.eye(3)), "holds no sparse matrix .* scipy.sparse.save_npz"),
         (packed("data.npy"), "holds no sparse matrix"),
-        (npz(**{**CSR, "indices": [0, 4]}), "holds no sparse matrix"),
+        (npz(**{**CSR, "indices": [0, 4]}), "has an index outside 0 to 3"),
         (npz(**{**CSR, "indices": [0, -1]}), "holds no sparse matrix"),
         (npz(**{**CSR, "indptr": [0, 5, 2]}), "holds no sparse matrix"),
         (npz(**{**CSR, "indptr": [0, 1]}), "holds no sparse matrix"),
@@ -173,6 +179,75 @@ def test_faults_of_npz(tmp_path, content, message):
     with pytest.raises(MomentreeError, match=message) as caught:
         read_counts(path)
     assert str(path) in str(caught.value)
+
+
+def test_ends_of_rows_that_end_early_are_refused(tmp_path):
+    """SciPy's own check looks at no index where the last end is zero."""
+    ends = np.arange(7) * 40
+    ends[-1] = 0
+    arrays = {"shape": (6, 15), "indptr": ends, "indices": np.arange(8), "data": np.ones(8)}
+    path = write(tmp_path, "X.npz", npz(**{**CSR, **arrays}), [f"w{i}" for i in range(15)])
+    with pytest.raises(ReadError, match="index arrays are damaged"):
+        read_counts(path)
+
+
+def with_header(header: str) -> bytes:
+    """An .npz whose array of values has another header."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(npz(**CSR))) as old, zipfile.ZipFile(whole, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "data.npy":
+                head = header.ljust(117) + "\n"
+                content = content[:8] + len(head).to_bytes(2, "little") + head.encode() + b"\1" * 16
+            new.writestr(name, content)
+    return whole.getvalue()
+
+
+HEADER = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        HEADER.replace("(2,)", "(2"),
+        HEADER.replace("(2,)", "((((2,)"),
+        HEADER.replace("(2,)", f"({10**30},)"),
+        HEADER.replace("(2,)", f"(0, {10**30})"),
+        HEADER.replace("(2,)", "(1000000000,)"),
+        HEADER.replace("(2,)", "(-1,)"),
+        HEADER.replace("<i8", "<q99"),
+        HEADER.replace("<i8", "<f3"),
+        "",
+        "\x00\x01",
+    ],
+)
+def test_damaged_headers_of_arrays_are_refused(tmp_path, header):
+    path = write(tmp_path, "X.npz", with_header(header))
+    with pytest.raises(ReadError, match="holds no sparse matrix"):
+        read_counts(path)
+    assert read_counts(write(tmp_path, "X.npz", with_header(HEADER))).X.nnz == 2
+
+
+def inflating(n_bytes: int, method: int) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr("format.npy", bytes(n_bytes))
+    return file.getvalue()
+
+
+def test_what_unfolds_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(_limits, "FLOOR", 1 << 16)
+    zeros = bytes(1 << 20)
+    for name, content in {
+        "X.npz": inflating(1 << 20, zipfile.ZIP_DEFLATED),
+        "docword.x.txt": gzip.compress(b"3\n4\n1\n1 1" + zeros.replace(b"\0", b" ") + b"1\n"),
+        "x.svm.gz": gzip.compress(b"1 1:1\n" * (1 << 18)),
+    }.items():
+        with pytest.raises(ReadError, match=r"of memory or more, and a file of .* may take"):
+            read_counts(write(tmp_path, name, content))
+    with pytest.raises(ReadError, match="compressed in another way"):
+        read_counts(write(tmp_path, "X.npz", inflating(100, zipfile.ZIP_BZIP2)))
 
 
 class Trap:
@@ -222,7 +297,7 @@ def test_a_matrix_without_vocabulary_is_refused(tmp_path, name):
     FORMS[name](tmp_path / name, COUNTS)
     with pytest.raises(ReadError, match=r"no file names their words: put vocab.txt"):
         read_counts(tmp_path / name)
-    with pytest.raises(ReadError, match=r"cannot read .*words.txt: No such file"):
+    with pytest.raises(ReadError, match=r"cannot read .*words.txt: there is no such file"):
         read_counts(tmp_path / name, vocabulary=tmp_path / "words.txt")
 
 

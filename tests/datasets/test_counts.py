@@ -252,7 +252,7 @@ def test_labels_that_do_not_fit_are_left_out_or_refused(tmp_path):
         read_counts(path, labels=labels)
     with pytest.raises(InvalidDataError, match="2 ids were given for 3 documents"):
         read_counts(path, ids=["a", "b"])
-    with pytest.raises(ReadError, match=r"cannot read .*none.txt: No such file"):
+    with pytest.raises(ReadError, match=r"cannot read .*none.txt: there is no such file"):
         read_counts(path, labels=tmp_path / "none.txt")
 
 

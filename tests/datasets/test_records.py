@@ -32,7 +32,9 @@ def test_forms_are_told_apart(tmp_path, form):
     assert "no code in fewer than 5 records" in records.notes
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     st.lists(
         st.sets(st.sampled_from([f"{c}{i}" for c in "ABV" for i in range(4)]), max_size=6),
@@ -205,3 +207,31 @@ def test_wrong_lengths_are_refused(tmp_path):
     records = written(tmp_path, long(VISITS))
     with pytest.raises(InvalidDataError, match="3 ids for 4 rows of X"):
         type(records)(records.X, records.codes, {}, records.ids[:3], records.enough, records.coder)
+
+
+def test_wide_tables_are_read_alike(tmp_path):
+    """Many columns take another way, which ends as the usual one does."""
+    rng = np.random.default_rng(0)
+    values = (rng.random((12, 1200)) < 0.5).astype(int).astype(str)
+    values[3, 5] = '"1"'
+    names = [f'"c ""{j}"""' for j in range(1200)]
+    lines = [",".join(row) for row in [names, *values]]
+    (tmp_path / "a.csv").write_text("\r\n".join(lines), encoding="utf-8")
+    wide = read_records(tmp_path / "a.csv", **ALL)
+    (tmp_path / "b.csv").write_text("\n".join(lines).replace("\n", "\n\n"), encoding="utf-8")
+    blank = read_records(tmp_path / "b.csv", **ALL)
+    lines[4] = lines[4].rpartition(",")[0]  # a cell too few: an empty one
+    (tmp_path / "c.csv").write_text("\n".join(lines), encoding="utf-8")
+    short = read_records(tmp_path / "c.csv", **ALL)
+    assert wide.codes.tolist() == blank.codes.tolist() == short.codes.tolist()
+    assert set(wide.codes.tolist()) == {f'c "{j}"' for j in range(1200)}
+    order = [int(code.split('"')[1]) for code in wide.codes]
+    expected = np.char.strip(values, '"').astype(float)[:, order]
+    np.testing.assert_array_equal(wide.X.toarray(), expected)
+    np.testing.assert_array_equal(blank.X.toarray(), expected)
+    last = np.array(order) == 1199
+    np.testing.assert_array_equal(short.X.toarray()[:, ~last], expected[:, ~last])
+    lines[5] += ",1"
+    (tmp_path / "d.csv").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(ReadError, match="line 6, has 1201 fields where the first line has 1200"):
+        read_records(tmp_path / "d.csv", **ALL)

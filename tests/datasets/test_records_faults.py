@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from momentree.datasets import read_records
+from momentree.datasets import read_documents, read_records
 from momentree.exceptions import (
     EmptyCorpusError,
     InvalidDataError,
@@ -233,6 +236,34 @@ def test_damaged_files(tmp_path, name, data, message):
         read(tmp_path, data, name)
 
 
+def parquet(path, columns):
+    """Write columns, without pandas' or Arrow's own notes on them."""
+    pq.write_table(pa.table(columns), path, store_schema=False)
+    return path
+
+
+@pytest.mark.parametrize("read", [read_records, read_documents])
+def test_parquet_that_says_one_thing_very_often(tmp_path, read):
+    names = pa.array(["x" * 1_000_000])
+    often = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), names)
+    path = parquet(tmp_path / "text.parquet", {"text": often})
+    with pytest.raises(ReadError, match=r"would take (1|20) GB of memory"):
+        read(path)
+    lists = pa.ListArray.from_arrays(pa.array([0, 10_000, 20_000], pa.int32()), often)
+    with pytest.raises(ReadError, match=r"would take (1|20) GB of memory"):
+        read_records(parquet(tmp_path / "list.parquet", {"codes": lists}))
+    few = pa.DictionaryArray.from_arrays(pa.array(np.zeros(10_000_000, np.int8)), pa.array(["x"]))
+    with pytest.raises(ReadError, match="would take 650 MB of memory"):
+        read(parquet(tmp_path / "rows.parquet", {"text": few}))
+
+
+@pytest.mark.parametrize("read", [read_records, read_documents])
+def test_parquet_with_damaged_strings(tmp_path, read):
+    damaged = pa.array([b"A1", b"B\xff", b"C3"]).view(pa.string())
+    with pytest.raises(ReadError, match=r"as Parquet: .*UTF8"):
+        read(parquet(tmp_path / "a.parquet", {"id": ["a", "b", "c"], "text": damaged}))
+
+
 def test_sheets_are_listed(tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     book = openpyxl.Workbook()
@@ -266,5 +297,5 @@ def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
         return find(*arguments, **options)
 
     monkeypatch.setattr(_record_files, "find_separator", find_and_remove)
-    with pytest.raises(ReadError, match=r"cannot read .*t\.csv: No such file"):
+    with pytest.raises(ReadError, match=r"cannot read .*t\.csv: there is no such file"):
         read_records(file, **ALL)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import zipfile
 
 import numpy as np
@@ -153,6 +154,19 @@ DAMAGE = {
     "labels": lambda manifest, arrays: arrays.update(labels_=arrays["labels_"] + 9),
     "labels that are no numbers": set_in("state", "labels_", "many"),
     "infinite": lambda manifest, arrays: arrays["components_"].fill(np.inf),
+    "complex": lambda manifest, arrays: arrays.update(components_=arrays["components_"] + 1j),
+    "weights below zero": lambda manifest, arrays: arrays["_posterior.centers"].__imul__(-1),
+    "version as text": set_in(None, "format_version", "1"),
+    "version without number": set_in(None, "format_version", math.nan),
+    "version below one": set_in(None, "format_version", 0),
+    "settings as text": set_in(None, "vectorizer", "records"),
+    "iterations as text": set_in("state", "n_iter_", "3"),
+    "iterations as a list": set_in("state", "n_iter_", {"items": []}),
+    "converged in numbers": set_in("state", "converged_", 1),
+    "length without number": set_in("state", "mean_count_", math.nan),
+    "words that are numbers": lambda manifest, arrays: manifest["state"]["vocabulary_"][
+        "words"
+    ].__setitem__(0, 3),
     "features": set_in("state", "n_features_in_", 7),
 }
 
@@ -173,7 +187,7 @@ def test_a_cut_file_is_told_at_any_length(saved):
 
 
 def test_a_missing_file_is_told(tmp_path):
-    with pytest.raises(ReadError, match="No such file"):
+    with pytest.raises(ReadError, match="no such file"):
         SingleTopicModel.load(tmp_path / "none.mt")
 
 

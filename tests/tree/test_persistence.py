@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import pickle
 import zipfile
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from momentree import TopicTree, _container
+from momentree import TopicTree, _container, _limits
 from momentree.datasets import make_single_topic
 from momentree.exceptions import ReadError
 
@@ -147,6 +148,23 @@ DAMAGE = {
     "a weight too many": lambda m, a: a.update(leaf_weights=np.full(5, 0.2)),
     "labels beyond the leaves": lambda m, a: a["labels"].fill(9),
     "labels below zero": lambda m, a: a["labels"].fill(-1),
+    "a version below one": lambda m, a: m.update(format_version=-5),
+    "a version that is no number": lambda m, a: m.update(format_version=math.nan),
+    "a version that is true": lambda m, a: m.update(format_version=True),
+    "a version as text": lambda m, a: m.update(format_version="1"),
+    "a word that is a number": lambda m, a: m["vocabulary"].__setitem__(0, 3),
+    "half a character": lambda m, a: m["vocabulary"].__setitem__(0, "\ud800"),
+    "vocabulary as text": lambda m, a: m.update(vocabulary="x" * len(m["vocabulary"])),
+    "settings as a list": lambda m, a: m.update(vectorizer=["records"]),
+    "a count in words": lambda m, a: m.update(n_iter="3"),
+    "a weight that is no number": lambda m, a: m["nodes"][1].update(weight=math.nan),
+    "a gain without end": lambda m, a: m["nodes"][0].update(gain=math.inf),
+    "a depth that is not": lambda m, a: m["nodes"][1].update(depth=7),
+    "a depth that is true": lambda m, a: m["nodes"][1].update(depth=True),
+    "a name that is a number": lambda m, a: m["nodes"][1].update(name=3),
+    "a reason that is a list": lambda m, a: m["nodes"][1].update(reason=[]),
+    "node centers not finite": lambda m, a: a["centers"].fill(np.nan),
+    "node centers complex": lambda m, a: a.update(centers=a["centers"] + 1j),
     "labels as fractions": lambda m, a: a.update(labels=a["labels"] + 0.5),
 }
 
@@ -237,8 +255,30 @@ def test_files_of_another_kind_are_told(tmp_path, kind):
         TopicTree.load(tmp_path / "x.mt")
 
 
+def test_arrays_that_are_not_used_cost_nothing(saved):
+    with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("more.npy", bytes(1 << 28))
+    assert TopicTree.load(saved).n_leaves_ == 4
+
+
+def test_arrays_that_unfold_without_end_are_refused(saved, monkeypatch):
+    monkeypatch.setattr(_limits, "FLOOR", 1 << 16)
+    monkeypatch.setattr(_container, "FLOOR", 1 << 16)
+    tree = TopicTree.load(saved)
+    tree.labels_ = np.zeros(1 << 18, dtype=np.int64)
+    tree.save(saved)
+    assert len(TopicTree.load(saved).labels_) == 1 << 18  # what is saved is read
+    with zipfile.ZipFile(saved) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    with pytest.raises(ReadError, match=r"labels\.npy would take .* of memory"):
+        TopicTree.load(saved)
+
+
 def test_missing_files_and_folders_are_told(X, tmp_path):
-    with pytest.raises(ReadError, match=r"cannot read the model .*none\.mt: No such file"):
+    with pytest.raises(ReadError, match=r"cannot read .*none\.mt: there is no such file"):
         TopicTree.load(tmp_path / "none.mt")
     with pytest.raises(ReadError, match="cannot read the model"):
         TopicTree.load(tmp_path)

@@ -14,10 +14,20 @@ __all__ = [
     "Separator",
     "Title",
     "Verbose",
+    "input_path",
 ]
 
 READING = "Reading"
 WRITING = "Output (existing files are replaced)"
+
+
+def input_path(text: str) -> Path:
+    """Read the path of an input; an empty one, as of an unset variable, is no current folder."""
+    if not text:
+        message = "the path is empty; give a file or folder ('.' is the current folder)"
+        raise typer.BadParameter(message)
+    return Path(text)
+
 
 Separator = Annotated[
     str | None,

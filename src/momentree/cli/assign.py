@@ -9,8 +9,8 @@ import typer
 
 from momentree.cli._choices import given
 from momentree.cli._guard import guarded, in_options
-from momentree.cli._options import WRITING, EscapeFormulas
-from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
+from momentree.cli._options import WRITING, EscapeFormulas, input_path
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -46,13 +46,16 @@ def assign(
     model: Annotated[
         Path,
         typer.Argument(
-            metavar="MODEL", help="What momentree topics or momentree clusters wrote by --save."
+            metavar="MODEL",
+            parser=input_path,
+            help="What momentree topics or momentree clusters wrote by --save.",
         ),
     ],
     source: Annotated[
         Path,
         typer.Argument(
             metavar="NEW_INPUT",
+            parser=input_path,
             help="New documents, in any form that topics reads, or new records, as clusters reads "
             "them.",
         ),
@@ -116,7 +119,9 @@ def assign(
     ] = None,
     vocabulary: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Words of a matrix of counts, one a line."),
+        typer.Option(
+            metavar="FILE", parser=input_path, help="Words of a matrix of counts, one a line."
+        ),
     ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print no notes and no summary.")
@@ -145,12 +150,6 @@ def assign(
     with progress.stage(f"reading {model.name}"):
         from momentree.models.persistence import load_any
 
-        if not model.exists():
-            message = (
-                f"cannot read {model}: there is no such file. Give one that momentree topics or "
-                f"momentree clusters wrote by --save."
-            )
-            raise ReadError(message)
         loaded = load_any(model)
     of_records = (loaded.vectorizer_config_ or {}).get("kind") == "records"
     _check_options(context, model, of_records=of_records)

@@ -19,6 +19,7 @@ from momentree.cli._options import (
     Separator,
     Title,
     Verbose,
+    input_path,
 )
 from momentree.exceptions import InvalidParameterError
 
@@ -54,6 +55,7 @@ def clusters(
         Path,
         typer.Argument(
             metavar="TABLE",
+            parser=input_path,
             help="A CSV, TSV, Parquet, Excel or OpenDocument table: a row for each record with its "
             "codes in one cell, in several columns or as columns of 0 and 1; or a row for each "
             "code of a record.",
@@ -192,6 +194,7 @@ def clusters(
         Path | None,
         typer.Option(
             metavar="FILE",
+            parser=input_path,
             help="Names of codes: a table with columns code and name.",
             rich_help_panel=CODES,
         ),

@@ -29,6 +29,7 @@ from momentree.cli._options import (
     Separator,
     Title,
     Verbose,
+    input_path,
 )
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def topics(
         Path,
         typer.Argument(
             metavar="INPUT",
+            parser=input_path,
             help="A folder of text files, a CSV, TSV, JSON Lines or Parquet file, or word counts: "
             "UCI bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
         ),
@@ -182,7 +184,10 @@ def topics(
     vocabulary: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Words of a matrix of counts, one a line.", rich_help_panel=READING
+            metavar="FILE",
+            parser=input_path,
+            help="Words of a matrix of counts, one a line.",
+            rich_help_panel=READING,
         ),
     ] = None,
     language: Annotated[
@@ -196,7 +201,10 @@ def topics(
     stop_words: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="More words to leave out, one a line.", rich_help_panel=WORDS
+            metavar="FILE",
+            parser=input_path,
+            help="More words to leave out, one a line.",
+            rich_help_panel=WORDS,
         ),
     ] = None,
     min_df: Annotated[

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Sequence
-from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from momentree.datasets._parquet import check_content, open_parquet
 from momentree.datasets._record_heads import (
     HEAD_ROWS,
     check_head,
@@ -18,7 +18,7 @@ from momentree.datasets._record_heads import (
     skip_lines,
 )
 from momentree.datasets._record_tables import Table, checked_names
-from momentree.datasets.columns import listed
+from momentree.datasets._spreadsheets import EXCEL_SUFFIXES, other_sheets, read_sheet
 from momentree.datasets.files import open_text, suffix
 from momentree.datasets.tables import (
     SAMPLE_CHARACTERS,
@@ -31,9 +31,11 @@ from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadEr
 
 __all__ = ["read_table"]
 
-EXCEL_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
+_MANY_COLUMNS = 1_000
+"""Pandas takes 0.1 ms for each column, whatever is in it."""
+
 LISTED = ";"  # what a list of codes in Parquet becomes, so that all forms share one road
 
 
@@ -80,7 +82,7 @@ def read_table(
     if table.n_rows == 0:
         msg = (
             f"no records in {path}: it has no rows below the names of its columns"
-            f"{_other_sheets(table.sheets)}"
+            f"{other_sheets(list(table.sheets))}"
         )
         raise EmptyCorpusError(msg)
     return table
@@ -105,18 +107,40 @@ def _read_text(path: Path, encoding: str, separator: str | None, skip: int) -> T
         faults_of_tables(path, used, encoding, skip=skip),
     ):
         skip_lines(file, skip)
-        # All as strings: a code such as "00845" must keep its zeros.
-        frame = pd.read_csv(
-            file, sep=used, dtype=str, na_filter=False, index_col=False, header=None, engine="c"
-        )
-    names = checked_names(path, frame.iloc[0].fillna("").tolist())
-    rows = frame.iloc[1:]
+        cells = None
+        if sample.partition("\n")[0].count(used) > _MANY_COLUMNS:
+            cells = _regular_cells(file, used)
+        if cells is None:
+            file.seek(0)
+            skip_lines(file, skip)
+            # All as strings: a code such as "00845" must keep its zeros.
+            cells = pd.read_csv(
+                file,
+                sep=used,
+                dtype=object,
+                na_filter=False,
+                index_col=False,
+                header=None,
+                engine="c",
+            ).to_numpy()
+    names = checked_names(path, [name if isinstance(name, str) else "" for name in cells[0]])
+    rows = cells[1:]
 
     def line(row: int) -> str:
         return _line_of_row(path, used, encoding, row + 1, skip)
 
-    columns = {name: rows[j] for j, name in enumerate(names)}
+    columns = {name: rows[:, j] for j, name in enumerate(names)}
     return Table(path, columns, len(rows), line)
+
+
+def _regular_cells(file: TextIO, separator: str) -> NDArray[Any] | None:
+    """Read a table without any fault; None if it has one, which pandas mends or explains."""
+    try:
+        rows = [row for row in csv.reader(file, delimiter=separator, strict=True) if row]
+    except csv.Error:
+        return None
+    regular = len({len(row) for row in rows}) == 1
+    return np.array(rows, dtype=object) if regular else None
 
 
 def _line_of_row(path: Path, separator: str, encoding: str, number: int, skip: int) -> str:
@@ -137,19 +161,12 @@ def _line_of_row(path: Path, separator: str, encoding: str, number: int, skip: i
 
 
 def _read_parquet(path: Path) -> Table:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
-    try:
-        with path.open("rb") as raw:
-            table = pq.read_table(raw)
+    with open_parquet(path) as file:
+        table = file.read()
+        check_content(path, table)
         names = checked_names(path, table.column_names)
         columns = {name: _strings(table.column(j)) for j, name in enumerate(names)}
-    except (pa.ArrowException, OSError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        msg = f"cannot read {path} as Parquet: {reason}"
-        raise ReadError(msg) from error
-    numbers = {name: _numbers(table.column(j)) for j, name in enumerate(names)}
+        numbers = {name: _numbers(table.column(j)) for j, name in enumerate(names)}
     return Table(path, columns, table.num_rows, lambda row: f"row {row + 1:,}", numbers=numbers)
 
 
@@ -182,74 +199,42 @@ def _strings(column: Any) -> pd.Series[str]:
 
 
 def _read_excel(path: Path, sheet: str | None, skip: int) -> Table:
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        with path.open("rb") as raw:
-            book = CalamineWorkbook.from_filelike(io.BytesIO(raw.read()))
-        names = book.sheet_names
-        if sheet is not None and sheet not in names:
-            msg = f"{path} has no sheet {sheet!r}; its sheets are {listed(names)}"
-            raise ReadError(msg)
-        if not names:
-            msg = f"cannot read {path}: it has no sheets"
-            raise ReadError(msg)
-        page = book.get_sheet_by_name(names[0] if sheet is None else sheet)
-        start = page.start
-        cells = page.to_python()
-    except (CalamineError, OSError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        msg = f"cannot read {path} as a spreadsheet: {reason}"
-        raise ReadError(msg) from error
-    if not cells:
-        msg = f"cannot read {path}: sheet {page.name!r} is empty{_other_sheets(names)}"
+    found = read_sheet(path, sheet)
+    more = other_sheets(found.names)
+    if not found.rows:
+        msg = f"cannot read {path}: sheet {found.name!r} is empty{more}"
         raise ReadError(msg)
-    # Blank rows above the first that holds something are not among the cells.
-    above = start[0] if start else 0
-    dropped = max(0, skip - above)
-    cells = cells[dropped:]
-    if not cells:
-        msg = f"cannot read {path}: sheet {page.name!r} has no more than {skip:,} rows"
+    kept = [i for i, number in enumerate(found.numbers) if number >= skip]
+    if not kept:
+        msg = f"cannot read {path}: sheet {found.name!r} has no more than {skip:,} rows"
         raise ReadError(msg)
-    written = [[_as_written(cell) for cell in row] for row in cells[:HEAD_ROWS]]
-    skips = [above + dropped + i for i in range(len(written))]
-    check_head(path, written, skips, more=_other_sheets(names))
-    names_of_columns = checked_names(path, written[0])
-    rows = cells[1:]
-    columns, numbers = {}, {}
-    for j, name in enumerate(names_of_columns):
-        column = [row[j] for row in rows]
-        columns[name] = pd.Series([_as_written(cell) for cell in column], dtype=str)
-        found = [cell for cell in column if isinstance(cell, float)]
-        numbers[name] = 0 if all(map(float.is_integer, found)) else len(found)
-    first = above + dropped + 2
+    numbers, rows = found.numbers[kept[0] :], found.rows[kept[0] :]
+    written = [[_as_written(cell) for cell in row] for row in rows[:HEAD_ROWS]]
+    check_head(path, written, numbers[:HEAD_ROWS], more=more)
+    names = checked_names(path, written[0])
+    columns, fractions = {}, {}
+    for j, name in enumerate(names):
+        column = [row[j] for row in rows[1:]]
+        columns[name] = np.array([_as_written(cell) for cell in column], dtype=object)
+        floats = [cell for cell in column if isinstance(cell, float)]
+        fractions[name] = 0 if all(map(float.is_integer, floats)) else len(floats)
     notes = (
-        [f"read sheet {page.name!r}, the first of {len(names)}"]
-        if sheet is None and len(names) > 1
+        [f"read sheet {found.name!r}, the first of {len(found.names)}"]
+        if sheet is None and len(found.names) > 1
         else []
     )
     return Table(
         path,
         columns,
-        len(rows),
-        lambda row: f"row {row + first:,}",
+        len(rows) - 1,
+        lambda row: f"row {numbers[row + 1] + 1:,}",
         notes,
-        numbers,
-        names,
+        fractions,
+        found.names,
     )
-
-
-def _other_sheets(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return ""
-    return f"; its sheets are {listed(names)}, and sheet={names[1]!r} reads the second"
 
 
 def _as_written(cell: object) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    return cell.isoformat() if isinstance(cell, date | datetime | time) else str(cell)
+    return str(cell).lower() if isinstance(cell, bool) else str(cell)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -28,6 +29,7 @@ from momentree.exceptions import InvalidParameterError, ReadError
 
 __all__ = ["Layout", "as_names", "find_layout", "outcomes_among", "without"]
 
+_YES_OR_NO = ONES | ZEROS
 _NUMBERED = re.compile(r"(.*?)[_ .-]?\d+")
 _ROWS_OF_A_RECORD = 100
 """More rows of one value, in the mean, are no record."""
@@ -120,7 +122,8 @@ def find_layout(
     chosen = bool(codes)
     form = ""
     if not chosen:
-        rest = [name for name in table.names if name not in {*taken, *outcomes}]
+        used = {*taken, *outcomes}
+        rest = [name for name in table.names if name not in used]
         form, codes, more = _guess_codes(table, sample, rest)
         notes += more
     elif _mostly_binary([value for name in codes for value in sample[name]]):
@@ -131,7 +134,8 @@ def find_layout(
         single = not form and _single(sample[codes[0]])
         form = form or ("long" if single else "lists")
         return Layout(form, union_by, True, codes, outcomes, chosen, notes)
-    others = [name for name in table.names if name not in {*codes, *outcomes}]
+    used = {*codes, *outcomes}
+    others = [name for name in table.names if name not in used]
     if form:
         key = id_column or _unique_id(table, others)
         _refuse_ids(table, sample, outcomes, alone=False)
@@ -143,7 +147,7 @@ def find_layout(
         if id_column is not None:
             notes.append(f"took column {id_column!r} for the ids of records")
     _refuse_ids(table, sample, outcomes, alone=single and id_column is None)
-    joined = id_column is not None and not table.columns[id_column].is_unique
+    joined = id_column is not None and not table.is_unique(id_column)
     form = "long" if joined and single else "lists"
     return Layout(form, id_column, joined, codes, outcomes, chosen, notes)
 
@@ -171,7 +175,7 @@ def _found_id(
     ids = [name for name in ids if name not in rows]
     if not ids and single:
         ids = [name for name in open_to_doubt if may_be_id(name) and _long(sample[name])]
-    unique = [name for name in ids if table.columns[name].is_unique]
+    unique = [name for name in ids if table.is_unique(name)]
     if unique and not single:
         return unique[0]
     repeated = [name for name in ids if name not in unique]
@@ -253,9 +257,8 @@ def _refuse_ids(
 
 def _is_own_id(table: Table, sample: dict[str, list[str]], name: str) -> bool:
     """Tell ids of single rows, and of patients."""
-    if _is_binary(sample[name]):
-        return False
-    return (is_id(name) and table.columns[name].is_unique) or is_of_patient(name)
+    of_rows = is_id(name) and table.is_unique(name)
+    return (of_rows or is_of_patient(name)) and not _is_binary(sample[name])
 
 
 def _no_outcome(table: Table, name: str) -> str:
@@ -298,9 +301,11 @@ def _guess_codes(
     open_to_doubt = [name for name in rest if not is_id(name)]
     if not hinted and len(binary) >= 2 and 2 * len(binary) >= len(open_to_doubt):
         unique = _unique_id(table, rest)
-        ids = [n for n in rest if n != unique and is_id(n) and sample[n] and n not in binary]
+        no = {unique, *binary}
+        ids = [name for name in rest if name not in no and is_id(name) and sample[name]]
         notes = [f"left out {many(len(ids), 'column')} of ids: {some(ids)}"] if ids else []
-        return "wide", [name for name in rest if name not in {unique, *ids}], notes
+        no = {unique, *ids}
+        return "wide", [name for name in rest if name not in no], notes
     msg = (
         f"cannot tell which columns of {table.path} hold codes; its columns are "
         f"{listed(table.names)}{_why(rest, hinted, sample)}. Name them with code_columns (patterns "
@@ -342,8 +347,10 @@ def _matching(table: Table, argument: str, patterns: Sequence[str]) -> list[str]
 
 def _sample(table: Table, name: str) -> list[str]:
     """Return the first values that are not missing."""
-    first: Any = pd.Series(table.columns[name].iloc[:SAMPLE_ROWS], dtype=object).fillna("")
-    return [text for value in first.tolist() if (text := value.strip()).lower() not in MISSING]
+    first = table.columns[name][:SAMPLE_ROWS].tolist()
+    known = {value: value.strip() for value in {*first} if isinstance(value, str)}
+    known = {value: text for value, text in known.items() if text.lower() not in MISSING}
+    return [known[value] for value in first if value in known]
 
 
 def _mostly_binary(values: Sequence[str]) -> bool:
@@ -355,7 +362,7 @@ def _is_binary(values: Sequence[str]) -> bool:
 
 
 def _n_binary(values: Sequence[str]) -> int:
-    return sum(value.lower() in ONES or value.lower() in ZEROS for value in values)
+    return sum(n for value, n in Counter(values).items() if value.lower() in _YES_OR_NO)
 
 
 def _short(values: Sequence[str]) -> bool:
@@ -366,5 +373,5 @@ def _short(values: Sequence[str]) -> bool:
 
 
 def _unique_id(table: Table, names: Sequence[str]) -> str | None:
-    ids = [name for name in names if is_id(name) and table.columns[name].is_unique]
+    ids = [name for name in names if is_id(name) and table.is_unique(name)]
     return next(iter(sorted(ids, key=is_number_of_row)), None)

@@ -44,8 +44,9 @@ def join_rows(table: Table, layout: Layout) -> Rows:
 
 def _on_patients(table: Table, layout: Layout, rows: Rows) -> list[str]:
     """Tell of a column of patients who have more than one record."""
+    used = {layout.key, *layout.codes, *layout.outcomes}
     for name in table.names:
-        if name in {layout.key, *layout.codes, *layout.outcomes} or not is_of_patient(name):
+        if name in used or not is_of_patient(name):
             continue
         cells = table.cells(name)
         known = (rows.record >= 0) & (cells.texts != "")[cells.index]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from momentree.datasets.columns import listed
@@ -45,7 +44,7 @@ class Table:
     """The columns of a file, and where its rows are."""
 
     path: Path
-    columns: Mapping[str, Any]
+    columns: Mapping[str, Any]  # arrays or Series of str; NaN or None where a cell is not there
     n_rows: int
     lines: Any  # from the number of a row to where it is, such as "line 3"
     notes: Sequence[str] = ()
@@ -60,22 +59,22 @@ class Table:
 
     def cells(self, name: str) -> Cells:
         """Return a column."""
-        import pyarrow as pa  # type: ignore[import-untyped]
-        import pyarrow.compute as pc  # type: ignore[import-untyped]
+        found = [cell if isinstance(cell, str) else "" for cell in self.columns[name].tolist()]
+        # Dictionaries: a call of pandas for each column takes long where there are many.
+        before = {text: i for i, text in enumerate(dict.fromkeys(found))}
+        index = np.fromiter(map(before.__getitem__, found), np.intp, len(found))
+        after = [text.strip() for text in before]
+        at = {text: i for i, text in enumerate(dict.fromkeys(after))}
+        texts = np.array(list(at), dtype=object)
+        padded = [bool(new) and new != old for old, new in zip(before, after, strict=True)]
+        if not any(padded) and len(at) == len(before):
+            return Cells(index, texts)
+        again = np.array([at[text] for text in after], dtype=np.intp)
+        return Cells(again[index], texts, int(np.count_nonzero(np.array(padded)[index])))
 
-        index, found = pd.factorize(self.columns[name])
-        values = pa.array(found, pa.large_string())
-        if (index < 0).any():  # cells that are not there: -1 is the last value
-            values = pa.concat_arrays([values, pa.array([""], pa.large_string())])
-        stripped = pc.utf8_trim_whitespace(values)
-        rows = np.bincount(index % max(len(values), 1), minlength=len(values))
-        padded = pc.and_(pc.not_equal(values, stripped), pc.not_equal(stripped, ""))
-        again, unique = pd.factorize(stripped.to_numpy(zero_copy_only=False))
-        return Cells(
-            np.asarray(again)[index],
-            np.asarray(unique, dtype=object),
-            int(rows[padded.to_numpy(zero_copy_only=False)].sum()),
-        )
+    def is_unique(self, name: str) -> bool:
+        """Whether no two rows have the same value in a column."""
+        return len(set(self.columns[name].tolist())) == self.n_rows
 
     def place(self, name: str, row: int) -> str:
         """Say where a cell is, for an error."""

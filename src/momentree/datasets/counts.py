@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from momentree._files import check_readable
+from momentree._limits import check_unfolded
 from momentree._validation import check_counts
 from momentree.datasets._count_formats import READERS, count_format
 from momentree.datasets._raw_counts import RawCounts
@@ -27,6 +29,9 @@ Lines = PathLike | Sequence[str]
 VOCABULARY_NAMES = ("vocab", "vocabulary", "codes")
 LABEL_NAMES = ("labels",)
 ID_NAMES = ("ids", "titles")
+
+BYTES_OF_A_ROW = 64
+"""What a document takes that has no word: an id, a label, an end of a row."""
 
 
 def holds_counts(path: PathLike) -> bool:
@@ -91,8 +96,9 @@ def read_counts(
     Raises
     ------
     ReadError
-        If a file is missing, damaged or malformed, naming the line; if there is no vocabulary,
-        or it has not one word for each column.
+        If a file is missing, damaged or malformed, naming the line; if it claims, or unfolds to,
+        far more than a file of its size can hold; if there is no vocabulary, or it has not one
+        word for each column.
     InvalidDataError
         If a count is negative or not finite, or a sequence has the wrong length.
     InvalidParameterError
@@ -154,6 +160,9 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
     if not (n and d):
         msg = f"{path} holds {n} documents and {d} words; there is nothing to learn from"
         raise EmptyCorpusError(msg)
+    # The words are in a file of their own, and must be as many as the columns.
+    n_bytes, remedy = n * BYTES_OF_A_ROW, "leave out the documents without a word"
+    check_unfolded(path, n_bytes, f"a matrix of {n:,} documents", remedy)
     if X.dtype.kind not in "biuf":
         msg = f"{path} holds values of type {X.dtype}; counts are integers or real numbers"
         raise InvalidDataError(msg)
@@ -175,7 +184,7 @@ def _name_columns(
 ) -> tuple[sp.csr_array[Any], list[str]]:
     d = X.shape[1]
     if isinstance(vocabulary, str | os.PathLike):
-        source = Path(vocabulary)
+        source = check_readable(vocabulary)
     elif vocabulary is None:
         found = _beside(path, VOCABULARY_NAMES)
         if found is None and raw.words is not None:
@@ -252,7 +261,7 @@ def _row_names(
             msg = f"{len(values)} {what} were given for {n} documents; give one for each"
             raise InvalidDataError(msg)
         return values
-    source = _beside(path, names) if given is None else Path(given)
+    source = _beside(path, names) if given is None else check_readable(given)
     if source is None:
         return None
     values = [line.strip() for line in _lines(source, encoding)]

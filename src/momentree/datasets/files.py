@@ -12,6 +12,8 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
+from momentree._files import check_readable
+from momentree._limits import Bounded
 from momentree.exceptions import InvalidParameterError, ReadError
 
 __all__ = ["check_encoding", "check_exists", "open_bytes", "open_text", "suffix"]
@@ -65,25 +67,12 @@ def check_exists(path: str | PathLike[str]) -> Path:
     ReadError
         If there is nothing, or it is neither a file nor a folder, or a file is empty.
     InvalidParameterError
-        If it is no path at all.
+        If it is no path at all, or an empty one.
     """
-    try:
-        found = Path(path)
-    except TypeError as error:
-        msg = f"path={path!r} is not a path; give a file or folder as str or pathlib.Path"
-        raise InvalidParameterError(msg) from error
-    try:
-        if not found.exists():
-            msg = f"cannot read {found}: there is no such file or folder"
-            raise ReadError(msg)
-        if found.is_file() and found.stat().st_size == 0:
-            msg = f"cannot read {found}: the file is empty"
-            raise ReadError(msg)
-    except (OSError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
-        msg = f"cannot read {found}: {error}"
-        raise ReadError(msg) from error
+    found = check_readable(path)
+    if found.is_file() and found.stat().st_size == 0:
+        msg = f"cannot read {found}: the file is empty"
+        raise ReadError(msg)
     return found
 
 
@@ -131,15 +120,16 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
     Raises
     ------
     ReadError
-        If it cannot be opened or read, also inside the ``with`` block.
+        If it cannot be opened or read, or unfolds to far more than a file of its size may, also
+        inside the ``with`` block.
     """
     try:
-        with path.open("rb") as raw:
+        with check_readable(path).open("rb") as raw:
             start = raw.read(2)
             raw.seek(0)
             if start == _GZIP:
                 with gzip.GzipFile(fileobj=raw) as file:
-                    yield cast(BinaryIO, file)
+                    yield cast(BinaryIO, io.BufferedReader(Bounded(cast(BinaryIO, file), path)))
             else:
                 yield raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -40,16 +40,17 @@ def read_folder(path: Path, *, encoding: str) -> Documents:
     -----
     Text files are those with one of ``TEXT_SUFFIXES``, also compressed by gzip (.txt.gz), and
     those whose names have no suffix or a number as suffix, as in newsgroups and mail folders,
-    unless they are binary. Hidden files and folders are left out. `skipped` tells how many other
-    files were left out. Links to folders are not followed.
+    unless they are binary. Hidden files and folders, pipes, sockets and devices are left out.
+    `skipped` says how many other files were left out. Links to folders are not followed.
     """
     found: list[str] = []
     others: dict[str, int] = {}
     for name in _names(path):
-        if _is_text(path / name):
+        special = (path / name).exists() and not (path / name).is_file()  # a pipe may never end
+        if not special and _is_text(path / name):
             found.append(name)
         else:
-            kind = suffix(Path(name)) or "binary"
+            kind = "special" if special else suffix(Path(name)) or "binary"
             others[kind] = others.get(kind, 0) + 1
     left_out = ", ".join(f"{n:,} {kind}" for kind, n in sorted(others.items()))
     if not found:

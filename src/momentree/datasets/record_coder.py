@@ -85,7 +85,7 @@ class RecordCoder:
             and _strings([*self.names, *self.names.values()])
             and all(x is None or isinstance(x, str) for x in (self.id_column, self.union_by))
             and self.form in FORMS
-            and self.rollup in {None, "mapping", *SYSTEMS}
+            and self.rollup in (None, "mapping", *SYSTEMS)
             and isinstance(self.undotted, bool)
             and self.empty in EMPTY
         )

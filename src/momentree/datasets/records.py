@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -308,7 +308,7 @@ def _first_rules(
         return rules
     if isinstance(rollup, str) and rollup.lower() in SYSTEMS:
         return replace(rules, rollup=rollup.lower())
-    if isinstance(rollup, str) and not Path(rollup).exists():
+    if isinstance(rollup, str) and rollup and not os.path.lexists(rollup):
         msg = (
             f"rollup={rollup!r} is neither one of {SYSTEMS} nor the path of a file with columns "
             f"code and group"

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import pandas as pd
 
+from momentree.datasets._parquet import check_content, open_parquet
 from momentree.datasets.columns import SAMPLE_ROWS, Columns, choose_columns
 from momentree.datasets.files import open_text
 from momentree.datasets.gather import Gatherer
@@ -270,39 +271,34 @@ def read_parquet(
     EmptyCorpusError
         If there is not one row.
     """
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
     gatherer = Gatherer(path)
-    try:
-        with path.open("rb") as raw, pq.ParquetFile(raw) as file:
-            types = {field.name: field.type for field in file.schema_arrow}
-            strings = [name for name, kind in types.items() if is_text(kind)]
-            first = next(file.iter_batches(batch_size=SAMPLE_ROWS, columns=strings), None)
-            rows = {} if first is None else first.to_pydict()
-            columns = choose_columns(
-                path,
-                list(types),
-                {name: rows.get(name, []) for name in types},
-                text_column=text_column,
-                label_column=label_column,
-                id_column=id_column,
-                any_text=first is None,
+    with open_parquet(path) as file:
+        types = {field.name: field.type for field in file.schema_arrow}
+        strings = [name for name, kind in types.items() if is_text(kind)]
+        first = next(file.iter_batches(batch_size=SAMPLE_ROWS, columns=strings), None)
+        rows = {}
+        if first is not None:
+            check_content(path, first)
+            rows = first.to_pydict()
+        columns = choose_columns(
+            path,
+            list(types),
+            {name: rows.get(name, []) for name in types},
+            text_column=text_column,
+            label_column=label_column,
+            id_column=id_column,
+            any_text=first is None,
+        )
+        if first is not None and columns.text not in strings:
+            msg = (
+                f"{path}: column {columns.text!r} holds {types[columns.text]}, not text; name "
+                f"a column of strings with text_column"
             )
-            if first is not None and columns.text not in strings:
-                msg = (
-                    f"{path}: column {columns.text!r} holds {types[columns.text]}, not text; name "
-                    f"a column of strings with text_column"
-                )
-                raise ReadError(msg)
-            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns.used()):
-                _gather(gatherer, columns, batch.to_pydict())
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        msg = f"cannot read {path} as Parquet: {reason}"
-        raise ReadError(msg) from error
+            raise ReadError(msg)
+        known = 0
+        for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns.used()):
+            known = check_content(path, batch, known)
+            _gather(gatherer, columns, batch.to_pydict())
     return gatherer.documents(columns)
 
 

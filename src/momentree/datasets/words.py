@@ -12,6 +12,7 @@ from typing import cast
 
 import stopwordsiso
 
+from momentree.datasets._patterns import fault_of_pattern
 from momentree.datasets.files import open_text
 from momentree.exceptions import InvalidParameterError
 
@@ -166,10 +167,12 @@ def tokenizer(token_pattern: str, *, lowercase: bool) -> Callable[[str], list[st
     Raises
     ------
     InvalidParameterError
-        If the pattern is no regular expression or has more than one group.
+        If the pattern is no regular expression, has more than one group, or can take time beyond
+        all bounds.
     """
     try:
         pattern = re.compile(token_pattern)
+        fault = fault_of_pattern(token_pattern)
     except (re.error, TypeError, OverflowError, RecursionError) as error:
         msg = f"token_pattern {token_pattern!r} is no regular expression: {error}"
         raise InvalidParameterError(msg) from error
@@ -177,6 +180,12 @@ def tokenizer(token_pattern: str, *, lowercase: bool) -> Callable[[str], list[st
         msg = (
             f"token_pattern {token_pattern!r} has {pattern.groups} groups, at most one is "
             f"expected; write (?:...) for a group that is not the word"
+        )
+        raise InvalidParameterError(msg)
+    if fault is not None:
+        msg = (
+            f"token_pattern {token_pattern!r} can take for ever on some texts: {fault}; write it "
+            f"with repetitions that can go on in one way only, as in [a-z]+(?:-[a-z]+)*"
         )
         raise InvalidParameterError(msg)
     find = pattern.findall

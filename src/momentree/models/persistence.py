@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from momentree import decomposition, models
 from momentree import objects as parameter_classes
 from momentree._container import (
+    Arrays,
+    check_numbers,
     check_shape,
+    check_types,
     plain,
     plain_params,
-    read_container,
     reading,
     write_container,
 )
@@ -27,7 +29,12 @@ from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.objects import BernoulliParameters, LDAParameters, MixtureParameters
 from momentree.tree import ClusterTree, TopicTree
 from momentree.tree.assign import MixtureAssigner, NestedAssigner
-from momentree.tree.assigner_files import assigner_of, assigner_state, check_assigner
+from momentree.tree.assigner_files import (
+    assigner_of,
+    assigner_state,
+    check_assigner,
+    parameters_of,
+)
 from momentree.tree.persistence import FORMAT_VERSION as TREE_VERSION
 from momentree.tree.persistence import FORMATS as TREE_FORMATS
 
@@ -43,7 +50,8 @@ _CONFIG = "vectorizer_config_"
 _ARRAY, _WORDS, _ITEMS, _MAPPING, _PARAMETERS = "array", "words", "items", "mapping", "parameters"
 _ASSIGNER = "assigner"
 
-Arrays = dict[str, NDArray[Any]]
+# What a fitted attribute is that is neither an array nor parameters.
+_FIELDS = {"n_features_in_": int, "n_iter_": int, "converged_": bool, "mean_count_": float | int}
 
 
 def save(model: FlatModel, path: str | PathLike[str], config: dict[str, Any] | None) -> None:
@@ -58,7 +66,7 @@ def save(model: FlatModel, path: str | PathLike[str], config: dict[str, Any] | N
             )
             raise InvalidParameterError(msg)
         params["decomposition"] = name
-    arrays: Arrays = {}
+    arrays: dict[str, NDArray[Any]] = {}
     state = {
         name: _encoded(value, name, arrays)
         for name, value in sorted(vars(model).items())
@@ -78,8 +86,8 @@ def save(model: FlatModel, path: str | PathLike[str], config: dict[str, Any] | N
 
 def load(path: str | PathLike[str]) -> FlatModel:
     """Read a flat model of any kind from a file; see ``FlatModel.load``."""
-    with reading(path):
-        return _restored(*read_container(path, {FORMAT: FORMAT_VERSION}), path)
+    with reading(path, {FORMAT: FORMAT_VERSION}) as (manifest, arrays):
+        return _restored(manifest, arrays, path)
 
 
 def load_any(path: str | PathLike[str]) -> TopicTree | ClusterTree | FlatModel:
@@ -90,9 +98,8 @@ def load_any(path: str | PathLike[str]) -> TopicTree | ClusterTree | FlatModel:
     ReadError
         If the file is missing, damaged, or of a newer format.
     """
-    with reading(path):
-        trees = dict.fromkeys(TREE_FORMATS.values(), TREE_VERSION)
-        manifest, arrays = read_container(path, {**trees, FORMAT: FORMAT_VERSION})
+    trees = dict.fromkeys(TREE_FORMATS.values(), TREE_VERSION)
+    with reading(path, {**trees, FORMAT: FORMAT_VERSION}) as (manifest, arrays):
         if manifest["format"] == FORMAT:
             return _restored(manifest, arrays, path)
     kind = TopicTree if manifest["format"] == TREE_FORMATS["TopicTree"] else ClusterTree
@@ -102,7 +109,7 @@ def load_any(path: str | PathLike[str]) -> TopicTree | ClusterTree | FlatModel:
 # --- from values to JSON and back ----------------------------------------------------------------
 
 
-def _encoded(value: Any, name: str, arrays: Arrays) -> Any:
+def _encoded(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     """Return a value as JSON knows it; arrays go into `arrays`, each once."""
     value = plain(value)
     if value is None or isinstance(value, bool | int | float | str):
@@ -125,7 +132,7 @@ def _encoded(value: Any, name: str, arrays: Arrays) -> Any:
     raise TypeError(msg)
 
 
-def _place(value: NDArray[Any], name: str, arrays: Arrays) -> str:
+def _place(value: NDArray[Any], name: str, arrays: dict[str, NDArray[Any]]) -> str:
     """Return the name under which an array is kept: that of an equal one where there is one."""
     for known, array in arrays.items():
         same = array.dtype == value.dtype and array.strides == value.strides
@@ -141,7 +148,11 @@ def _decoded(value: Any, arrays: Arrays) -> Any:
     if _ARRAY in value:
         return arrays[value[_ARRAY]]
     if _WORDS in value:
-        return np.array(value[_WORDS], dtype=object)
+        words = value[_WORDS]
+        if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+            msg = "words are no strings"
+            raise TypeError(msg)
+        return np.array(words, dtype=object)
     if _ITEMS in value:
         return [_decoded(item, arrays) for item in value[_ITEMS]]
     if _MAPPING in value:
@@ -152,7 +163,7 @@ def _decoded(value: Any, arrays: Arrays) -> Any:
     if not issubclass(kind, MixtureParameters | LDAParameters):
         msg = f"{value[_PARAMETERS]!r} is no class of parameters"
         raise TypeError(msg)
-    return kind(**{f.name: _decoded(value[f.name], arrays) for f in fields(kind)})
+    return parameters_of(kind, {f.name: _decoded(value[f.name], arrays) for f in fields(kind)})
 
 
 def _restored(manifest: dict[str, Any], arrays: Arrays, path: str | PathLike[str]) -> FlatModel:
@@ -174,9 +185,11 @@ def _restored(manifest: dict[str, Any], arrays: Arrays, path: str | PathLike[str
 
 def _check(model: Any) -> None:
     """Refuse a model whose parts do not fit: compiled code trusts their shapes."""
+    check_types(vars(model), _FIELDS)
     d, k = len(model.vocabulary_), len(model.weights_)
-    check_shape("weights_", model.weights_, (k,))
-    check_shape("components_", model.components_, (k, d))
+    check_shape("vocabulary_", model.vocabulary_, (d,))
+    check_numbers("weights_", model.weights_, (k,))
+    check_numbers("components_", model.components_, (k, d))
     check_shape("labels_", model.labels_, (len(model.labels_),))
     if hasattr(model, "feature_names_in_"):
         check_shape("feature_names_in_", model.feature_names_in_, (d,))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree import objects
-from momentree._container import check_shape
+from momentree._container import Arrays, check_numbers, check_shape
 from momentree.objects import MixtureParameters
 from momentree.tree.assign import (
     Assigner,
@@ -20,12 +20,12 @@ from momentree.tree.assign import (
 )
 from momentree.tree.rules import LinearRule, ScoreRule
 
-__all__ = ["assigner_of", "assigner_state", "check_assigner"]
-
-Arrays = dict[str, NDArray[Any]]
+__all__ = ["assigner_of", "assigner_state", "check_assigner", "parameters_of"]
 
 
-def assigner_state(assigner: Assigner, arrays: Arrays, prefix: str = "") -> dict[str, Any]:
+def assigner_state(
+    assigner: Assigner, arrays: dict[str, NDArray[Any]], prefix: str = ""
+) -> dict[str, Any]:
     """Return an assigner as values that JSON knows.
 
     Parameters
@@ -172,22 +172,30 @@ def _mixture(state: dict[str, Any], arrays: Arrays) -> MixtureAssigner:
         raise TypeError(msg)
     prefix = state["prefix"]
     found = {field.name: arrays[f"{prefix}leaf_{field.name}"] for field in fields(family)}
-    for name, values in found.items():
-        if values.dtype.kind != "f" or not np.isfinite(values).all():
-            msg = f"{name} holds what is no finite number"
-            raise ValueError(msg)
-    # The signs that logarithms ask for; only the centers of Gaussians may be below zero.
-    signed = {"centers"} if family.signed else set()
-    if any((values < 0).any() for name, values in found.items() if name not in signed):
-        msg = "parameters below zero"
-        raise ValueError(msg)
-    parameters: MixtureParameters = family(**found)
+    parameters: MixtureParameters = parameters_of(family, found)
     leaf = arrays[f"{prefix}leaf_of"].astype(np.intp, casting="same_kind")
     check_shape("leaf_of", leaf, (parameters.n_components,))
     for name, values in found.items():
         if values.shape != parameters.centers.shape:  # else one number a component
             check_shape(name, values, (parameters.n_components,))
     return MixtureAssigner(parameters, leaf)
+
+
+def parameters_of(family: type[Any], values: dict[str, NDArray[Any]]) -> Any:
+    """Return parameters of a class from their arrays.
+
+    Raises
+    ------
+    ValueError
+        If one holds something else than finite floats, or has a sign that it cannot have.
+    """
+    for name, array in values.items():
+        check_numbers(name, array, array.shape)
+        # The signs that logarithms require; only the centers of Gaussians may be below zero.
+        if (array < 0).any() and not (name == "centers" and getattr(family, "signed", False)):
+            msg = "parameters below zero"
+            raise ValueError(msg)
+    return family(**values)
 
 
 def _rules(prefix: str, arrays: Arrays) -> RuleAssigner:

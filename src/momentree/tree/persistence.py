@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._container import (
+    Arrays,
+    check_numbers,
     check_shape,
+    check_types,
     plain,
     plain_params,
-    read_container,
     reading,
     write_container,
 )
@@ -26,7 +28,15 @@ __all__ = ["restore", "save"]
 
 FORMATS = {"TopicTree": "momentree.TopicTree", "ClusterTree": "momentree.ClusterTree"}
 FORMAT_VERSION = 1
-_NODE_FIELDS = ("weight", "gain", "depth", "name", "leaf_id", "reason")
+_NODE_FIELDS = {
+    "weight": float | int,
+    "gain": float | int,
+    "depth": int,
+    "name": str,
+    "leaf_id": int | None,
+    "reason": str,
+}
+_FIELDS = {"vocabulary": list, "feature_names_in": list | None, "n_iter": int, "converged": bool}
 
 
 def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any] | None) -> None:
@@ -65,12 +75,17 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
 
 def restore(tree: Any, path: str | PathLike[str]) -> TreeNode:
     """Fill an estimator from a file and return the root of its tree; see ``TreeEstimator.load``."""
-    with reading(path):
-        manifest, arrays = read_container(path, {FORMATS[type(tree).__name__]: FORMAT_VERSION})
+    known = {FORMATS[type(tree).__name__]: FORMAT_VERSION}
+    with reading(path, known) as (manifest, arrays):
         return _fill(tree, manifest, arrays)
 
 
-def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeNode:
+def _fill(tree: Any, manifest: dict[str, Any], arrays: Arrays) -> TreeNode:
+    check_types(manifest, _FIELDS)
+    names = [*manifest["vocabulary"], *(manifest["feature_names_in"] or ())]
+    if not all(isinstance(name, str) for name in names):
+        msg = "names of columns are no strings"
+        raise TypeError(msg)
     tree.set_params(**manifest["params"])
     tree._check_parameters()
     tree.vocabulary_ = np.array(manifest["vocabulary"], dtype=object)
@@ -79,12 +94,12 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) 
         tree.feature_names_in_ = np.array(manifest["feature_names_in"], dtype=object)
         check_shape("feature_names_in", tree.feature_names_in_, (d,))
     tree.labels_ = arrays["labels"].astype(np.intp, casting="same_kind")
-    tree.n_iter_, tree.converged_ = int(manifest["n_iter"]), bool(manifest["converged"])
+    tree.n_iter_, tree.converged_ = manifest["n_iter"], manifest["converged"]
     tree.vectorizer_config_ = manifest["vectorizer"]
     nodes = _nodes(manifest["nodes"], arrays["centers"], tree.labels_)
     k = sum(node.is_leaf for node in nodes)
     # Products run in compiled code that trusts its shapes, so that none goes unchecked here.
-    check_shape("centers", arrays["centers"], (len(nodes), d))
+    check_numbers("centers", arrays["centers"], (len(nodes), d))
     check_shape("labels", tree.labels_, (len(tree.labels_),))
     if not ((tree.labels_ >= 0) & (tree.labels_ < k)).all():
         msg = f"labels lie outside 0 to {k - 1}"
@@ -99,7 +114,7 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) 
     return nodes[0]
 
 
-def _space(tree: Any, kind: str, arrays: dict[str, NDArray[Any]], d: int) -> Space:
+def _space(tree: Any, kind: str, arrays: Arrays, d: int) -> Space:
     if kind not in get_args(Kind):
         msg = f"data of the kind {kind!r}"
         raise ValueError(msg)
@@ -109,8 +124,13 @@ def _space(tree: Any, kind: str, arrays: dict[str, NDArray[Any]], d: int) -> Spa
         constant=float(arrays["constant"][0]),
         scaled=tree.scaling is not None,
     )
-    check_shape("shift", space.shift, (d,))
-    check_shape("scale", space.scale, (d,))
+    check_numbers("shift", space.shift, (d,))
+    check_numbers("scale", space.scale, (d,))
+    check_numbers("view", space.view, (len(space.view),))
+    check_numbers("constant", arrays["constant"], (1,))
+    if not (space.scale > 0).all():
+        msg = "scales that are not above zero"
+        raise ValueError(msg)
     if space.family.n_features(len(space.view)) != d:
         msg = f"view has shape {space.view.shape}"
         raise ValueError(msg)
@@ -122,7 +142,11 @@ def _nodes(
 ) -> list[TreeNode]:
     nodes: list[TreeNode] = []
     for i, (record, center) in enumerate(zip(records, centers, strict=True)):
+        check_types(record, {**_NODE_FIELDS, "parent": int | None})
         parent = None if record["parent"] is None else nodes[record["parent"]]
+        if record["depth"] != (0 if parent is None else parent.depth + 1):
+            msg = f"node {i} has depth {record['depth']}"
+            raise ValueError(msg)
         fields = {key: record[key] for key in _NODE_FIELDS}
         node = TreeNode(center=center, node_id=i, parent=parent, **fields)
         if node.leaf_id is not None:

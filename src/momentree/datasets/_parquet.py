@@ -1,0 +1,108 @@
+"""Parquet files, whose few bytes may say one thing a billion times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from momentree._limits import check_unfolded
+from momentree.exceptions import MomentreeError, ReadError
+
+__all__ = ["check_content", "open_parquet"]
+
+BYTES_OF_A_ROW = 64
+"""What a record or document takes that has next to nothing in it."""
+
+
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """Open a Parquet file, with all strings as dictionaries.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    pyarrow.parquet.ParquetFile
+        Closed at the end. What is read from it goes through :func:`check_content`.
+
+    Raises
+    ------
+    ReadError
+        If it cannot be read, also inside the ``with`` block, or claims more than a file of its
+        size may hold.
+    """
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    try:
+        with path.open("rb") as raw:
+            with pq.ParquetFile(raw) as file:
+                schema, metadata = file.schema, file.metadata
+                columns = [schema.column(j) for j in range(len(schema))]
+                # A repeated string takes no memory, so that it can be counted first.
+                texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY"]
+            groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+            cells = sum(g.column(j).num_values for g in groups for j in range(g.num_columns))
+            packed = sum(group.total_byte_size for group in groups)
+            check_unfolded(path, max(metadata.num_rows * BYTES_OF_A_ROW + cells, packed))
+            raw.seek(0)
+            with pq.ParquetFile(raw, read_dictionary=texts) as file:
+                yield file
+    except MomentreeError:
+        raise
+    except (pa.ArrowException, MemoryError, OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        msg = f"cannot read {path} as Parquet: {reason}"
+        raise ReadError(msg) from error
+
+
+def check_content(path: Path, content: Any, known: int = 0) -> int:
+    """Check what was read from a Parquet file, inside the block of :func:`open_parquet`.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    content : pyarrow.Table or RecordBatch
+        Some of its rows.
+    known : int, default=0
+        Bytes that rows before these take.
+
+    Returns
+    -------
+    int
+        Bytes that all of these take, with repeated strings written out.
+
+    Raises
+    ------
+    ReadError
+        If they are more than a file of this size may take.
+    pyarrow.ArrowException
+        If an array is damaged, or a string is not in UTF-8.
+    """
+    content.validate(full=True)
+    known += sum(map(_written_out, content.columns))
+    check_unfolded(path, known)
+    return known
+
+
+def _written_out(array: Any) -> int:
+    """Count the bytes of an array in which no string stands for others."""
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow.types as pt  # type: ignore[import-untyped]
+
+    if hasattr(array, "chunks"):
+        return sum(map(_written_out, array.chunks))
+    if pt.is_dictionary(array.type) and not pt.is_primitive(array.type.value_type):
+        lengths = pc.binary_length(array.dictionary)
+        return pc.sum(pc.take(lengths, array.indices)).as_py() or 0
+    if pt.is_list(array.type) or pt.is_large_list(array.type):
+        return _written_out(array.flatten())
+    if pt.is_struct(array.type):
+        return sum(map(_written_out, array.flatten()))
+    return int(array.nbytes)
