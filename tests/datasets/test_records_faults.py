@@ -252,6 +252,10 @@ def test_parquet_that_says_one_thing_very_often(tmp_path, read):
     lists = pa.ListArray.from_arrays(pa.array([0, 10_000, 20_000], pa.int32()), often)
     with pytest.raises(ReadError, match=r"would take (1|20) GB of memory"):
         read_records(parquet(tmp_path / "list.parquet", {"codes": lists}))
+    one = pa.DictionaryArray.from_arrays(pa.array(np.zeros(40_000_000, np.int8)), pa.array(["x"]))
+    long = pa.ListArray.from_arrays(pa.array([0, 40_000_000], pa.int32()), one)
+    with pytest.raises(ReadError, match="would take 40 MB of memory"):
+        read_records(parquet(tmp_path / "long.parquet", {"codes": long}))
     few = pa.DictionaryArray.from_arrays(pa.array(np.zeros(10_000_000, np.int8)), pa.array(["x"]))
     with pytest.raises(ReadError, match="would take 650 MB of memory"):
         read(parquet(tmp_path / "rows.parquet", {"text": few}))

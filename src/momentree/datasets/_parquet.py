@@ -42,14 +42,10 @@ def open_parquet(path: Path) -> Iterator[Any]:
     try:
         with path.open("rb") as raw:
             with pq.ParquetFile(raw) as file:
-                schema, metadata = file.schema, file.metadata
-                columns = [schema.column(j) for j in range(len(schema))]
                 # A repeated string takes no memory, so that it can be counted first.
+                columns = [file.schema.column(j) for j in range(len(file.schema))]
                 texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY"]
-            groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-            cells = sum(g.column(j).num_values for g in groups for j in range(g.num_columns))
-            packed = sum(group.total_byte_size for group in groups)
-            check_unfolded(path, max(metadata.num_rows * BYTES_OF_A_ROW + cells, packed))
+                check_unfolded(path, _claimed(file))
             raw.seek(0)
             with pq.ParquetFile(raw, read_dictionary=texts) as file:
                 yield file
@@ -59,6 +55,19 @@ def open_parquet(path: Path) -> Iterator[Any]:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         msg = f"cannot read {path} as Parquet: {reason}"
         raise ReadError(msg) from error
+
+
+def _claimed(file: Any) -> int:
+    """Return the bytes that a file says it takes."""
+    metadata = file.metadata
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    n = metadata.num_rows * (BYTES_OF_A_ROW + len(file.schema))
+    for j in range(len(file.schema)):
+        if file.schema.column(j).max_repetition_level:  # a list holds more cells than rows
+            # The description of a damaged column ends the process, unless it is read first.
+            file.scan_contents([j])
+            n += sum(group.column(j).num_values for group in groups)
+    return max(n, sum(group.total_byte_size for group in groups))
 
 
 def check_content(path: Path, content: Any, known: int = 0) -> int:
