@@ -168,6 +168,12 @@ def test_malformed(tmp_path, name, content, words):
     assert "\n" not in str(caught.value)
 
 
+def test_utf_16_without_its_mark_is_not_read_as_utf_16(tmp_path):
+    path = save(tmp_path, "wide.csv", "text\nso\n".encode("utf-16-le"))
+    with pytest.raises(ReadError, match="it is not utf-16"):
+        read_documents(path, encoding="utf-16")
+
+
 @pytest.mark.parametrize("option", ["text_column", "label_column", "id_column"])
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_missing_column(tmp_path, option, suffix):

@@ -154,8 +154,9 @@ DAMAGE = {
     "labels": lambda manifest, arrays: arrays.update(labels_=arrays["labels_"] + 9),
     "labels that are no numbers": set_in("state", "labels_", "many"),
     "infinite": lambda manifest, arrays: arrays["components_"].fill(np.inf),
+    "components below zero": lambda manifest, arrays: arrays["components_"].__imul__(-1),
     "complex": lambda manifest, arrays: arrays.update(components_=arrays["components_"] + 1j),
-    "weights below zero": lambda manifest, arrays: arrays["_posterior.centers"].__imul__(-1),
+    "weights below zero": lambda manifest, arrays: arrays["posterior_.centers"].__imul__(-1),
     "version as text": set_in(None, "format_version", "1"),
     "version without number": set_in(None, "format_version", math.nan),
     "version below one": set_in(None, "format_version", 0),
@@ -197,3 +198,11 @@ def test_nothing_is_left_where_it_cannot_be_written(X, tmp_path):
     with pytest.raises(TypeError):
         SingleTopicModel(2).fit(X).save(tmp_path / "m.mt", vectorizer_config={"a": object()})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_concentrations_without_likelihood_are_refused(X, tmp_path):
+    path = tmp_path / "lda.mt"
+    LatentDirichletAllocation(2, max_iter=1).fit(X).save(path)
+    rewritten(path, lambda manifest, arrays: arrays["alpha_"].fill(1e308))
+    with pytest.raises(ReadError, match=r"lda\.mt"):
+        LatentDirichletAllocation.load(path)

@@ -153,7 +153,6 @@ DAMAGE = {
     "a version that is true": lambda m, a: m.update(format_version=True),
     "a version as text": lambda m, a: m.update(format_version="1"),
     "a word that is a number": lambda m, a: m["vocabulary"].__setitem__(0, 3),
-    "half a character": lambda m, a: m["vocabulary"].__setitem__(0, "\ud800"),
     "vocabulary as text": lambda m, a: m.update(vocabulary="x" * len(m["vocabulary"])),
     "settings as a list": lambda m, a: m.update(vectorizer=["records"]),
     "a count in words": lambda m, a: m.update(n_iter="3"),
@@ -164,6 +163,7 @@ DAMAGE = {
     "a name that is a number": lambda m, a: m["nodes"][1].update(name=3),
     "a reason that is a list": lambda m, a: m["nodes"][1].update(reason=[]),
     "node centers not finite": lambda m, a: a["centers"].fill(np.nan),
+    "node centers below zero": lambda m, a: a.update(centers=-a["centers"]),
     "node centers complex": lambda m, a: a.update(centers=a["centers"] + 1j),
     "labels as fractions": lambda m, a: a.update(labels=a["labels"] + 0.5),
 }

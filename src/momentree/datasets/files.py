@@ -188,7 +188,8 @@ def _where_not_decoded(path: Path, encoding: str, name: str, error: UnicodeError
     """Say where a file leaves its encoding; `error` counts bytes from the chunk it was met in."""
     try:
         offset, line, bad = _first_bad_byte(path, name)
-    except (OSError, EOFError, zlib.error, ReadError):  # it changed under our hands
+    except (OSError, EOFError, zlib.error, ReadError, UnicodeError):
+        # It changed under our hands, or it is all of another encoding: UTF-16 without its mark.
         return f"cannot read {path}: it is not {encoding} ({error})"
     where = f"byte {offset:,}, line {line:,}, is 0x{bad[:1].hex()}" if bad else str(error)
     return f"cannot read {path}: it is not {encoding} ({where}). {_suggestion(path, encoding)}"

@@ -216,11 +216,14 @@ def _check(model: Any) -> None:
             msg = f"groups are edited by a {type(model._edited).__name__}"
             raise ValueError(msg)
         check_assigner(model._edited, BernoulliParameters, d, k)
-    # One empty sample: whatever else prediction needs is there.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that the sample has no names of columns
-        empty = sp.csr_array((1, d))
-        shares, values = model.predict_proba(empty), model.score_samples(empty)
-    check_shape("the shares of a sample", shares, (1, k))
-    check_shape("the likelihood of a sample", values, (1,))
+    if (model.components_ < 0).any():
+        msg = "components below zero"
+        raise ValueError(msg)
+    # A sample without counts and one with all: whatever else prediction needs is there.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", UserWarning)  # that the samples have no names of columns
+        samples = sp.csr_array(np.repeat([[0], [1]], d, axis=1))
+        shares, values = model.predict_proba(samples), model.score_samples(samples)
+    check_numbers("the shares of a sample", shares, (2, k))
+    check_numbers("the likelihood of a sample", values, (2,))
     check_shape("weights of posterior_", model.posterior_.weights, (k,))

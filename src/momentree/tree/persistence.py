@@ -109,6 +109,9 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: Arrays) -> TreeNode:
     if "data" in tree.get_params():
         tree._space = space = _space(tree, manifest["data"], arrays, d)
         tree.data_, family, p = space.kind, space.family, len(space.view)
+    if getattr(tree, "data_", None) != "real" and (arrays["centers"] < 0).any():
+        msg = "centers below zero"
+        raise ValueError(msg)
     tree._assigner = assigner_of(manifest["assigner"], arrays)
     check_assigner(tree._assigner, family, p, k)
     return nodes[0]
