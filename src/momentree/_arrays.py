@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from momentree._limits import check_unfolded
 
-__all__ = ["DAMAGE", "StoredArrays", "check_members", "read_member"]
+__all__ = ["DAMAGE", "StoredArrays", "read_member"]
 
 DAMAGE = (
     zipfile.BadZipFile,
@@ -85,17 +85,6 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
     def __len__(self) -> int:
         """Return the number of arrays."""
         return len(self._names)
-
-
-def check_members(archive: zipfile.ZipFile, path: str | PathLike[str]) -> None:
-    """Refuse a zip file whose members unfold to more than a file of its size may.
-
-    Raises
-    ------
-    ReadError
-        If they do.
-    """
-    check_unfolded(path, sum(info.file_size for info in archive.infolist()))
 
 
 def read_member(

@@ -67,7 +67,7 @@ def _claimed(file: Any) -> int:
             # The description of a damaged column ends the process, unless it is read first.
             file.scan_contents([j])
             n += sum(group.column(j).num_values for group in groups)
-    return max(n, sum(group.total_byte_size for group in groups))
+    return int(max(n, sum(group.total_byte_size for group in groups)))
 
 
 def check_content(path: Path, content: Any, known: int = 0) -> int:

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from momentree._arrays import check_members
+from momentree._arrays import DAMAGE
 from momentree._limits import check_unfolded, limit_of
 from momentree.datasets import _sheet_process
 from momentree.datasets.columns import listed
@@ -43,10 +43,12 @@ def read_sheet(path: Path, name: str | None) -> Sheet:
         If the file is damaged, has no such sheet, or its cells spread over far more memory than a
         file of its size may take.
     """
-    # What is no zip file has another form, or its reader says what is wrong.
-    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
-        check_members(archive, path)
-    lines = _run(path, name)
+    try:
+        check_unfolded(path, _unpacked(path))
+        lines = _run(path, name)
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise ReadError(msg) from error
     head = json.loads(lines[0]) if lines else {}
     if "error" in head:
         msg = f"cannot read {path} as a spreadsheet: {head['error']}"
@@ -69,6 +71,13 @@ def read_sheet(path: Path, name: str | None) -> Sheet:
         check_unfolded(path, head["takes"], where, _REMEDY)
     records = [json.loads(line) for line in lines[1:]]
     return Sheet(names, found, [n for n, _ in records], [cells for _, cells in records])
+
+
+def _unpacked(path: Path) -> int:
+    """Return the bytes that the members of a zip file take; 0 for another form, or if damaged."""
+    with suppress(*DAMAGE), zipfile.ZipFile(path) as archive:
+        return sum(info.file_size for info in archive.infolist())
+    return 0
 
 
 def _run(path: Path, name: str | None) -> list[bytes]:
