@@ -21,6 +21,7 @@ from momentree._version import __version__
 from momentree.exceptions import ReadError
 
 __all__ = [
+    "LARGEST",
     "Arrays",
     "check_numbers",
     "check_shape",
@@ -32,6 +33,10 @@ __all__ = [
 ]
 
 Arrays = Mapping[str, NDArray[Any]]
+
+
+LARGEST = 1e150
+"""No parameter reaches this, and products of two that do are infinite."""
 
 
 def write_container(
@@ -152,7 +157,7 @@ def check_types(record: Mapping[str, Any], types: Mapping[str, Any]) -> None:
 
 
 def check_numbers(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
-    """Refuse an array of another shape than expected, or of something else than finite floats.
+    """Refuse an array of another shape than expected, or of something else than usable floats.
 
     Raises
     ------
@@ -160,8 +165,8 @@ def check_numbers(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> Non
         With what is wrong.
     """
     check_shape(name, array, shape)
-    if array.dtype.kind != "f" or not np.isfinite(array).all():
-        msg = f"{name} holds what is no finite number"
+    if array.dtype.kind != "f" or not (np.abs(array) < LARGEST).all():
+        msg = f"{name} holds what is no finite number, or one beyond {LARGEST:g}"
         raise ValueError(msg)
 
 

@@ -134,6 +134,8 @@ def _bomb(content: bytes) -> tuple[bytes, int, int]:
 
 def npy(rng: random.Random, data: bytes) -> bytes:
     """Change the header of an array, or its values."""
+    if len(data) < 10:  # cut off by an earlier change
+        return data
     length = struct.unpack("<H", data[8:10])[0]
     header, values = data[10 : 10 + length], data[10 + length :]
     change = rng.random()

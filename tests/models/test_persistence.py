@@ -154,6 +154,12 @@ DAMAGE = {
     "labels": lambda manifest, arrays: arrays.update(labels_=arrays["labels_"] + 9),
     "labels that are no numbers": set_in("state", "labels_", "many"),
     "infinite": lambda manifest, arrays: arrays["components_"].fill(np.inf),
+    "no diagnostics": lambda manifest, arrays: manifest["state"].pop("diagnostics_"),
+    "diagnostics as a list": set_in("state", "diagnostics_", {"items": []}),
+    "advice as a number": lambda manifest, arrays: manifest["state"]["diagnostics_"][
+        "mapping"
+    ].update(advice=3),
+    "too large": lambda manifest, arrays: arrays["components_"].fill(1e200),
     "components below zero": lambda manifest, arrays: arrays["components_"].__imul__(-1),
     "complex": lambda manifest, arrays: arrays.update(components_=arrays["components_"] + 1j),
     "weights below zero": lambda manifest, arrays: arrays["posterior_.centers"].__imul__(-1),

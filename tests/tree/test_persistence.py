@@ -163,6 +163,7 @@ DAMAGE = {
     "a name that is a number": lambda m, a: m["nodes"][1].update(name=3),
     "a reason that is a list": lambda m, a: m["nodes"][1].update(reason=[]),
     "node centers not finite": lambda m, a: a["centers"].fill(np.nan),
+    "a word that the root lacks": lambda m, a: a["centers"][0].fill(0.0),
     "node centers below zero": lambda m, a: a.update(centers=-a["centers"]),
     "node centers complex": lambda m, a: a.update(centers=a["centers"] + 1j),
     "labels as fractions": lambda m, a: a.update(labels=a["labels"] + 0.5),

@@ -27,6 +27,7 @@ from momentree._container import (
 from momentree._version import __version__
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.objects import BernoulliParameters, LDAParameters, MixtureParameters
+from momentree.objects.mixtures import check_sums
 from momentree.tree import ClusterTree, TopicTree
 from momentree.tree.assign import MixtureAssigner, NestedAssigner
 from momentree.tree.assigner_files import (
@@ -51,7 +52,14 @@ _ARRAY, _WORDS, _ITEMS, _MAPPING, _PARAMETERS = "array", "words", "items", "mapp
 _ASSIGNER = "assigner"
 
 # What a fitted attribute is that is neither an array nor parameters.
-_FIELDS = {"n_features_in_": int, "n_iter_": int, "converged_": bool, "mean_count_": float | int}
+_FIELDS = {
+    "n_features_in_": int,
+    "n_iter_": int,
+    "converged_": bool,
+    "mean_count_": float | int,
+    "diagnostics_": dict,
+}
+_DIAGNOSTICS = {"advice": list, "reason": str, "start": str}
 
 
 def save(model: FlatModel, path: str | PathLike[str], config: dict[str, Any] | None) -> None:
@@ -186,6 +194,8 @@ def _restored(manifest: dict[str, Any], arrays: Arrays, path: str | PathLike[str
 def _check(model: Any) -> None:
     """Refuse a model whose parts do not fit: compiled code trusts their shapes."""
     check_types(vars(model), _FIELDS)
+    found = model.diagnostics_
+    check_types(found, {name: kind for name, kind in _DIAGNOSTICS.items() if name in found})
     d, k = len(model.vocabulary_), len(model.weights_)
     check_shape("vocabulary_", model.vocabulary_, (d,))
     check_numbers("weights_", model.weights_, (k,))
@@ -204,21 +214,18 @@ def _check(model: Any) -> None:
         raise ValueError(msg)
     for name, value in vars(model).items():
         if isinstance(value, MixtureParameters | LDAParameters):
-            check_shape(f"centers of {name}", value.centers, (d, k))
-        elif not (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
-            continue
-        numbers = value if isinstance(value, np.ndarray) else value.centers
-        if not np.isfinite(numbers).all():
-            msg = f"{name} holds numbers that are not finite"
-            raise ValueError(msg)
+            check_numbers(f"centers of {name}", value.centers, (d, k))
+        elif isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            check_numbers(name, value, value.shape)
+    check_sums("weights_", model.weights_.sum())
+    if (model.weights_ < 0).any() or (model.components_ < 0).any():
+        msg = "weights or components below zero"
+        raise ValueError(msg)
     if hasattr(model, "_edited"):
         if not isinstance(model._edited, MixtureAssigner | NestedAssigner):
             msg = f"groups are edited by a {type(model._edited).__name__}"
             raise ValueError(msg)
         check_assigner(model._edited, BernoulliParameters, d, k)
-    if (model.components_ < 0).any():
-        msg = "components below zero"
-        raise ValueError(msg)
     # A sample without counts and one with all: whatever else prediction needs is there.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # that the samples have no names of columns

@@ -211,9 +211,8 @@ def _rules(prefix: str, arrays: Arrays) -> RuleAssigner:
     check_shape("rule_children", flat, (int(sides.sum()),))
     constants = arrays[f"{prefix}rule_constants"].astype(np.float64, casting="same_kind")
     check_shape("rule_constants", constants, (int(sides[~linear].sum()),))
-    if not (np.isfinite(coefs).all() and np.isfinite(constants).all()):
-        msg = "rules hold what is no finite number"
-        raise ValueError(msg)
+    check_numbers("rule_coefs", coefs, coefs.shape)
+    check_numbers("rule_constants", constants, constants.shape)
     parent = np.repeat(np.arange(m), sides)
     # Each rule but the first is the child of one rule that stands before it.
     inner = sorted(flat[flat >= 0].tolist())

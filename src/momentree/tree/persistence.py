@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._container import (
+    LARGEST,
     Arrays,
     check_numbers,
     check_shape,
@@ -109,12 +110,18 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: Arrays) -> TreeNode:
     if "data" in tree.get_params():
         tree._space = space = _space(tree, manifest["data"], arrays, d)
         tree.data_, family, p = space.kind, space.family, len(space.view)
-    if getattr(tree, "data_", None) != "real" and (arrays["centers"] < 0).any():
-        msg = "centers below zero"
-        raise ValueError(msg)
+    if getattr(tree, "data_", None) != "real":
+        _check_profiles(arrays["centers"])
     tree._assigner = assigner_of(manifest["assigner"], arrays)
     check_assigner(tree._assigner, family, p, k)
     return nodes[0]
+
+
+def _check_profiles(centers: NDArray[Any]) -> None:
+    """Refuse centers below zero, and a node with a word that the root does not have."""
+    if (centers < 0).any() or (centers[:, centers[0] == 0] != 0).any():
+        msg = "centers that are no shares of the words of the root"
+        raise ValueError(msg)
 
 
 def _space(tree: Any, kind: str, arrays: Arrays, d: int) -> Space:
@@ -131,7 +138,7 @@ def _space(tree: Any, kind: str, arrays: Arrays, d: int) -> Space:
     check_numbers("scale", space.scale, (d,))
     check_numbers("view", space.view, (len(space.view),))
     check_numbers("constant", arrays["constant"], (1,))
-    if not (space.scale > 0).all():
+    if not (space.scale > 1 / LARGEST).all():
         msg = "scales that are not above zero"
         raise ValueError(msg)
     if space.family.n_features(len(space.view)) != d:
