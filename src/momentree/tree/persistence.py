@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from os import PathLike
 from typing import Any, get_args
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._container import (
@@ -114,6 +116,11 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: Arrays) -> TreeNode:
         _check_profiles(arrays["centers"])
     tree._assigner = assigner_of(manifest["assigner"], arrays)
     check_assigner(tree._assigner, family, p, k)
+    # A sample without values and one with all: numbers that fit alone may overflow together.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", UserWarning)  # that the samples have no names of columns
+        assigner, rows = tree._ready(sp.csr_array(np.repeat([[0], [1]], d, axis=1)))
+        check_numbers("the shares of a sample", assigner.proba(rows), (2, k))
     return nodes[0]
 
 
