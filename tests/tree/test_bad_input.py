@@ -154,7 +154,7 @@ POOR = {
     "1e9": (10**9 * GOOD).tolist(),
     "1e18": (GOOD * 1e18).tolist(),
     "1e29": (GOOD * 1e29).tolist(),
-    "smallest numbers": (GOOD * 5e-324).tolist(),
+    "smallest numbers": (GOOD * 1e-30).tolist(),
     "one huge among small": np.where(np.arange(240).reshape(40, 6) == 7, 1e12, GOOD).tolist(),
     "one enormous among small": np.where(np.arange(240).reshape(40, 6) == 7, 1e30, GOOD).tolist(),
 }
