@@ -102,6 +102,78 @@ def test_damaged_coordinates_and_lists_are_found(place):
         check_structure(X)
 
 
+def more_values(X):
+    X.data[2] = [*X.data[2], *[1] * 500]
+
+
+def fewer_values(X):
+    X.data[2] = X.data[2][:-1]
+
+
+def fewer_lists(X):
+    X.rows, X.data = X.rows[:5], X.data[:5]
+
+
+def columns_by_name(X):
+    X.rows[2][0] = "a"
+
+
+def fewer_offsets(X):
+    X.offsets = X.offsets[:-3]
+
+
+def more_offsets(X):
+    X.offsets = np.r_[X.offsets, 0, 0, 0]
+
+
+def offset_far_outside(X):
+    X.offsets = X.offsets.astype(np.int64) + 2**62
+
+
+def flat_values(X):
+    X.data = X.data[0]
+
+
+def broken_places(X):
+    X.coords = (X.coords[0] + 0.5, X.coords[1])
+
+
+def three_places(X):
+    X.coords = (*X.coords, X.coords[0])
+
+
+def flat_blocks(X):
+    X.data = X.data[:, 0]
+
+
+def empty_blocks(X):
+    X.data = np.empty((len(X.data), 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("form", "damage"),
+    [
+        *(("lil", one) for one in (more_values, fewer_values, fewer_lists, columns_by_name)),
+        *(("dia", one) for one in (fewer_offsets, more_offsets, offset_far_outside, flat_values)),
+        *(("coo", one) for one in (broken_places, three_places)),
+        *(("bsr", one) for one in (flat_blocks, empty_blocks)),
+    ],
+)
+def test_damage_of_other_formats_is_found(form, damage):
+    """SciPy converts some of these with writes outside their memory."""
+    X = sound().asformat(form)
+    damage(X)
+    with pytest.raises(InvalidDataError, match="index arrays are damaged"):
+        mt.SingleTopicModel(2).fit(X)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.coo_array])
+def test_sparse_arrays_of_one_dimension_are_refused(form):
+    for door in (mt.SingleTopicModel(2).fit, RowBlocks):
+        with pytest.raises(InvalidDataError, match=r"shape \(30,\); expected a matrix"):
+            door(form(np.ones(30)))
+
+
 def test_arrays_of_one_matrix_that_differ_in_type_are_brought_together():
     X = sound()
     X.indptr = X.indptr.astype(np.int64)

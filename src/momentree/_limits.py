@@ -9,13 +9,16 @@ from typing import BinaryIO
 
 from momentree.exceptions import ReadError
 
-__all__ = ["Bounded", "check_unfolded", "limit_of"]
+__all__ = ["BYTES_OF_A_ROW", "FLOOR", "Bounded", "check_unfolded", "limit_of"]
 
 FLOOR = 1 << 25
 """Bytes that any file may unfold to."""
 
 TIMES = 100
 """Bytes that each byte of a file may unfold to. Text unfolds 3 to 20 times, sparse counts 50."""
+
+BYTES_OF_A_ROW = 64
+"""What a document or record takes that holds nothing: an id, a label, an end of a row."""
 
 
 def limit_of(path: str | PathLike[str]) -> int:

@@ -28,13 +28,13 @@ def check_structure(X: Any) -> None:
     Raises
     ------
     InvalidDataError
-        If the ends of the rows do not start at 0, descend, or do not end at the number of stored
-        values; if an index lies outside the shape; if the arrays have different lengths; if the
-        values are no numbers.
+        If it has not two dimensions; if the ends of the rows do not start at 0, descend, or do not
+        end at the number of stored values; if an index or a diagonal lies outside the shape; if
+        the arrays have different lengths; if the values are no numbers.
 
     Notes
     -----
-    Time O(nnz), about a third of one product with a vector; no memory.
+    Time O(nnz), about a third of one product with a vector.
     """
     sparse: bool = sp.issparse(X)
     if not sparse:
@@ -42,20 +42,34 @@ def check_structure(X: Any) -> None:
     if X.dtype.kind not in "biufc":
         msg = f"the sparse matrix holds values of type {X.dtype}; expected numbers"
         raise InvalidDataError(msg)
+    if X.ndim != 2:
+        msg = f"the sparse array has shape {X.shape}; expected a matrix, with samples in rows"
+        raise InvalidDataError(msg)
+    n, d = X.shape
+    if X.format != "dok" and X.data.ndim != {"bsr": 3, "dia": 2}.get(X.format, 1):
+        _refuse(f"has values of shape {X.data.shape}")
     if X.format in ("csr", "csc", "bsr"):
-        n, d = X.shape
         if X.format == "bsr":
+            if 0 in X.blocksize:
+                _refuse(f"has blocks of shape {X.blocksize}")
             n, d = n // X.blocksize[0], d // X.blocksize[1]
         major, minor = (d, n) if X.format == "csc" else (n, d)
         _check_compressed(X, major, minor)
     elif X.format == "coo":
-        if any(len(at) != len(X.data) for at in X.coords):
+        if [len(at) for at in X.coords] != [len(X.data)] * 2:
             _refuse(f"has {len(X.data)} values at {len(X.coords[0])} places")
         for at, size in zip(X.coords, X.shape, strict=True):
             _check_range(at, size)
     elif X.format == "lil":
+        if len(X.rows) != n or [*map(len, X.rows)] != [*map(len, X.data)]:
+            _refuse("has lists of columns and lists of values that differ in length")
         for columns in X.rows:
-            _check_range(np.asarray(columns, dtype=np.int64), X.shape[1])
+            _check_range(np.asarray(columns), d)
+    elif X.format == "dia":
+        at = X.offsets
+        if at.shape != X.data.shape[:1]:
+            _refuse(f"has {len(X.data)} diagonals and offsets of shape {at.shape}")
+        _check_range(at, d + 1, lowest=-n)
 
 
 def _check_compressed(X: Any, major: int, minor: int) -> None:
@@ -71,9 +85,11 @@ def _check_compressed(X: Any, major: int, minor: int) -> None:
     _check_range(at, minor)
 
 
-def _check_range(at: NDArray[Any], size: int) -> None:
-    if len(at) and not (at.min() >= 0 and at.max() < size):
-        _refuse(f"has an index outside 0 to {size - 1}")
+def _check_range(at: NDArray[Any], size: int, *, lowest: int = 0) -> None:
+    if len(at) and at.dtype.kind not in "iu":
+        _refuse(f"has indices of type {at.dtype}")
+    if len(at) and not (at.min() >= lowest and at.max() < size):
+        _refuse(f"has an index outside {lowest} to {size - 1}")
 
 
 def _refuse(what: str) -> None:

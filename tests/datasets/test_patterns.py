@@ -38,6 +38,7 @@ GOOD = [
     r"(?<!\w)[a-z]+(?!\w)",
     r"\b(?:cat|dog)s?\b",
     "|".join(f"word{i}" for i in range(300)),
+    "#(?:" + "|".join(chr(0x4E00 + i) + "x" for i in range(1000)) + ")",
 ]
 
 BAD = [
@@ -62,6 +63,9 @@ BAD = [
     r"(?=.*x)\w+",
     r"(a*)\1",
     "a" * 6000,
+    "(?:a" + "".join(chr(0x4E00 + i) + "?" for i in range(3000)) + ")+",
+    "(?:" + "|".join(chr(0x4E00 + i) + "x" for i in range(2000)) + ")+y",
+    "(?:" + "|".join(chr(0x4E00 + i) + "?" for i in range(4000)) + ")+x",
 ]
 
 

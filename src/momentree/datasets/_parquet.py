@@ -7,13 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from momentree._limits import check_unfolded
+from momentree._limits import BYTES_OF_A_ROW, check_unfolded
 from momentree.exceptions import MomentreeError, ReadError
 
 __all__ = ["check_content", "open_parquet"]
-
-BYTES_OF_A_ROW = 64
-"""What a record or document takes that has next to nothing in it."""
 
 
 @contextmanager

@@ -27,6 +27,9 @@ _DOUBTS = 8
 _PLACES = 5_000
 """The most places of characters in a pattern that is looked at."""
 
+_WAYS = 4_000_000
+"""The most ways from one place to two others, each of which is looked at: a third of a second."""
+
 
 @cache
 def fault_of_pattern(pattern: str) -> str | None:
@@ -92,6 +95,7 @@ class _Automaton:
         self._sets: list[frozenset[str]] = []
         self._follow: list[set[int]] = []
         self._twice: set[int] = set()
+        self._n_ways = 0
 
     def add(self, items: Any) -> _Part:
         """Add a sequence of parsed items."""
@@ -168,9 +172,15 @@ class _Automaton:
 
     def _join(self, last: set[int], first: set[int]) -> None:
         for place in last:
-            if self._follow[place] & first:
+            after = self._follow[place]
+            if after & first:
                 self._twice.add(place)
-            self._follow[place] |= first
+            self._n_ways -= len(after) ** 2
+            after |= first
+            self._n_ways += len(after) ** 2
+            if self._n_ways > _WAYS:
+                msg = "too many places in it can follow one another"
+                raise _CannotTellError(msg)
 
     def loops(self) -> set[int]:
         """Return the places that can come again."""
@@ -182,7 +192,9 @@ class _Automaton:
         graph = sp.coo_array((np.ones(len(pairs)), (rows, columns)), shape=(n, n))
         _, group = connected_components(graph, connection="strong")
         sizes = np.bincount(group)
-        return {place for place in range(n) if sizes[group[place]] > 1 or (place, place) in pairs}
+        return {
+            place for place in range(n) if sizes[group[place]] > 1 or place in self._follow[place]
+        }
 
     def _before(self, places: set[int]) -> set[int]:
         """Return these places and all that lead to one of them."""

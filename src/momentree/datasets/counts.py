@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from momentree._files import check_readable
-from momentree._limits import check_unfolded
+from momentree._limits import BYTES_OF_A_ROW, check_unfolded
 from momentree._validation import check_counts
 from momentree.datasets._count_formats import READERS, count_format
 from momentree.datasets._raw_counts import RawCounts
@@ -29,9 +29,6 @@ Lines = PathLike | Sequence[str]
 VOCABULARY_NAMES = ("vocab", "vocabulary", "codes")
 LABEL_NAMES = ("labels",)
 ID_NAMES = ("ids", "titles")
-
-BYTES_OF_A_ROW = 64
-"""What a document takes that has no word: an id, a label, an end of a row."""
 
 
 def holds_counts(path: PathLike) -> bool:

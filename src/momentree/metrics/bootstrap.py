@@ -106,8 +106,7 @@ def bootstrap_groups(
     ------
     InvalidDataError
         If X holds other values than 0, 1 and NaN, weights are negative, not one for each row or sum
-        to more than 2**53,
-        or the estimator gives a record no group (a label below 0).
+        to more than 2**53, or the estimator gives a record no group (a label below 0).
     InvalidParameterError
         If `n_bootstrap` is no whole number above zero, `confidence` is not between 0 and 1, or
         the estimator takes no sample weights.

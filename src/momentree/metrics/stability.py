@@ -150,6 +150,7 @@ def stability_score(
     # Here and not above: it loads half of scikit-learn, which nothing else in this room needs.
     from sklearn.metrics import adjusted_rand_score
 
+    # As whole numbers: scikit-learn refuses labels that are infinite or complex.
     a, b = (np.unique(labels, return_inverse=True)[1] for labels in (a, b))
     return float(adjusted_rand_score(a, b))
 

@@ -223,7 +223,7 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
 def _document_counts(top_words: ArrayLike, X: Any) -> tuple[NDArray[np.intp], Floats]:
     """Return the words renumbered, and in how many documents each pair of them occurs."""
     X = sp.csc_array(X)
-    as_floats("top_words", top_words)
+    as_floats("top_words", top_words)  # refuses lists of different lengths
     table = np.asarray(top_words)
     if table.ndim != 2 or table.dtype.kind not in "iu":
         msg = (

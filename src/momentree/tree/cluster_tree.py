@@ -80,9 +80,9 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         What the moments see. "auto": of data of zero or more, each sample with a constant beside
         it, scaled to length 1, so that a record of many codes counts no more than one of few; of
         real data, columns of mean 0 and variance 1, and a constant of sqrt(n_features). The
-        constant (of the size of a typical value: 1 in binary data) lets a split tell by how much
-        samples hold, and not only by of what. None takes the data as they are,
-        as T Algorithm 5 does; on records of patients it is less stable (see ``docs/choices.md``).
+        constant (of the size of a typical value: 1 in binary data) lets a split separate samples
+        by how much they hold, and not only by what they hold. None takes the data as they are, as
+        T Algorithm 5 does; on records of patients it is less stable (see ``docs/choices.md``).
     smoothing : float > 0, default=1.0
         Average samples that are added to each cluster in EM.
     exact : bool, default=False
