@@ -144,3 +144,9 @@ def test_no_moments_at_all_are_no_component(d):
     empty = whiten(BernoulliMoments.from_data(np.zeros((5, d))), 3)
     assert empty.rank == 0
     assert empty.converged
+
+
+@pytest.mark.parametrize("max_iter", [0, -1, 2.5, True])
+def test_a_limit_is_a_whole_number(max_iter):
+    with pytest.raises(InvalidParameterError, match="max_iter="):
+        whiten(SingleTopicMoments.from_parameters(*model(2, 5)), 2, max_iter=max_iter)

@@ -57,7 +57,8 @@ def whiten(
     Raises
     ------
     InvalidParameterError
-        If `n_components` is no whole number or less than 1, or `moments` are no moments.
+        If `n_components` or `max_iter` is no whole number or less than 1, or `moments` are no
+        moments.
 
     Notes
     -----
@@ -86,6 +87,8 @@ def whiten(
             "momentree.moments.SingleTopicMoments.from_data(X)"
         )
         raise InvalidParameterError(msg)
+    if max_iter is not None:
+        check_n("max_iter", max_iter)
     d = moments.m1.shape[0]
     k = min(n_components, d)
     limit = d if max_iter is None else min(d, max(max_iter, 2 * k + 4))
@@ -124,9 +127,19 @@ def check_n_components(n_components: int) -> None:
     InvalidParameterError
         If it is not; True, which Python takes for 1, is not either.
     """
-    whole = isinstance(n_components, Integral) and not isinstance(n_components, bool)
-    if not whole or n_components < 1:
-        msg = f"n_components={n_components!r}; expected a whole number, 1 or more"
+    check_n("n_components", n_components)
+
+
+def check_n(name: str, n: object) -> None:
+    """Refuse a number that is no whole number, or less than 1.
+
+    Raises
+    ------
+    InvalidParameterError
+        With the name and value.
+    """
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+        msg = f"{name}={n!r}; expected a whole number, 1 or more"
         raise InvalidParameterError(msg)
 
 

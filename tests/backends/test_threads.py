@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
+import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from momentree.backends import get_num_threads, num_threads, single_threaded_blas
@@ -59,3 +63,37 @@ def test_a_limit_holds_for_the_thread_that_sets_it():
         assert get_num_threads() == outside + 3
     assert seen == [outside]
     assert get_num_threads() == outside
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_of_a_process_that_fits_has_all_threads_of_blas():
+    code = """
+import os, threading
+import numpy as np
+from threadpoolctl import ThreadpoolController, threadpool_limits
+from momentree.backends import single_threaded_blas
+
+np.ones((2, 2)) @ np.ones((2, 2))
+threadpool_limits(2, user_api="blas")
+begun, end = threading.Event(), threading.Event()
+
+def fit():
+    with single_threaded_blas():
+        begun.set()
+        end.wait()
+
+thread = threading.Thread(target=fit)
+thread.start()
+begun.wait()
+child = os.fork()
+if not child:
+    with single_threaded_blas():
+        pass
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    os._exit(0 if {library.num_threads for library in found} == {2} else 1)
+status = os.waitpid(child, 0)[1]
+end.set()
+thread.join()
+raise SystemExit(os.waitstatus_to_exitcode(status))
+"""
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=60).returncode == 0

@@ -115,16 +115,25 @@ def single_threaded_blas() -> Iterator[None]:
         yield
     finally:
         with _blas_lock:
-            _blas_users -= 1
+            _blas_users = max(0, _blas_users - 1)  # a forked child has begun to count anew
             if not _blas_users:
                 _blas_limit.restore_original_limits()
 
 
-if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
+def _after_fork() -> None:
+    """Free a child of the fits that ran on other threads of its parent: it has no such threads."""
+    global _blas_users
+    if _blas_users:
+        _blas_users = 0
+        _blas_limit.restore_original_limits()
+    _blas_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_blas_lock.acquire,
         after_in_parent=_blas_lock.release,
-        after_in_child=_blas_lock.release,
+        after_in_child=_after_fork,
     )
 
 
