@@ -42,6 +42,9 @@ def check_structure(X: Any) -> None:
     if X.dtype.kind not in "biufc":
         msg = f"the sparse matrix holds values of type {X.dtype}; expected numbers"
         raise InvalidDataError(msg)
+    if X.ndim != 2:
+        msg = f"the sparse array has shape {X.shape}; expected two dimensions, samples and features"
+        raise InvalidDataError(msg)
     if X.format in ("csr", "csc", "bsr"):
         n, d = X.shape
         if X.format == "bsr":
@@ -55,7 +58,7 @@ def check_structure(X: Any) -> None:
             _check_range(at, size)
     elif X.format == "lil":
         for columns in X.rows:
-            _check_range(np.asarray(columns, dtype=np.int64), X.shape[1])
+            _check_range(np.asarray(columns or np.empty(0, np.intp)), X.shape[1])
 
 
 def _check_compressed(X: Any, major: int, minor: int) -> None:
@@ -72,6 +75,8 @@ def _check_compressed(X: Any, major: int, minor: int) -> None:
 
 
 def _check_range(at: NDArray[Any], size: int) -> None:
+    if at.dtype.kind not in "iu":
+        _refuse(f"has indices of type {at.dtype}")
     if len(at) and not (at.min() >= 0 and at.max() < size):
         _refuse(f"has an index outside 0 to {size - 1}")
 

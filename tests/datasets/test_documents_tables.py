@@ -330,3 +330,17 @@ def test_any_text_survives(tmp_path, form, rows):
     assert documents.texts == texts
     assert documents.labels == kinds
     assert documents.ids == [key or str(i) for i, key in enumerate(keys, start=1)]
+
+
+def test_tables_of_very_many_columns_are_refused(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("," * 100_000)
+    with pytest.raises(ReadError, match=r"more than 5,000 columns.*\.npz"):
+        read_documents(path)
+
+
+def test_a_separator_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,text\na,the cat\n")
+    with pytest.raises(InvalidParameterError, match="is not one character"):
+        read_documents(path, separator="\udcff")
