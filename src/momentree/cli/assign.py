@@ -265,8 +265,8 @@ def _check_extras(model: Model, names: object, few_codes: object) -> None:
     from momentree.cli import _group_files
 
     k = len(_group_files.names_of(model))
-    strings = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if names is not None and not (strings and len(names) == k):
+    good = isinstance(names, list) and len(names) == k and all(isinstance(x, str) for x in names)
+    if names is not None and not good:
         msg = f"the model is damaged: its {k} groups have the names {names!r}"
         raise InvalidDataError(msg)
     if not isinstance(few_codes, int) or isinstance(few_codes, bool):
