@@ -266,3 +266,23 @@ def test_counts_too_small_for_the_arithmetic_are_refused(value):
         mt.LatentDirichletAllocation(2).fit(X)
     X.data[5] = 1e-20
     mt.LatentDirichletAllocation(2).fit(X)
+
+
+@pytest.mark.parametrize("column", ["a", 1.5, 10**30])
+def test_lists_of_what_is_no_index_are_refused(column):
+    X = sp.lil_array(sound())
+    X.rows[2][0] = column
+    with pytest.raises(InvalidDataError, match="has indices of type"):
+        check_structure(X)
+
+
+def test_a_sparse_array_of_one_dimension_is_refused():
+    with pytest.raises(InvalidDataError, match="expected a matrix"):
+        mt.TopicTree(2).fit(sp.csr_array(np.ones(4)))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_weights_too_small_for_the_arithmetic_are_refused(estimator):
+    X = sound()
+    with pytest.raises(InvalidDataError, match="no sample weight is above"):
+        estimator.fit(X, sample_weight=np.full(X.shape[0], 5e-324))

@@ -342,7 +342,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
     ------
     InvalidDataError
         If weights are not numbers, their number is wrong, one is negative, not finite or above
-        1e30, or all are zero.
+        1e30, or none is 1e-30 or more.
     """
     if sample_weight is None:
         return np.ones(n_samples)
@@ -357,6 +357,11 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
         raise InvalidDataError(msg)
     if w.max(initial=0) > MAX_COUNT:
         msg = f"sample_weight holds {w.max():g}; weights are {MAX_COUNT:g} or less"
+        raise InvalidDataError(msg)
+    if 0 < w.max(initial=0) < MIN_COUNT:
+        msg = (
+            f"no sample weight is above {w.max():g}; one must be {MIN_COUNT:g} or more: scale them"
+        )
         raise InvalidDataError(msg)
     if not (w > 0).any():
         msg = "all sample weights are zero; at least one sample needs a positive weight"

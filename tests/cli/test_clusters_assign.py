@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import zipfile
 
 import pytest
 
@@ -134,3 +136,17 @@ def test_bad_new_records(refuses, groups_model, tmp_path):
     assert "none of the columns from which the model reads codes, 'DX1', 'DX2'" in line
     assert "--code-column" in line
     assert "no column 'ICD'" in refuses("assign", model, path, "--code-column", "ICD")
+
+
+@pytest.mark.parametrize("extras", [{"group_names": ["a"]}, {"group_names": 3}, {"few_codes": "x"}])
+def test_damaged_extras_of_a_model(refuses, groups_model, records_table, tmp_path, extras):
+    damaged = tmp_path / "m.mt"
+    with zipfile.ZipFile(groups_model[0]) as old, zipfile.ZipFile(damaged, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "manifest.json":
+                manifest = json.loads(content)
+                manifest["vectorizer"] |= extras
+                content = json.dumps(manifest).encode()
+            new.writestr(name, content)
+    assert "the model is damaged" in refuses("assign", damaged, records_table)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from momentree.cli import _output
 from momentree.cli._output import Outputs
 from momentree.exceptions import MomentreeError
 
@@ -183,6 +184,14 @@ def test_pipe_is_written_to_and_stays(tmp_path):
     reader.join(timeout=10)
     assert read == [b"through the pipe"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_pipe_that_nobody_reads_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(_output, "_TRIES", 1)
+    os.mkfifo(tmp_path / "pipe")
+    outputs = outputs_to(a=tmp_path / "pipe")
+    with pytest.raises(MomentreeError, match="cannot write --a"), outputs.writing() as write:
+        write("--a", fill("x"))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -174,6 +174,12 @@ def test_utf_16_without_its_mark_is_not_read_as_utf_16(tmp_path):
         read_documents(path, encoding="utf-16")
 
 
+def test_a_small_file_of_a_million_rows_is_refused(tmp_path):
+    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 1_000_000))
+    with pytest.raises(ReadError, match="its rows would take"):
+        read_documents(path)
+
+
 @pytest.mark.parametrize("option", ["text_column", "label_column", "id_column"])
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_missing_column(tmp_path, option, suffix):
@@ -330,3 +336,17 @@ def test_any_text_survives(tmp_path, form, rows):
     assert documents.texts == texts
     assert documents.labels == kinds
     assert documents.ids == [key or str(i) for i, key in enumerate(keys, start=1)]
+
+
+def test_tables_of_very_many_columns_are_refused(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("," * 100_000)
+    with pytest.raises(ReadError, match=r"more than 5,000 columns.*\.npz"):
+        read_documents(path)
+
+
+def test_a_separator_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,text\na,the cat\n")
+    with pytest.raises(InvalidParameterError, match="is not one character"):
+        read_documents(path, separator="\udcff")

@@ -212,6 +212,8 @@ def test_no_document_of_three_words():
     ("name", "value"),
     [
         ("alpha0", 0.0),
+        ("alpha0", 5e-324),
+        ("alpha0", 1e300),
         ("alpha0", "many"),
         ("refine", "mcmc"),
         ("start", "random"),

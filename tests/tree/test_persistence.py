@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from momentree import TopicTree, _container, _limits
+from momentree import ClusterTree, TopicTree, _container, _limits
 from momentree.datasets import make_single_topic
 from momentree.exceptions import ReadError
 
@@ -324,3 +324,13 @@ def test_a_saved_file_has_the_usual_permissions(saved, tmp_path):
     plain = tmp_path / "plain"
     plain.write_bytes(b"")
     assert saved.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_constant_column_of_real_data_comes_back(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    X[:20] += 5
+    X[:, 2] = 3
+    tree = ClusterTree(max_leaf_nodes=2).fit(X)
+    tree.save(tmp_path / "t.mt")
+    again = ClusterTree.load(tmp_path / "t.mt")
+    np.testing.assert_array_equal(again.predict_proba(X), tree.predict_proba(X))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
 import stat
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import BinaryIO, cast
 
 from momentree._files import staging
 from momentree.exceptions import MomentreeError
@@ -22,6 +25,8 @@ Write = Callable[[str, Callable[[Path], object]], None]
 # Where a name stands for what a process has open: written to, even if that is a file.
 _DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 _STOPS = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
+_TRIES = 50
+"""Tenths of a second that a pipe is given to find its reader."""
 
 
 class Outputs:
@@ -228,8 +233,25 @@ def _keep(target: Path, temporary: Path) -> Path:
     return kept
 
 
+def _pipe_with_reader(pipe: Path) -> BinaryIO:
+    """Open a pipe for writing; a reader who does not come in time is an error, not a wait."""
+    for left in range(_TRIES, -1, -1):
+        try:
+            descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO or not left:
+                raise
+            time.sleep(0.1)
+        else:
+            break
+    os.set_blocking(descriptor, True)
+    return cast("BinaryIO", os.fdopen(descriptor, "wb"))
+
+
 def _pour(temporary: Path, target: Path) -> None:
-    with temporary.open("rb") as source, target.open("wb") as sink:
+    sink: BinaryIO
+    sink = _pipe_with_reader(target) if target.is_fifo() else target.open("wb")
+    with temporary.open("rb") as source, sink:
         shutil.copyfileobj(source, sink)
 
 

@@ -233,6 +233,7 @@ def _assign_records(
         names = config.pop(_group_files.GROUP_NAMES, None)
         few_codes = config.pop(_group_files.FEW_CODES, 0)
         coder = RecordCoder.from_dict(config)
+        _check_extras(model, names, few_codes)
         # All are to be assigned: none has too few codes.
         records = read_records(source, coder=coder, min_codes=0, **options)
     for message in records.notes:
@@ -257,6 +258,20 @@ def _assign_records(
     with progress.stage("assigning"):
         names = names or _group_files.names_of(model)
         return records.ids, *_group_files.assigned(model, X, names, every=True)
+
+
+def _check_extras(model: Model, names: object, few_codes: object) -> None:
+    """Check what `clusters` writes beside the settings of the reader."""
+    from momentree.cli import _group_files
+
+    k = len(_group_files.names_of(model))
+    good = isinstance(names, list) and len(names) == k and all(isinstance(x, str) for x in names)
+    if names is not None and not good:
+        msg = f"the model is damaged: its {k} groups have the names {names!r}"
+        raise InvalidDataError(msg)
+    if not isinstance(few_codes, int) or isinstance(few_codes, bool):
+        msg = f"the model is damaged: {few_codes!r} is no number of codes"
+        raise InvalidDataError(msg)
 
 
 def _read_for(

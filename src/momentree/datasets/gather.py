@@ -6,11 +6,15 @@ import math
 from pathlib import Path
 from typing import Any
 
+from momentree._limits import BYTES_OF_A_ROW, check_unfolded
 from momentree.datasets.columns import Columns
 from momentree.datasets.objects import Documents
 from momentree.exceptions import EmptyCorpusError
 
 __all__ = ["Gatherer"]
+
+_CHECK_EVERY = 1 << 16
+"""Rows between two looks at what they take."""
 
 
 class Gatherer:
@@ -40,7 +44,14 @@ class Gatherer:
             Missing labels are "".
         identity : object
             Missing ids are the number of the row, from 1.
+
+        Raises
+        ------
+        ReadError
+            If the rows so far take more memory than a file of its size may.
         """
+        if len(self._texts) % _CHECK_EVERY == 0:
+            check_unfolded(self._path, len(self._texts) * BYTES_OF_A_ROW, "its rows")
         text = _string(text)
         if not text or text.isspace():
             self._missing += 1

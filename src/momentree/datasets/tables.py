@@ -25,6 +25,7 @@ __all__ = ["find_separator", "read_csv", "read_parquet"]
 SEPARATORS = (",", ";", "\t", "|")
 _NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 SAMPLE_CHARACTERS = 1 << 16
+_MOST_COLUMNS = 5_000
 _ROWS_AT_ONCE = 20_000
 # Separates the units of a record in ASCII and stands in no text: a table of one column.
 NO_SEPARATOR = "\x1f"
@@ -77,6 +78,7 @@ def read_csv(
         raise ReadError(msg)
     if separator is not None:
         check_fit(path, sample, separator, found)
+    _check_width(path, sample, separator or found)
     gatherer = Gatherer(path)
     columns: Columns | None = None
     with (
@@ -147,7 +149,8 @@ def checked_separator(separator: str | None) -> str | None:
     if separator is None:
         return None
     one = _NAMES.get(separator, separator) if isinstance(separator, str) else separator
-    if not isinstance(one, str) or len(one) != 1 or one in '"\r\n\0':
+    # A byte that is no text reaches Python as a surrogate, which pandas cannot encode.
+    if not isinstance(one, str) or not re.fullmatch(r'[^"\r\n\0\ud800-\udfff]', one):
         msg = (
             f"separator={separator!r} is not one character such as ',', ';', '|' or a tab; leave "
             f"it out to have it found"
@@ -166,6 +169,17 @@ def check_fit(path: Path, sample: str, separator: str, found: str) -> None:
         f"the separator out, or pass separator={found!r}"
     )
     raise ReadError(msg)
+
+
+def _check_width(path: Path, sample: str, separator: str) -> None:
+    """Refuse more columns than documents have: each takes pandas as long as many rows."""
+    records = _records(sample, separator, cut=False)
+    if records and len(records[0]) > _MOST_COLUMNS:
+        msg = (
+            f"{path} has more than {_MOST_COLUMNS:,} columns; documents have few, one of them with "
+            f"the text. Give a matrix of counts as .npz, .mtx or .svm"
+        )
+        raise ReadError(msg)
 
 
 def _frames(file: TextIO, separator: str) -> Iterator[pd.DataFrame]:

@@ -247,13 +247,13 @@ def check_alpha0(alpha0: float) -> float:
     Raises
     ------
     InvalidParameterError
-        If it is not a finite number above zero.
+        If it is not a number above zero, or one that no arithmetic can bear.
     """
     try:
         value = np.nan if isinstance(alpha0, bool) else float(alpha0)
     except (TypeError, ValueError):
         value = np.nan
-    if not (np.isfinite(value) and value > 0):
-        msg = f"alpha0={alpha0!r}; expected a number above zero"
+    if not 1e-100 <= value <= 1e100:
+        msg = f"alpha0={alpha0!r}; expected a number above zero (from 1e-100 to 1e100)"
         raise InvalidParameterError(msg)
     return value

@@ -142,10 +142,11 @@ def _space(tree: Any, kind: str, arrays: Arrays, d: int) -> Space:
         scaled=tree.scaling is not None,
     )
     check_numbers("shift", space.shift, (d,))
-    check_numbers("scale", space.scale, (d,))
+    check_shape("scale", space.scale, (d,))
     check_numbers("view", space.view, (len(space.view),))
     check_numbers("constant", arrays["constant"], (1,))
-    if not (space.scale > 1 / LARGEST).all():
+    # That of a constant column is infinite.
+    if space.scale.dtype.kind != "f" or not (space.scale > 1 / LARGEST).all():
         msg = "scales that are not above zero"
         raise ValueError(msg)
     if space.family.n_features(len(space.view)) != d:
