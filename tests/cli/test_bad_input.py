@@ -21,7 +21,11 @@ from .conftest import write_csv
         ("latin.csv", "text\ncaffè\n".encode("latin-1"), "encoding"),
         ("binary.csv", bytes(range(256)) * 20, "binary.csv"),
         ("bad.jsonl", b'{"text": "a b"}\n{"text": \n', "line 2"),
-        ("cut.jsonl.gz", gzip.compress(b'{"text": "some words"}\n' * 500)[:40], "cut.jsonl.gz"),
+        (
+            "cut.jsonl.gz",
+            gzip.compress(b'{"text": "some words"}\n' * 500, mtime=0)[:40],
+            "cut.jsonl.gz",
+        ),
         ("no-text.jsonl", b'{"number": 1}\n', "column"),
         ("broken.parquet", b"PAR1 not really", "broken.parquet"),
         ("broken.npz", b"PK not really", "broken.npz"),

@@ -292,7 +292,7 @@ def test_a_folder_with_one_matrix(tmp_path):
         ("x.csv", b"1:2", False),
         ("x.txt", None, False),
         ("x.txt", BAG, True),
-        ("x.txt.gz", gzip.compress(BAG), True),
+        ("x.txt.gz", gzip.compress(BAG, mtime=0), True),
         ("x", BANNER.encode(), True),
         ("x.dat", b"+1 1:2 7:1.5e1 # a\n", True),
         ("x.dat", b"+1 qid:3 1:2 7:1\r\n", True),

@@ -6,6 +6,7 @@ import csv
 import errno
 import gzip
 import os
+import random
 import warnings
 
 import pandas as pd
@@ -32,6 +33,9 @@ def as_csv(separator=",", rows=ROWS, header=("key", "text", "kind"), end="\n") -
         return '"' + value.replace('"', '""') + '"' if special else value
 
     return "".join(separator.join(map(quote, row)) + end for row in (header, *rows))
+
+
+CUT = gzip.compress(b"text\n" + random.Random(0).randbytes(9999), mtime=0)[:5000]
 
 
 def save(folder, name, content):
@@ -151,7 +155,11 @@ def test_ways_to_say_tab(tmp_path, separator):
         ("windows.csv", "text\n“so”\n".encode("cp1252"), ["byte 5", "line 2", "'cp1252'"]),
         ("wide.csv", "text\nso\n".encode("utf-16"), ["byte 0", "'utf-16'"]),
         ("binary.csv", bytes(range(256)) * 20, ["binary", "byte 0"]),
-        ("cut.csv.gz", gzip.compress(b"text\n" + os.urandom(9999))[:5000], ["damaged or cut"]),
+        (
+            "cut.csv.gz",
+            CUT,
+            ["damaged or cut"],
+        ),
         ("broken.csv.gz", b"\x1f\x8b" + b"?" * 100, ["damaged or cut"]),
         ("fields.csv", "text,n\na,1\nb,c,2\n", ["line 3", "3 fields", "2"]),
         ("multi.csv", 'n,text\n1,"a\nb"\n2,c\n3,d,e\n', ["line 5", "3 fields"]),

@@ -55,7 +55,7 @@ def rewritten(path, change):
             archive.writestr(f"{name}.npy", buffer.getvalue())
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("model", MODELS)
 def test_a_round_trip_changes_nothing(X, tmp_path, model):
     names = ["città", *(f"word {j}" for j in range(1, 30))]
     model.fit(X[:100], feature_names=names).save(tmp_path / "a.mt")

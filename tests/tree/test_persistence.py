@@ -41,7 +41,7 @@ def saved(X, tmp_path):
     return path
 
 
-@pytest.mark.parametrize("options", CONFIGURATIONS, ids=str)
+@pytest.mark.parametrize("options", CONFIGURATIONS, ids=" ".join)
 def test_a_round_trip_changes_nothing(X, tmp_path, options):
     names = ["città", *(f"word {j}" for j in range(1, 30))]
     tree = TopicTree(**options).fit(X[:100], feature_names=names)
