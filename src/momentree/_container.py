@@ -21,7 +21,6 @@ from momentree._version import __version__
 from momentree.exceptions import ReadError
 
 __all__ = [
-    "LARGEST",
     "Arrays",
     "check_numbers",
     "check_shape",
@@ -35,8 +34,8 @@ __all__ = [
 Arrays = Mapping[str, NDArray[Any]]
 
 
-LARGEST = 1e150
-"""No parameter reaches this, and products of two that do are infinite."""
+LARGEST = 1e200
+"""No parameter reaches this; larger ones overflow wherever they are used."""
 
 
 def write_container(

@@ -167,7 +167,8 @@ def run():
     """Run the command in this process; return the result."""
 
     def invoke(*arguments):
-        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+        # Whoever runs the tests may have a terminal of any width.
+        return CliRunner(env={"COLUMNS": None}).invoke(app, [*map(str, arguments)])
 
     return invoke
 

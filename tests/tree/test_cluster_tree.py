@@ -306,7 +306,7 @@ def test_empty_records_join_one_leaf(kind, refine):
 
 @pytest.mark.parametrize("size", [1e-150, 1e-9, 1e9, 1e90])
 @every_refine
-def test_a_unit_of_measure_changes_nothing(size, refine):
+def test_a_unit_of_measure_changes_nothing(size, refine, tmp_path):
     rng = np.random.default_rng(0)
     for X in (of_kind("non_negative")[0], of_kind("real")[0], rng.random((60, 4))):
         found = ClusterTree(4, refine=refine).fit(X)
@@ -314,6 +314,9 @@ def test_a_unit_of_measure_changes_nothing(size, refine):
         other = ClusterTree(4, refine=refine, data=found.data_).fit(X * size)
         np.testing.assert_array_equal(other.labels_, found.labels_)
         assert_sound(other, X * size)
+        other.save(tmp_path / "tree.mt")
+        again = ClusterTree.load(tmp_path / "tree.mt")
+        np.testing.assert_array_equal(again.predict(X * size), found.labels_)
 
 
 def test_counts_may_be_huge():

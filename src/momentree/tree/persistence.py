@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._container import (
-    LARGEST,
     Arrays,
     check_numbers,
     check_shape,
@@ -146,7 +145,7 @@ def _space(tree: Any, kind: str, arrays: Arrays, d: int) -> Space:
     check_numbers("view", space.view, (len(space.view),))
     check_numbers("constant", arrays["constant"], (1,))
     # That of a constant column is infinite.
-    if space.scale.dtype.kind != "f" or not (space.scale > 1 / LARGEST).all():
+    if space.scale.dtype.kind != "f" or not (space.scale > 0).all():
         msg = "scales that are not above zero"
         raise ValueError(msg)
     if space.family.n_features(len(space.view)) != d:

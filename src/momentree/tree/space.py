@@ -252,7 +252,7 @@ def _location_and_scale(X: Any, weight: Floats) -> tuple[Floats, Floats]:
     mean = np.asarray(X.T @ v)
     square = np.asarray(_squared(X).T @ v)
     spread = np.sqrt(np.maximum(square - mean**2, 0.0))
-    tiny = 1e-7 * np.sqrt(np.maximum(square, 1e-280))  # a constant column, up to rounding
+    tiny = 1e-7 * np.sqrt(np.maximum(square, 1e-300))  # a constant column, up to rounding
     return mean, np.where(spread > tiny, spread, np.inf)
 
 
