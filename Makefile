@@ -22,7 +22,7 @@ demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.
 	@$(RUN)momentree demo $(ARGS)
 
 test: $(VENV)/.test ## run all tests (pick some with ARGS="-k tree")
-	@$(RUN)python -m pytest $(ARGS)
+	@$(RUN)python -m pytest --numprocesses auto $(ARGS)
 
 fuzz: $(VENV)/.test ## give damaged inputs to everything for three minutes (ARGS="--seconds 60")
 	@$(RUN)python -m tests.fuzz $(ARGS)

@@ -163,12 +163,12 @@ def model(tmp_path_factory, lasting_table):
 
 
 @pytest.fixture
-def run():
+def run(monkeypatch):
     """Run the command in this process; return the result."""
+    monkeypatch.delenv("COLUMNS", raising=False)  # the terminal of the tests may have any width
 
     def invoke(*arguments):
-        # Whoever runs the tests may have a terminal of any width.
-        return CliRunner(env={"COLUMNS": None}).invoke(app, [*map(str, arguments)])
+        return CliRunner().invoke(app, [*map(str, arguments)])
 
     return invoke
 
