@@ -19,8 +19,8 @@ from sklearn.preprocessing import normalize
 
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint
-from momentree.moments import Damping, damp
 from momentree.objects import BernoulliParameters, TopicParameters
+from momentree.preprocessing import LogScaling, log_scale
 from momentree.refinement import em
 
 Labels = NDArray[np.intp]
@@ -62,14 +62,16 @@ def lda(X: Any, k: int) -> Labels:
     return model.fit_transform(X).argmax(axis=1)
 
 
-def random_mixture(X: Any, k: int, *, damping: Damping | None = None, starts: int = 10) -> Labels:
+def random_mixture(
+    X: Any, k: int, *, log_scaling: LogScaling | None = None, starts: int = 10
+) -> Labels:
     """Fit a mixture of multinomials by EM from random starts; keep the likeliest.
 
     Every other start is random responsibilities, which reach the higher likelihood on large
     corpora; the rest are k random documents, which do so on small ones. The tolerance is a tenth
     of the tree's, so that EM leaves the plateau of a random start.
     """
-    rows = RowBlocks(damp(sp.csr_array(X), damping).X)
+    rows = RowBlocks(log_scale(sp.csr_array(X), log_scaling).X)
     n = rows.shape[0]
     weight = np.ones(n)
     best = None
@@ -81,7 +83,7 @@ def random_mixture(X: Any, k: int, *, damping: Damping | None = None, starts: in
         else:
             R = rng.dirichlet(np.ones(k), n)
         sums = rows.sum(lambda B, R=R: B.tdot(R[B.at]))
-        start = TopicParameters.fitted_to(sums, R.sum(axis=0), 0.5)
+        start = TopicParameters.m_step(sums, R.sum(axis=0), 0.5)
         found = em(rows, start, sample_weight=weight, smoothing=0.5, tol=1e-6)
         if best is None or found.log_likelihood > best.log_likelihood:
             best = found
@@ -181,7 +183,7 @@ def random_bernoulli(X: Any, k: int, *, starts: int = 10) -> Labels:
         else:
             R = rng.dirichlet(np.ones(k), n)
             sums = rows.sum(lambda B, R=R: B.tdot(R[B.at]))
-            start = BernoulliParameters.fitted_to(sums, R.sum(axis=0), 1.0)
+            start = BernoulliParameters.m_step(sums, R.sum(axis=0), 1.0)
         found = em(rows, start, sample_weight=weight, smoothing=1.0, max_iter=200, tol=1e-5)
         if best is None or found.log_likelihood > best.log_likelihood:
             best = found

@@ -51,25 +51,25 @@ def peer(corpus: Labelled, find: Callable[..., Any], **options: Any) -> NDArray[
 
 METHODS: dict[str, Callable[[Labelled], NDArray[np.intp]]] = {
     DEFAULT: tree,
-    "tree, damping=None": partial(tree, damping=None),
+    "tree, log_scaling=None": partial(tree, log_scaling=None),
     'tree, weighting="uniform"': partial(tree, weighting="uniform"),
     "tree, refine=None": partial(tree, refine=None),
     'tree, growth="depth"': partial(tree, growth="depth"),
     "tree, smoothing=0.1": partial(tree, smoothing=0.1),
     "tree, smoothing=0.5": partial(tree, smoothing=0.5),
-    "tree, Algorithm 2 of the papers": partial(tree, growth="depth", refine=None, damping=None),
+    "tree, Algorithm 2 of the papers": partial(tree, growth="depth", refine=None, log_scaling=None),
     "topics, defaults": topics,
-    "topics, damping=None": partial(topics, damping=None),
+    "topics, log_scaling=None": partial(topics, log_scaling=None),
     'topics, start="tfidf"': partial(topics, start="tfidf"),
     'topics, start="moments"': partial(topics, start="moments"),
-    'topics, start="moments", damping=None': partial(topics, start="moments", damping=None),
+    'topics, start="moments", log_scaling=None': partial(topics, start="moments", log_scaling=None),
     "topics, refine=None": partial(topics, refine=None),
     "LSA, k-means, 10 starts": partial(peer, find=peers.lsa_kmeans),
     "LSA, bisecting k-means": partial(peer, find=peers.lsa_bisecting),
     "NMF of tf-idf": partial(peer, find=peers.nmf),
     "LDA, batch": partial(peer, find=peers.lda),
     "EM, 10 random starts": partial(peer, find=peers.random_mixture),
-    "EM, 10 random starts, damped": partial(peer, find=peers.random_mixture, damping="log1p"),
+    "EM, 10 random starts, scaled": partial(peer, find=peers.random_mixture, log_scaling="log1p"),
 }
 
 

@@ -19,9 +19,9 @@ from momentree.datasets import make_hierarchical_topics
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "defaults": {},
-    "without damping": {"damping": None},
+    "without log_scaling": {"log_scaling": None},
     "without refinement": {"refine": None},
-    "Algorithm 2 of the papers": {"growth": "depth", "refine": None, "damping": None},
+    "Algorithm 2 of the papers": {"growth": "depth", "refine": None, "log_scaling": None},
 }
 
 

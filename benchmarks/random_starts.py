@@ -1,6 +1,6 @@
 """Does one start from moments reach the likelihood of the best of ten random starts, and how fast?
 
-The same EM with the same smoothing and tolerance on the same counts, damped or not, for every
+The same EM with the same smoothing and tolerance on the same counts, scaled or not, for every
 start. Every other random start is random responsibilities, the rest are random documents, as in
 `_peers.py`. Differences are in nats for the whole corpus, and per document.
 """
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from momentree import SingleTopicModel
 from momentree.backends import RowBlocks, single_threaded_blas
-from momentree.moments import Damping, damp, typical_unit
 from momentree.objects import TopicParameters
+from momentree.preprocessing import LogScaling, log_scale, typical_count_per_token
 from momentree.refinement import em
 
 STARTS = ("tree", "tfidf", "moments")
@@ -34,19 +34,19 @@ class Run:
     seconds: float
 
 
-def random_runs(X: Any, k: int, damping: Damping | None, n_starts: int) -> list[Run]:
-    """Fit by EM from random starts; seconds leave out the damping of counts, done once."""
-    damped = damp(X, damping)
-    rows, n = RowBlocks(damped.X), X.shape[0]
+def random_runs(X: Any, k: int, log_scaling: LogScaling | None, n_starts: int) -> list[Run]:
+    """Fit by EM from random starts; seconds leave out the log scaling of counts, done once."""
+    scaled = log_scale(X, log_scaling)
+    rows, n = RowBlocks(scaled.X), X.shape[0]
     weight = np.ones(n)
-    smoothing = typical_unit(rows, damped.unit, weight)
+    smoothing = typical_count_per_token(rows, scaled.unit, weight)
     runs = []
     with single_threaded_blas():
         for seed in range(n_starts):
             start = time.perf_counter()
             R = responsibilities(n, k, seed)
             sums = rows.sum(lambda B, R=R: B.tdot(R[B.at]))
-            first = TopicParameters.fitted_to(sums, R.sum(axis=0), smoothing)
+            first = TopicParameters.m_step(sums, R.sum(axis=0), smoothing)
             found = em(rows, first, sample_weight=weight, smoothing=smoothing)
             runs.append(Run(found.log_likelihood, time.perf_counter() - start))
     return runs
@@ -62,25 +62,27 @@ def responsibilities(n: int, k: int, seed: int) -> NDArray[np.float64]:
     return R
 
 
-def moment_run(X: Any, k: int, damping: Damping | None, start: str) -> Run:
+def moment_run(X: Any, k: int, log_scaling: LogScaling | None, start: str) -> Run:
     """Fit by EM from moments; seconds are those of the whole fit, from counts to labels."""
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = SingleTopicModel(k, damping=damping, start=start).fit(X)
+        model = SingleTopicModel(k, log_scaling=log_scaling, start=start).fit(X)
     return Run(model.diagnostics_["log_likelihood"], time.perf_counter() - began)
 
 
-def compare(corpus: Labelled, damping: Damping | None, n_starts: int) -> list[tuple[object, ...]]:
+def compare(
+    corpus: Labelled, log_scaling: LogScaling | None, n_starts: int
+) -> list[tuple[object, ...]]:
     """Return the rows of one corpus: the random starts, then each start from moments."""
     X, k = corpus.X, corpus.n_classes
-    runs = random_runs(X, k, damping, n_starts)
+    runs = random_runs(X, k, log_scaling, n_starts)
     best, total = max(run.value for run in runs), sum(run.seconds for run in runs)
     rows: list[tuple[object, ...]] = [
         (corpus.name, k, f"best of {n_starts} random", f"{best:.0f}", "", f"{total:.2f}", "")
     ]
     for start in STARTS:
-        run = moment_run(X, k, damping, start)
+        run = moment_run(X, k, log_scaling, start)
         gain = run.value - best
         rows.append(
             (
@@ -104,9 +106,9 @@ def main() -> None:
     print(environment())
     corpora = load_all(args.corpora)
     header = ("corpus", "k", "start", "log-likelihood", "less the best", "seconds", "share of time")
-    for damping in ("log1p", None):
-        rows = [row for corpus in corpora for row in compare(corpus, damping, args.starts)]
-        print(f"\ndamping={damping!r}\n\n" + table(header, rows), flush=True)
+    for log_scaling in ("log1p", None):
+        rows = [row for corpus in corpora for row in compare(corpus, log_scaling, args.starts)]
+        print(f"\nlog_scaling={log_scaling!r}\n\n" + table(header, rows), flush=True)
 
 
 if __name__ == "__main__":

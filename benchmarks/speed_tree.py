@@ -19,7 +19,7 @@ from momentree import TopicTree
 INNER = 20
 VARIANTS: dict[str, dict[str, Any]] = {
     "without refinement": {"refine": None},
-    "without refinement and damping": {"refine": None, "damping": None},
+    "without refinement and log_scaling": {"refine": None, "log_scaling": None},
     "defaults": {},
 }
 

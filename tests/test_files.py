@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from momentree._files import staging, whole_file
+from momentree._files import atomic_write, staging
 
 fcntl = pytest.importorskip("fcntl", reason="needs locks of folders")
 
@@ -54,7 +54,7 @@ def test_a_living_process_keeps_its_folder(tmp_path, holder):
     _, name = holder
     with staging(tmp_path), staging(tmp_path):
         assert len(os.listdir(tmp_path)) == 3
-    with whole_file(tmp_path / "file") as file:
+    with atomic_write(tmp_path / "file") as file:
         file.write(b"1")
     assert sorted(os.listdir(tmp_path)) == sorted([name, "file"])
     assert os.listdir(tmp_path / name) == ["half"]
@@ -110,7 +110,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
     path.write_text("old")
 
     def fail():
-        with whole_file(path) as file:
+        with atomic_write(path) as file:
             file.write(b"half")
             raise KeyboardInterrupt
 
@@ -123,7 +123,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
 def test_a_new_file_has_the_rights_of_any_new_file(tmp_path):
     mask = os.umask(0o027)
     try:
-        with whole_file(tmp_path / "file") as file:
+        with atomic_write(tmp_path / "file") as file:
             file.write(b"1")
     finally:
         os.umask(mask)

@@ -15,9 +15,9 @@ from momentree.datasets import (
     read_records,
     vectorize,
 )
-from momentree.datasets.files import open_bytes
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.models.persistence import load_any
+from momentree.readers.tables.files import open_bytes
 
 TEXTS = ["the sea and the boat", "the boat", "a sea"]
 

@@ -10,13 +10,16 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "momentree"
 ROOMS = (
+    "readers",
     "datasets",
+    "preprocessing",
     "moments",
     "whitening",
     "decomposition",
     "parameters",
     "inference",
     "refinement",
+    "assignment",
     "tree",
     "models",
     "report",

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from momentree._version import __version__
 
 if TYPE_CHECKING:
-    from momentree import datasets, decomposition, exceptions, metrics, moments, report
+    from momentree import (
+        datasets,
+        decomposition,
+        exceptions,
+        metrics,
+        moments,
+        preprocessing,
+        readers,
+        report,
+    )
     from momentree.models import (
         BernoulliMixture,
         LatentDirichletAllocation,
@@ -34,6 +43,8 @@ __all__ = [
     "exceptions",
     "metrics",
     "moments",
+    "preprocessing",
+    "readers",
     "report",
 ]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._arrays import DAMAGE, StoredArrays, read_member
-from momentree._files import check_readable, whole_file
+from momentree._files import atomic_write, check_readable
 from momentree._limits import FLOOR
 from momentree._version import __version__
 from momentree.exceptions import ReadError
@@ -48,7 +48,7 @@ def write_container(
     OSError
         If the file cannot be written; nothing is left behind.
     """
-    with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
         # In ASCII, so that a name with half a character (a byte that is no text) comes back too.
         _add(archive, "manifest.json", json.dumps(manifest).encode())
         for name, array in arrays.items():

@@ -22,7 +22,7 @@ try:
 except ImportError:  # no such locks on this system
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["check_readable", "staging", "whole_file"]
+__all__ = ["atomic_write", "check_readable", "staging"]
 
 
 def check_readable(path: str | PathLike[str]) -> Path:
@@ -73,7 +73,7 @@ def check_readable(path: str | PathLike[str]) -> Path:
 
 
 @contextmanager
-def whole_file(path: str | PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its place only when all is written.
 
     Parameters

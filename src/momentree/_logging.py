@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["heard", "shown"]
+__all__ = ["attach_handler", "console_logging"]
 
 
 @contextmanager
-def shown(log: logging.Logger, wanted: bool) -> Iterator[None]:
+def console_logging(log: logging.Logger, wanted: bool) -> Iterator[None]:
     """Show the messages of a logger on standard error within a ``with`` block.
 
     Parameters
@@ -31,12 +31,12 @@ def shown(log: logging.Logger, wanted: bool) -> Iterator[None]:
         return
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("momentree: %(message)s"))
-    with heard(log, handler):
+    with attach_handler(log, handler):
         yield
 
 
 @contextmanager
-def heard(log: logging.Logger, handler: logging.Handler) -> Iterator[None]:
+def attach_handler(log: logging.Logger, handler: logging.Handler) -> Iterator[None]:
     """Give the messages of a logger to a handler within a ``with`` block.
 
     Parameters

@@ -39,7 +39,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 MAX_COUNT = 1e30
-"""Single precision, in which damped counts are kept, ends at 3e38; this leaves room for sums."""
+"""Single precision, in which log-scaled counts are kept, ends at 3e38; this leaves room for sums."""
 MIN_COUNT = 1e-30
 """Single precision begins at 1e-38; this leaves room for products."""
 

@@ -156,7 +156,7 @@ def test_file_vanishing_while_read(refuses, table, monkeypatch):
         ["--leaves", "-3"],
         ["--depth", "0"],
         ["--growth", "sideways"],
-        ["--damping", "sqrt"],
+        ["--log-scaling", "sqrt"],
         ["--weighting", "none"],
         ["--min-samples-leaf", "0"],
         ["--min-df", "few"],
@@ -174,7 +174,7 @@ def test_bad_option_is_refused_before_the_work(refuses, tmp_path, options):
 
 
 def test_options_that_exclude_each_other(refuses, lasting_table):
-    assert "damping" in refuses("topics", lasting_table, "--weighting", "three_words")
+    assert "log_scaling" in refuses("topics", lasting_table, "--weighting", "three_words")
 
 
 @pytest.mark.parametrize(

@@ -138,18 +138,18 @@ def test_same_input_same_files(run, lasting_table, tmp_path):
     ("options", "parameter", "value"),
     [
         ([], "n_components", 8),
-        ([], "damping", "auto"),
+        ([], "log_scaling", "auto"),
         (["--components", "3"], "n_components", 3),
         (["--no-refine"], "refine", None),
         (["--refine"], "refine", "em"),
-        (["--damping", "none"], "damping", None),
-        (["--damping", "log1p"], "damping", "log1p"),
+        (["--log-scaling", "none"], "log_scaling", None),
+        (["--log-scaling", "log1p"], "log_scaling", "log1p"),
         (["--weighting", "uniform"], "weighting", "uniform"),
-        (["--weighting", "three_words", "--damping", "none"], "weighting", "three_words"),
+        (["--weighting", "three_words", "--log-scaling", "none"], "weighting", "three_words"),
         (["--model", "lda", "--components", "4"], "alpha0", None),
         (["--model", "lda", "--components", "4", "--alpha0", "0.5"], "alpha0", 0.5),
         (["--model", "lda", "--components", "4", "--alpha0", "auto"], "alpha0", None),
-        (["--model", "lda", "--components", "4", "--damping", "none"], "weighting", "length"),
+        (["--model", "lda", "--components", "4", "--log-scaling", "none"], "weighting", "length"),
     ],
 )
 def test_options_of_flat_models(run, lasting_table, tmp_path, options, parameter, value):
@@ -274,7 +274,7 @@ def test_fewer_topics_than_asked_for_are_told(run, lasting_table):
 
 
 def test_advice_is_printed(run, lasting_table):
-    options = ["--components", 6, "--no-refine", "--damping", "none"]
+    options = ["--components", 6, "--no-refine", "--log-scaling", "none"]
     result = run("topics", lasting_table, "--flat", *options)
     assert result.exit_code == 0, result.output
     assert "Note: " in result.stdout
@@ -359,8 +359,8 @@ def test_one_topic(run, lasting_table, tmp_path):
         (["--flat", "--growth", "depth"], "--growth is for trees"),
         (["--flat", "--min-samples-leaf", "5"], "--min-samples-leaf is for trees"),
         (["--flat", "--alpha0", "2"], "--model lda"),
-        (["--flat", "--model", "lda", "--damping", "log1p"], "counts as they are"),
-        (["--flat", "--weighting", "three_words"], "add --damping none"),
+        (["--flat", "--model", "lda", "--log-scaling", "log1p"], "counts as they are"),
+        (["--flat", "--weighting", "three_words"], "add --log-scaling none"),
         (["--flat", "--model", "nmf"], "neither a model"),
         (["--flat", "--model", "lda", "--model", "single-topic"], "two models"),
         (["--model", "a.mt", "--model", "b.mt"], "one file"),
@@ -436,7 +436,7 @@ def test_a_damaged_model_is_told(refuses, run, lasting_table, tmp_path):
 
 def test_no_line_is_wider_than_the_screen(run, lasting_table, monkeypatch):
     monkeypatch.setenv("COLUMNS", "62")
-    options = ["--flat", "--components", 6, "--no-refine", "--damping", "none"]
+    options = ["--flat", "--components", 6, "--no-refine", "--log-scaling", "none"]
     lines = run("topics", lasting_table, *options).stdout.splitlines()
     table = [line for line in lines if line[:1].isdigit()]
     assert len(table) == 6

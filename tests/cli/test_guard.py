@@ -66,7 +66,7 @@ def test_warnings_are_one_line(capsys):
     [
         ("Try encoding='latin-1'", "Try --encoding latin-1"),
         ("Name the one to read with text_column", "Name the one to read with --text-column"),
-        ("expected damping=None with it", "expected --damping none with it"),
+        ("expected log_scaling=None with it", "expected --log-scaling none with it"),
         ("min_df=2 allows; lower min_df", "--min-df 2 allows; lower --min-df"),
         ("max_leaf_nodes = 3 reached", "--leaves = 3 reached"),
         ("its columns are 'text_column'", "its columns are 'text_column'"),

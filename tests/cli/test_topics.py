@@ -121,10 +121,10 @@ def test_one_leaf_says_why(run, lasting_table):
         (["--growth", "depth", "--depth", "2"], "growth", "depth"),
         (["--no-refine"], "refine", None),
         (["--refine"], "refine", "em"),
-        (["--damping", "none"], "damping", None),
-        (["--damping", "log1p"], "damping", "log1p"),
+        (["--log-scaling", "none"], "log_scaling", None),
+        (["--log-scaling", "log1p"], "log_scaling", "log1p"),
         (["--weighting", "uniform"], "weighting", "uniform"),
-        (["--weighting", "three_words", "--damping", "none"], "weighting", "three_words"),
+        (["--weighting", "three_words", "--log-scaling", "none"], "weighting", "three_words"),
         (["--min-samples-leaf", "50"], "min_samples_leaf", 50),
     ],
 )

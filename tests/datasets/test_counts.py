@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from momentree.datasets import _triples, holds_counts, read_counts
+from momentree.datasets import holds_counts, read_counts
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
+from momentree.readers.counts import _triples
 
 from .count_files import (
     BAG,

@@ -116,7 +116,7 @@ def test_a_folder_has_no_columns(fill, option):
 
 def test_a_file_that_vanishes(fill, monkeypatch):
     folder = fill({"a.txt": "text"})
-    monkeypatch.setattr("momentree.datasets.folder._names", lambda _: ["a.txt", "gone.txt"])
+    monkeypatch.setattr("momentree.readers.text.folder._names", lambda _: ["a.txt", "gone.txt"])
     with pytest.raises(ReadError, match=r"gone\.txt: there is no such file"):
         read_documents(folder)
 

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from momentree.datasets import read_documents
-from momentree.datasets.tables import find_separator
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
+from momentree.readers.tables.table import find_separator
 
 ROWS = [
     ("a1", "The sea, the sea", "prose"),

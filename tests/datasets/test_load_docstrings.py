@@ -9,7 +9,8 @@ from collections import Counter
 
 import pytest
 
-from momentree.datasets import load_docstrings, vectorize
+from momentree.datasets import load_docstrings
+from momentree.readers.text import vectorize
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,10 @@ import re
 import pytest
 
 from momentree import TopicTree
-from momentree.datasets import TOKEN_PATTERN, TextVectorizer, vectorize
-from momentree.datasets._patterns import fault_of_pattern
+from momentree.datasets import TOKEN_PATTERN, TextVectorizer
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.readers.text import vectorize
+from momentree.readers.text._patterns import fault_of_pattern
 
 GOOD = [
     TOKEN_PATTERN,

@@ -294,7 +294,7 @@ def test_files_that_are_not_there(tmp_path):
 
 def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
     """It is opened twice, to look at its first lines and to read it all."""
-    from momentree.datasets import _record_files
+    from momentree.readers.records import _files as _record_files
 
     file = tmp_path / "t.csv"
     file.write_text(LONG)

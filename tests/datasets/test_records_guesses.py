@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from momentree.datasets import RecordCoder, read_records
-from momentree.datasets._record_names import (
+from momentree.exceptions import ReadError
+from momentree.readers.records._names import (
     hints_at_codes,
     hints_at_outcome,
     is_id,
     is_of_patient,
     may_be_id,
 )
-from momentree.exceptions import ReadError
 
 from .record_files import ALL, as_sets, written
 

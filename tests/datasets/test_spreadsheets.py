@@ -10,8 +10,8 @@ import pytest
 
 from momentree import _limits
 from momentree.datasets import read_records
-from momentree.datasets._spreadsheets import read_sheet
 from momentree.exceptions import InvalidDataError, ReadError
+from momentree.readers.tables._spreadsheets import read_sheet
 
 from .record_files import ALL, as_sets
 

@@ -26,7 +26,7 @@ _FOLDER = (_TEXT[0], ("--flat", "--components", "2", "--min-df", "1", "--encodin
 _COUNTS = (
     ("-k", "3", "--min-df", "1", "--max-df", "1.0"),
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--vocabulary", "@/vocab.txt"),
-    ("-k", "3", "--no-refine", "--damping", "none", "--weighting", "three_words"),
+    ("-k", "3", "--no-refine", "--log-scaling", "none", "--weighting", "three_words"),
     ("--flat", "--components", "3", "--min-df", "1", "--max-df", "1.0", "--model", "lda"),
 )
 _RECORDS = (

@@ -38,6 +38,6 @@ def test_one_topic_log_likelihood_is_that_of_the_best_multinomial():
     X = np.random.default_rng(1).poisson(2.0, size=(10, 4))
     p = X.sum(axis=0) / X.sum()
     expected = sum(float(x @ np.log(p)) for x in X)
-    found = TopicParameters.best_log_likelihood(X.sum(axis=0), np.float64(10))
+    found = TopicParameters.maximized_log_likelihood(X.sum(axis=0), np.float64(10))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert TopicParameters.best_log_likelihood(np.array([0.0, 3.0]), np.float64(1)) == 0.0
+    assert TopicParameters.maximized_log_likelihood(np.array([0.0, 3.0]), np.float64(1)) == 0.0

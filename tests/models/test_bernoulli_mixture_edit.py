@@ -12,12 +12,12 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import BernoulliMixture
+from momentree.assignment.assigners import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.datasets import make_bernoulli_mixture
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.models.persistence import load_any
 from momentree.objects import BernoulliParameters
-from momentree.tree.assign import MixtureAssigner
 
 OPTIONS = (
     {},

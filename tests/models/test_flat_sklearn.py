@@ -14,7 +14,7 @@ from ..sklearn_checks import expected_to_fail
     [
         SingleTopicModel(),
         SingleTopicModel(2, refine=None, decomposition="svtd"),
-        SingleTopicModel(3, start="moments", damping=None, weighting="uniform"),
+        SingleTopicModel(3, start="moments", log_scaling=None, weighting="uniform"),
         PoissonMixture(),
         PoissonMixture(2, refine=None, start="moments"),
     ],

@@ -148,7 +148,7 @@ def test_one_topic_is_a_single_topic_model(sample):
     """The bound is then the likelihood itself, of the same data: so are BIC and perplexity."""
     X = sample.X[:500]
     mixed = LatentDirichletAllocation(1, smoothing=1.0).fit(X)
-    single = SingleTopicModel(1, damping=None).fit(X)
+    single = SingleTopicModel(1, log_scaling=None).fit(X)
     np.testing.assert_allclose(mixed.components_, single.components_, rtol=1e-9)
     np.testing.assert_allclose(mixed.score_samples(X), single.score_samples(X), rtol=1e-9)
     assert mixed.perplexity(X) == pytest.approx(single.perplexity(X), rel=1e-9)

@@ -63,9 +63,9 @@ def test_every_decomposition_finds_the_topics(corpus, decomposition, refine):
 
 
 @pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("damping", ["log1p", None])
-def test_every_start_finds_the_topics(corpus, start, damping):
-    model = SingleTopicModel(4, start=start, damping=damping).fit(corpus.X)
+@pytest.mark.parametrize("log_scaling", ["log1p", None])
+def test_every_start_finds_the_topics(corpus, start, log_scaling):
+    model = SingleTopicModel(4, start=start, log_scaling=log_scaling).fit(corpus.X)
     assert adjusted_rand_score(corpus.labels, model.labels_) > 0.98
     assert recovery_error(model.components_, corpus.components) < 0.2
     assert model.diagnostics_["start"] == start
@@ -142,26 +142,26 @@ def log_scaled(X):
 
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("refine", ["em", None])
-@pytest.mark.parametrize("damping", ["auto", "log1p", None])
-def test_posteriors_and_likelihoods_are_their_definition(short, damping, refine, whole):
+@pytest.mark.parametrize("log_scaling", ["auto", "log1p", None])
+def test_posteriors_and_likelihoods_are_their_definition(short, log_scaling, refine, whole):
     X = short.X.toarray() * (1.0 if whole else 0.3)
     # Documents of few words leave doubts, and so probabilities between zero and one.
-    model = SingleTopicModel(4, damping=damping, refine=refine, start="moments").fit(X)
+    model = SingleTopicModel(4, log_scaling=log_scaling, refine=refine, start="moments").fit(X)
     assert (np.diff(model.weights_) <= 0).all()
-    damped = damping == "log1p" or (damping == "auto" and refine == "em")
-    if refine and not damped:
+    scaled = log_scaling == "log1p" or (log_scaling == "auto" and refine == "em")
+    if refine and not scaled:
         np.testing.assert_array_equal(model.posterior_.weights, model.weights_)
         np.testing.assert_array_equal(model.posterior_.centers, model.components_.T)
     omega, mu = model.posterior_.weights, model.posterior_.centers
     assert (mu > 0).all()
-    joint = np.log(omega) + (log_scaled(X) if damped else X) @ np.log(mu)
+    joint = np.log(omega) + (log_scaled(X) if scaled else X) @ np.log(mu)
     shares = softmax(joint, axis=1)
-    assert damped or ((shares > 0.01) & (shares < 0.99)).any()
-    # Damped counts, and those that are not whole, are held in single precision.
-    tolerance = 1e-4 if damped else 1e-9 if whole else 1e-6
+    assert scaled or ((shares > 0.01) & (shares < 0.99)).any()
+    # Log-scaled counts, and those that are not whole, are held in single precision.
+    tolerance = 1e-4 if scaled else 1e-9 if whole else 1e-6
     np.testing.assert_allclose(model.predict_proba(X), shares, atol=tolerance)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    if damped:
+    if scaled:
         omega, mu = model.weights_, model.components_.T
     elif not refine:
         # Weights are the same, topics without their zeros.
@@ -201,7 +201,7 @@ def test_poisson_posteriors_and_likelihoods_are_their_definition(counts, start, 
 def test_poisson_is_a_topic_model_and_a_model_of_lengths():
     """Of one component: P[x] = P[sum of x] P[x | its sum], so that BIC differs by the lengths."""
     X = np.random.default_rng(0).poisson([3.0, 1.0, 2.0], size=(400, 3))
-    both, words = PoissonMixture(1), SingleTopicModel(1, damping=None, smoothing=1e-9)
+    both, words = PoissonMixture(1), SingleTopicModel(1, log_scaling=None, smoothing=1e-9)
     both, words = both.fit(X), words.fit(X)
     lengths = poisson.logpmf(X.sum(axis=1), both.means_.sum())
     np.testing.assert_allclose(both.score_samples(X), words.score_samples(X) + lengths)
@@ -218,7 +218,7 @@ def test_damped_topics_are_told_in_counts_as_they_are(corpus):
 
 @pytest.mark.parametrize("Model", [SingleTopicModel, PoissonMixture])
 def test_likelihood_never_falls_with_more_steps(Model, corpus):
-    options = {"damping": None} if Model is SingleTopicModel else {}
+    options = {"log_scaling": None} if Model is SingleTopicModel else {}
     values = []
     for steps in (2, 4, 8, 16):
         with warnings.catch_warnings():
@@ -385,11 +385,11 @@ def test_words_never_seen_are_scored_all_the_same(refine):
         ({"decomposition": "pca"}, "decomposition='pca'"),
         ({"refine": "gibbs"}, "refine='gibbs'"),
         ({"start": "random"}, "start='random'"),
-        ({"damping": "sqrt"}, "damping='sqrt'"),
+        ({"log_scaling": "sqrt"}, "log_scaling='sqrt'"),
         ({"smoothing": 0}, "smoothing=0"),
         ({"max_iter": 0}, "max_iter=0"),
         ({"tol": float("nan")}, "tol=nan"),
-        ({"weighting": "three_words", "damping": "log1p"}, "three_words"),
+        ({"weighting": "three_words", "log_scaling": "log1p"}, "three_words"),
     ],
 )
 def test_parameters_out_of_range_are_named(corpus, options, says):

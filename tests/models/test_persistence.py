@@ -19,7 +19,7 @@ MODELS = [
     SingleTopicModel(4),
     SingleTopicModel(4, refine=None),
     SingleTopicModel(4, refine=None, decomposition=svtd),
-    SingleTopicModel(3, damping=None, weighting="uniform", random_state=3),
+    SingleTopicModel(3, log_scaling=None, weighting="uniform", random_state=3),
     SingleTopicModel(1),
     PoissonMixture(4),
     LatentDirichletAllocation(3),

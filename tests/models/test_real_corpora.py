@@ -10,7 +10,8 @@ import pytest
 from sklearn.metrics import normalized_mutual_info_score
 
 from momentree import SingleTopicModel
-from momentree.datasets import load_docstrings, read_corpus, vectorize
+from momentree.datasets import load_docstrings, read_corpus
+from momentree.readers.text import vectorize
 
 from ..conftest import REPOSITORY
 

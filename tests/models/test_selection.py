@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 import momentree as mt
+from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
@@ -27,7 +28,6 @@ from momentree.models._criteria import (
 from momentree.models._curves import Curves
 from momentree.models._spectrum import Spectrum, spectrum
 from momentree.tree.growth import Branch
-from momentree.tree.rules import LinearRule
 
 
 def sample(k, n=600, d=200, seed=0, **options):

@@ -11,7 +11,7 @@ from momentree import decomposition
 from momentree.backends import RowBlocks
 from momentree.decomposition import svtd
 from momentree.exceptions import InvalidDataError
-from momentree.moments import BernoulliMoments, RawMoments, observed_shares
+from momentree.moments import BernoulliMoments, RawMoments, observation_rates
 
 METHODS = (
     "sidiwo",
@@ -199,13 +199,13 @@ def test_data_come_in_many_forms():
 def test_checked_rows_with_known_shares_give_the_same():
     X, v = with_gaps(draw(6), 0.7, 6), np.arange(40) % 3 + 1.0
     missing = sp.csr_array(np.isnan(X).astype(float))
-    shares = observed_shares(missing, v)
+    shares = observation_rates(missing, v)
     np.testing.assert_allclose(shares, ((~np.isnan(X)).T @ v) / v.sum())
     rows = RowBlocks(sp.csr_array(np.nan_to_num(X)))
     found = BernoulliMoments.from_rows(rows, sample_weight=v, observed=shares)
     base = BernoulliMoments.from_data(X, sample_weight=v)
     np.testing.assert_allclose(found.m3_dense(), base.m3_dense(), atol=1e-14)
-    assert observed_shares(None, v) is None
+    assert observation_rates(None, v) is None
 
 
 @settings(max_examples=20, deadline=None)

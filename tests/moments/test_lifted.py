@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from momentree.backends import RowBlocks, num_threads
 from momentree.exceptions import InvalidDataError
-from momentree.moments import LiftedMoments, RawMoments
+from momentree.moments import AugmentedRawMoments, RawMoments
 
 
 def draw(seed, n=15, p=4):
@@ -40,7 +40,7 @@ def literal(X, v, f, s, c):
 @pytest.mark.parametrize("seed", range(2))
 def test_moments_are_their_sums(seed, constant):
     X, v, f, s = draw(seed)
-    moments = LiftedMoments(RowBlocks(sp.csr_array(X), block_nnz=7), v, f, s, constant)
+    moments = AugmentedRawMoments(RowBlocks(sp.csr_array(X), block_nnz=7), v, f, s, constant)
     M1, M2, M3 = literal(X, v, f, s, constant)
     W = np.random.default_rng(seed).normal(size=(3, 5))
     np.testing.assert_allclose(moments.m1, M1, rtol=1e-12, atol=1e-14)
@@ -57,7 +57,7 @@ def test_moments_are_their_sums(seed, constant):
 @given(seed=st.integers(0, 10_000), k=st.integers(1, 5), constant=st.floats(-3, 3))
 def test_the_tensor_contracts_the_slices_and_both_are_symmetric(seed, k, constant):
     X, v, f, s = draw(seed)
-    moments = LiftedMoments(RowBlocks(sp.csr_array(X)), v, f, s, constant)
+    moments = AugmentedRawMoments(RowBlocks(sp.csr_array(X)), v, f, s, constant)
     W = np.random.default_rng(seed + 1).normal(size=(k, 5))
     H, T = moments.whitened_slices(W), moments.whitened_tensor(W)
     scale = np.abs(T).max()
@@ -71,9 +71,9 @@ def test_without_factors_scales_and_constant_they_are_the_raw_moments():
     """T eq. 6.5 and 6.6, with a last feature of zeros."""
     X, v, f, s = draw(3)
     rows = RowBlocks(sp.csr_array(X))
-    one = LiftedMoments(rows, v, np.ones_like(f), np.ones_like(s), 0.0)
+    one = AugmentedRawMoments(rows, v, np.ones_like(f), np.ones_like(s), 0.0)
     other = RawMoments.from_data(np.abs(X), sample_weight=v)
-    one_of_abs = LiftedMoments(RowBlocks(sp.csr_array(np.abs(X))), v, f**0, s**0, 0.0)
+    one_of_abs = AugmentedRawMoments(RowBlocks(sp.csr_array(np.abs(X))), v, f**0, s**0, 0.0)
     W = np.random.default_rng(3).normal(size=(3, 5))
     np.testing.assert_allclose(one.m1[:4], X.T @ v / v.sum(), rtol=1e-12)
     np.testing.assert_allclose(one_of_abs.m1[:4], other.m1, rtol=1e-12)
@@ -87,7 +87,7 @@ def test_without_factors_scales_and_constant_they_are_the_raw_moments():
 def test_many_directions_are_those_of_few():
     """Pairs of directions are taken some at a time; the cut changes nothing."""
     X, v, f, s = draw(4, n=30, p=24)
-    moments = LiftedMoments(RowBlocks(sp.csr_array(X)), v, f, s, 1.0)
+    moments = AugmentedRawMoments(RowBlocks(sp.csr_array(X)), v, f, s, 1.0)
     W = np.random.default_rng(4).normal(size=(20, 25))
     H = moments.whitened_slices(W)
     for some in ([0, 1], [7, 19], [13, 3, 18]):
@@ -97,7 +97,7 @@ def test_many_directions_are_those_of_few():
 
 def test_threads_change_no_bit():
     X, v, f, s = draw(5, n=400, p=30)
-    moments = LiftedMoments(RowBlocks(sp.csr_array(X), block_nnz=50), v, f, s, 1.0)
+    moments = AugmentedRawMoments(RowBlocks(sp.csr_array(X), block_nnz=50), v, f, s, 1.0)
     W = np.random.default_rng(5).normal(size=(4, 31))
     with num_threads(1):
         one = moments.whitened_slices(W), moments.whitened_tensor(W), moments.m1
@@ -110,6 +110,6 @@ def test_threads_change_no_bit():
 @pytest.mark.parametrize("name", ["whitened_slices", "whitened_tensor"])
 def test_a_map_that_does_not_fit_is_told(name):
     X, v, f, s = draw(0)
-    moments = LiftedMoments(RowBlocks(sp.csr_array(X)), v, f, s, 1.0)
+    moments = AugmentedRawMoments(RowBlocks(sp.csr_array(X)), v, f, s, 1.0)
     with pytest.raises(InvalidDataError, match=r"W has shape \(2, 4\); expected \(k, 5\)"):
         getattr(moments, name)(np.ones((2, 4)))

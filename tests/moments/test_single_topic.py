@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.moments import SingleTopicMoments, damp
+from momentree.moments import SingleTopicMoments
+from momentree.preprocessing import log_scale
 
 
 def literal_theorem_1(X):
@@ -248,19 +249,19 @@ def test_scaled_documents_with_their_unit_weigh_by_its_square_and_cube():
         np.testing.assert_allclose(dense, expected, atol=1e-13)
 
 
-def test_damping_is_its_formula():
+def test_log_scaling_is_its_formula():
     X = np.array([[0, 1, 3, 7], [2, 0, 0, 0], [0, 0, 0, 0]])
-    damped = damp(sp.csr_array(X), "log1p")
+    scaled = log_scale(sp.csr_array(X), "log1p")
     y = np.log2(1 + X)
     c = y.sum(axis=1, keepdims=True)
     expected = np.divide(y * np.sqrt(24.0), np.sqrt(c), out=np.zeros_like(y), where=c > 0)
-    np.testing.assert_allclose(damped.X.toarray(), expected, rtol=1e-6)
-    np.testing.assert_allclose(damped.unit, [np.sqrt(24 / 6), np.sqrt(24 / np.log2(3)), 1.0])
-    untouched = damp(sp.csr_array(X), None)
+    np.testing.assert_allclose(scaled.X.toarray(), expected, rtol=1e-6)
+    np.testing.assert_allclose(scaled.unit, [np.sqrt(24 / 6), np.sqrt(24 / np.log2(3)), 1.0])
+    untouched = log_scale(sp.csr_array(X), None)
     np.testing.assert_array_equal(untouched.X.toarray(), X)
     np.testing.assert_array_equal(untouched.unit, 1.0)
     with pytest.raises(InvalidParameterError, match="log1p"):
-        damp(sp.csr_array(X), "sqrt")
+        log_scale(sp.csr_array(X), "sqrt")
 
 
 @pytest.mark.parametrize(

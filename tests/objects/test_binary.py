@@ -105,7 +105,7 @@ def value(X, R, weights, centers):
 def test_fitted_parameters_are_of_greatest_likelihood(family):
     X = with_gaps(share=0.0 if family is BernoulliParameters else 0.3)
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
-    p = family.fitted_to(*expected_statistics(X, R, family), 1e-12)
+    p = family.m_step(*expected_statistics(X, R, family), 1e-12)
     np.testing.assert_allclose(p.weights, R.mean(axis=0), rtol=1e-12)
 
     def at(logits):
@@ -118,7 +118,7 @@ def test_fitted_parameters_are_of_greatest_likelihood(family):
 def test_smoothing_adds_average_samples(family):
     X = with_gaps(share=0.0 if family is BernoulliParameters else 0.3)
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
-    p = family.fitted_to(*expected_statistics(X, R, family), 2.5)
+    p = family.m_step(*expected_statistics(X, R, family), 2.5)
     seen = ~np.isnan(X)
     mean = np.nanmean(X, axis=0)
     for j in range(2):
@@ -129,17 +129,17 @@ def test_smoothing_adds_average_samples(family):
 
 def test_a_component_of_no_samples_is_the_average():
     sums, sizes = np.array([[3.0, 0.0], [1.0, 0.0]]), np.array([4.0, 0.0])
-    p = BernoulliParameters.fitted_to(sums, sizes, 1.0)
+    p = BernoulliParameters.m_step(sums, sizes, 1.0)
     np.testing.assert_allclose(p.centers[:, 1], [0.75, 0.25])
     assert p.weights.tolist() == [1.0, 0.0]
-    q = IncompleteBernoulliParameters.fitted_to(np.vstack([sums, 0 * sums]), sizes, 1.0)
+    q = IncompleteBernoulliParameters.m_step(np.vstack([sums, 0 * sums]), sizes, 1.0)
     np.testing.assert_allclose(q.centers, p.centers)
 
 
 def test_a_column_missing_in_a_whole_group_gets_the_average_of_the_others():
     X = np.array([[1, np.nan], [0, np.nan], [1, 1], [1, 0]])
     R = np.eye(2)[[0, 0, 1, 1]]
-    p = IncompleteBernoulliParameters.fitted_to(
+    p = IncompleteBernoulliParameters.m_step(
         *expected_statistics(X, R, IncompleteBernoulliParameters), 1e-6
     )
     np.testing.assert_allclose(p.centers[1], [0.5, 0.5])
@@ -151,17 +151,17 @@ def test_the_best_likelihood_is_that_of_the_best_fit(family):
     X[:, 0] = 1.0  # certain: its terms are zero
     R = np.eye(2)[np.random.default_rng(3).integers(2, size=len(X))]
     sums, sizes = expected_statistics(X, R, family)
-    found = family.best_log_likelihood(sums, sizes)
+    found = family.maximized_log_likelihood(sums, sizes)
     for j in range(2):
         part = X[R[:, j] == 1]
         expected = value(
             part, np.ones((len(part), 1)), np.ones(1), np.nanmean(part, axis=0)[:, None]
         )
         assert found[j] == pytest.approx(expected, rel=1e-10)
-    together = family.best_log_likelihood(sums.sum(axis=1), sizes.sum())
+    together = family.maximized_log_likelihood(sums.sum(axis=1), sizes.sum())
     assert together.shape == ()
     assert together <= found.sum()
-    assert family.best_log_likelihood(np.zeros_like(sums), np.zeros(2)).tolist() == [0.0, 0.0]
+    assert family.maximized_log_likelihood(np.zeros_like(sums), np.zeros(2)).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("family", [BernoulliParameters, IncompleteBernoulliParameters])

@@ -66,7 +66,7 @@ def expected_statistics(X, R):
 def test_fitted_parameters_are_of_greatest_likelihood():
     X = samples()
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
-    p = GaussianParameters.fitted_to(*expected_statistics(X, R), 1e-12)
+    p = GaussianParameters.m_step(*expected_statistics(X, R), 1e-12)
     np.testing.assert_allclose(p.weights, R.mean(axis=0), rtol=1e-12)
     d, k = p.centers.shape
 
@@ -80,7 +80,7 @@ def test_fitted_parameters_are_of_greatest_likelihood():
 def test_smoothing_adds_samples_of_average_variance():
     X = samples()
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
-    p = GaussianParameters.fitted_to(*expected_statistics(X, R), 2.0)
+    p = GaussianParameters.m_step(*expected_statistics(X, R), 2.0)
     means = (X.T @ R) / R.sum(axis=0)
     np.testing.assert_allclose(p.centers, means, rtol=1e-12)
     within = [(R[:, j] * ((X - means[:, j]) ** 2).sum(axis=1)).sum() for j in range(2)]
@@ -93,10 +93,10 @@ def test_a_component_of_no_samples_or_of_equal_ones_keeps_a_variance():
     X = np.vstack([samples(n=20), np.ones((5, 4))])
     R = np.zeros((25, 3))
     R[:20, 0] = R[20:, 1] = 1.0
-    p = GaussianParameters.fitted_to(*expected_statistics(X, R), 1.0)
+    p = GaussianParameters.m_step(*expected_statistics(X, R), 1.0)
     np.testing.assert_allclose(p.centers[:, 2], X.mean(axis=0), rtol=1e-12)
     assert (p.variances > 0).all()
-    alike = GaussianParameters.fitted_to(
+    alike = GaussianParameters.m_step(
         *expected_statistics(np.ones((6, 4)), np.eye(2)[[0, 1] * 3]), 1.0
     )
     assert (alike.variances > 0).all()
@@ -107,17 +107,19 @@ def test_the_best_likelihood_is_that_of_the_best_fit():
     X = samples()
     R = np.eye(2)[np.random.default_rng(3).integers(2, size=len(X))]
     sums, sizes = expected_statistics(X, R)
-    found = GaussianParameters.best_log_likelihood(sums, sizes)
+    found = GaussianParameters.maximized_log_likelihood(sums, sizes)
     for j in range(2):
         part = X[R[:, j] == 1]
         mean = part.mean(axis=0)
         expected = multivariate_normal.logpdf(part, mean, ((part - mean) ** 2).mean()).sum()
         constant = -0.5 * part.size * np.log(2 * np.pi)
         assert found[j] + constant == pytest.approx(expected, rel=1e-10)
-    together = GaussianParameters.best_log_likelihood(sums.sum(axis=1), sizes.sum())
+    together = GaussianParameters.maximized_log_likelihood(sums.sum(axis=1), sizes.sum())
     assert together.shape == ()
     assert together <= found.sum()
-    assert GaussianParameters.best_log_likelihood(np.zeros_like(sums), np.zeros(2)).tolist() == [
+    assert GaussianParameters.maximized_log_likelihood(
+        np.zeros_like(sums), np.zeros(2)
+    ).tolist() == [
         0,
         0,
     ]
@@ -126,7 +128,7 @@ def test_the_best_likelihood_is_that_of_the_best_fit():
 def test_likelihoods_of_equal_samples_are_numbers():
     for X in (np.ones((5, 3)), np.zeros((5, 3)), np.full((5, 3), 1e8)):
         sums, sizes = expected_statistics(X, np.ones((5, 1)))
-        assert np.isfinite(GaussianParameters.best_log_likelihood(sums, sizes)).all()
+        assert np.isfinite(GaussianParameters.maximized_log_likelihood(sums, sizes)).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -55,7 +55,7 @@ def test_fitted_parameters_are_of_greatest_likelihood(family):
     X = counts()
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
     sums, sizes = X.T @ R, R.sum(axis=0)
-    p = family.fitted_to(sums, sizes, 1e-12)
+    p = family.m_step(sums, sizes, 1e-12)
     np.testing.assert_allclose(p.weights, R.mean(axis=0), rtol=1e-12)
 
     def at(logs):
@@ -72,12 +72,12 @@ def test_the_best_likelihood_is_that_of_the_best_fit(family):
     X = counts()
     R = np.eye(2)[np.random.default_rng(3).integers(2, size=len(X))]
     sums, sizes = X.T @ R, R.sum(axis=0)
-    found = family.best_log_likelihood(sums, sizes)
+    found = family.maximized_log_likelihood(sums, sizes)
     for j in range(2):
-        best = family.fitted_to(sums[:, [j]], sizes[[j]], 1e-12)
+        best = family.m_step(sums[:, [j]], sizes[[j]], 1e-12)
         expected = log_joint(rows_of(X[R[:, j] == 1]), best).sum()
         assert found[j] == pytest.approx(expected, rel=1e-9)
-    assert family.best_log_likelihood(sums.sum(axis=1), sizes.sum()) <= found.sum()
+    assert family.maximized_log_likelihood(sums.sum(axis=1), sizes.sum()) <= found.sum()
 
 
 @pytest.mark.parametrize("start", [poissons, topics])

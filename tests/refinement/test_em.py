@@ -222,6 +222,6 @@ def test_long_documents_do_not_overflow():
 
 
 def test_fitted_topics_are_their_formula():
-    found = TopicParameters.fitted_to(np.array([[3.0, 0.0], [1.0, 0.0]]), np.array([3.0, 1.0]), 0.5)
+    found = TopicParameters.m_step(np.array([[3.0, 0.0], [1.0, 0.0]]), np.array([3.0, 1.0]), 0.5)
     np.testing.assert_allclose(found.weights, [0.75, 0.25])
     np.testing.assert_allclose(found.centers, [[0.7, 0.5], [0.3, 0.5]])

@@ -22,7 +22,7 @@ class FittedTree:
     tree_: TreeNode
     labels_: np.ndarray
     vocabulary_: np.ndarray
-    params: dict = field(default_factory=lambda: {"max_leaf_nodes": 4, "damping": None})
+    params: dict = field(default_factory=lambda: {"max_leaf_nodes": 4, "log_scaling": None})
 
     def get_params(self, deep=True):
         return dict(self.params)

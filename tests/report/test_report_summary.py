@@ -148,7 +148,11 @@ def test_provenance_says_how_it_was_made(case):
     made = summary_of(case, made_with={"input": "a.csv", "seconds": np.float64(0.5), "n": 3})[
         "made"
     ]
-    assert made["parameters"] == {"estimator": "FittedTree", "damping": None, "max_leaf_nodes": 4}
+    assert made["parameters"] == {
+        "estimator": "FittedTree",
+        "log_scaling": None,
+        "max_leaf_nodes": 4,
+    }
     assert set(made["versions"]) == {"momentree", "numpy", "scipy", "scikit-learn", "python"}
     assert made["notes"] == {"input": "a.csv", "seconds": 0.5, "n": 3}
 

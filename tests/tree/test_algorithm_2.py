@@ -10,7 +10,7 @@ from momentree.datasets import make_single_topic
 
 GRID = np.linspace(-1.0, 1.0, 20_001)
 SMOOTHING = 1.0
-ALGORITHM_2 = {"growth": "depth", "refine": None, "damping": None, "smoothing": SMOOTHING}
+ALGORITHM_2 = {"growth": "depth", "refine": None, "log_scaling": None, "smoothing": SMOOTHING}
 
 
 def literal_moments(X):

@@ -12,9 +12,9 @@ GOOD = np.random.default_rng(0).poisson(2.0, size=(40, 6))
 
 CONFIGURATIONS = [
     {},
-    {"damping": None},
+    {"log_scaling": None},
     {"refine": None},
-    {"refine": None, "damping": None, "growth": "depth"},
+    {"refine": None, "log_scaling": None, "growth": "depth"},
     {"weighting": "uniform"},
     {"max_leaf_nodes": None},
     {"min_samples_leaf": 1},
@@ -118,7 +118,7 @@ BAD_PARAMETERS = [
     *[("max_iter", value) for value in (0, -1, 1.5, None, True)],
     *[("growth", value) for value in ("best", None, 1)],
     *[("refine", value) for value in ("EM", "svm", True, 0)],
-    *[("damping", value) for value in ("log", True, 0)],
+    *[("log_scaling", value) for value in ("log", True, 0)],
     *[("weighting", value) for value in ("len", None, "three_words")],
     *[("stop", value) for value in ("aic", None)],
 ]
@@ -197,7 +197,7 @@ def test_two_kinds_of_rows_are_two_leaves(name, options):
 
 
 def test_three_words_need_whole_counts():
-    options = {"weighting": "three_words", "damping": None}
+    options = {"weighting": "three_words", "log_scaling": None}
     with pytest.raises(InvalidDataError, match="whole-number counts"):
         TopicTree(**options).fit(GOOD + 0.5)
 

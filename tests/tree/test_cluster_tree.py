@@ -10,8 +10,8 @@ from momentree import ClusterTree
 from momentree.backends import RowBlocks
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.objects import BernoulliParameters
-from momentree.tree.direct import DirectSplitter
-from momentree.tree.split import SPLIT_ITER
+from momentree.tree.dsidiwo_split import DirectSplitter
+from momentree.tree.topic_split import SPLIT_ITER
 
 from .cluster_data import KINDS, PAIRS, REFINE, of_kind, records
 

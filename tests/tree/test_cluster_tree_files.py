@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from momentree import ClusterTree, TopicTree
+from momentree.assignment.assigners import Division, NestedAssigner
 from momentree.exceptions import ReadError
-from momentree.tree.assign import Division, NestedAssigner
 from momentree.tree.assigner_files import assigner_of, assigner_state, check_assigner
 
 from .cluster_data import PAIRS, REFINE, of_kind
@@ -250,7 +250,7 @@ def test_a_state_is_the_assigner_again(pieces, refine):
     assert all(name.startswith("mine.") for name in arrays)
     again = assigner_of(state, arrays)
     assert_equal(again, assigner)
-    space, k = pieces[refine]._space, pieces[refine].n_leaves_
+    space, k = pieces[refine]._feature_map, pieces[refine].n_leaves_
     p = len(space.view)
     check_assigner(again, space.family, p, k)
     with pytest.raises(ValueError, match="its leaves are"):

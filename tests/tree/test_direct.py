@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from momentree import ClusterTree
+from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.backends import RowBlocks
 from momentree.decomposition.sidiwo import common_rotation, discriminators
 from momentree.inference import log_joint, log_posterior
-from momentree.moments import LiftedMoments
+from momentree.moments import AugmentedRawMoments
 from momentree.objects import BernoulliParameters, GaussianParameters
-from momentree.tree.direct import DirectSplitter
-from momentree.tree.rules import LinearRule, ScoreRule
-from momentree.tree.split import NoSplit
+from momentree.tree.dsidiwo_split import DirectSplitter
+from momentree.tree.topic_split import NoSplit
 from momentree.whitening import whiten
 
 from .cluster_data import records
@@ -74,7 +74,7 @@ def test_the_objective_is_the_supremum_over_correlations(case):
     factor = rng.uniform(0.5, 1.5, n) if scaled else np.ones(n)
     view = rng.uniform(0.5, 2.0, d) if viewed else np.ones(d)
     rows = RowBlocks(sp.csr_array(X))
-    moments = LiftedMoments(rows, weight, factor, view, constant)
+    moments = AugmentedRawMoments(rows, weight, factor, view, constant)
     white = whiten(moments, 2)
     rotation, numbers = common_rotation(moments.whitened_slices(white.W))
     D = rotation.T @ white.W
@@ -201,9 +201,9 @@ def test_em_after_a_split_raises_its_likelihood():
         assert isinstance(refined.rule, LinearRule)
         # Its gain is that of a mixture; of the sides before EM it is this.
         groups = np.eye(2)[plain.side]
-        p = BernoulliParameters.fitted_to(X.T @ groups, groups.sum(axis=0), 1.0)
+        p = BernoulliParameters.m_step(X.T @ groups, groups.sum(axis=0), 1.0)
         mixture = log_posterior(log_joint(rows, p))[1].sum()
-        whole = BernoulliParameters.best_log_likelihood(X.sum(axis=0), np.float64(120))
+        whole = BernoulliParameters.maximized_log_likelihood(X.sum(axis=0), np.float64(120))
         assert refined.gain >= mixture - whole - 1e-9
 
 

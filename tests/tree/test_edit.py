@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 from momentree import ClusterTree
+from momentree.assignment import editing as edit
+from momentree.assignment.assigners import Division, MixtureAssigner, NestedAssigner, RuleAssigner
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.objects import BernoulliParameters
-from momentree.tree import edit
-from momentree.tree.assign import Division, MixtureAssigner, NestedAssigner, RuleAssigner
 
 from .cluster_data import KINDS, PAIRS, REFINE, of_kind
 

@@ -114,7 +114,7 @@ CASES = {
     "H Algorithm 2": (
         documents,
         algorithm_2,
-        TopicTree(damping=None, smoothing=SMOOTHING, **DEPTH_2),
+        TopicTree(log_scaling=None, smoothing=SMOOTHING, **DEPTH_2),
     ),
     "T Algorithm 5": (records, algorithm_5, ClusterTree(scaling=None, **DEPTH_2)),
 }

@@ -5,13 +5,13 @@ import pytest
 import scipy.sparse as sp
 
 from momentree import TopicTree
+from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics, make_single_topic
 from momentree.objects import TopicParameters
 from momentree.tree.growth import grow
-from momentree.tree.rules import LinearRule
-from momentree.tree.split import NoSplit, Split, Splitter
 from momentree.tree.stopping import always
+from momentree.tree.topic_split import NoSplit, Split, Splitter
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def X():
 
 
 def literal_damped(X):
-    """Return log2(1 + x) sqrt(24 / c) in single precision, where trees with damping grow."""
+    """Return log2(1 + x) sqrt(24 / c) in single precision, where trees with log scaling grow."""
     Y = np.log2(1.0 + X.toarray())
     c = Y.sum(axis=1, keepdims=True)
     return (Y * np.sqrt(24.0 / np.where(c > 0, c, 1.0))).astype(np.float32).astype(float)
@@ -33,11 +33,11 @@ def literal_log_likelihood(Y, weight):
 
 
 @pytest.mark.parametrize("refine", ["em", None])
-@pytest.mark.parametrize("damping", ["log1p", None])
-def test_gains_are_differences_of_log_likelihood(X, refine, damping):
+@pytest.mark.parametrize("log_scaling", ["log1p", None])
+def test_gains_are_differences_of_log_likelihood(X, refine, log_scaling):
     weight = np.random.default_rng(0).uniform(0.5, 2.0, size=X.shape[0])
-    tree = TopicTree(6, refine=refine, damping=damping).fit(X, sample_weight=weight)
-    Y = literal_damped(X) if damping else X.toarray().astype(float)
+    tree = TopicTree(6, refine=refine, log_scaling=log_scaling).fit(X, sample_weight=weight)
+    Y = literal_damped(X) if log_scaling else X.toarray().astype(float)
     for node in tree.tree_.nodes():
         if node.is_leaf:
             assert node.gain == 0.0
@@ -58,17 +58,19 @@ def first_split(X, **options):
     return tree.tree_.gain if tree.n_leaves_ == 2 else None
 
 
-@pytest.mark.parametrize("damping", ["log1p", None])
-def test_best_first_splits_the_leaf_that_gains_most(X, damping):
-    # Every leaf of a tree with k leaves is refitted alone; documents are damped one by one, so
+@pytest.mark.parametrize("log_scaling", ["log1p", None])
+def test_best_first_splits_the_leaf_that_gains_most(X, log_scaling):
+    # Every leaf of a tree with k leaves is refitted alone; documents are scaled one by one, so
     # that a group alone is split as it is within the tree.
     previous = None
     for k in range(2, 8):
-        tree = TopicTree(k, refine=None, damping=damping).fit(X)
+        tree = TopicTree(k, refine=None, log_scaling=log_scaling).fit(X)
         groups = {frozenset(leaf.samples.tolist()) for leaf in tree.leaves_}
         if previous is not None:
             (split,) = set(previous) - groups
-            gains = {group: first_split(X[sorted(group)], damping=damping) for group in previous}
+            gains = {
+                group: first_split(X[sorted(group)], log_scaling=log_scaling) for group in previous
+            }
             assert split == max(
                 (group for group in previous if gains[group] is not None), key=gains.get
             )
@@ -188,9 +190,9 @@ def test_leaves_say_why_they_were_not_split(X):
 
     assert reasons(X[:9]) == {"fewer than 2 x min_samples_leaf = 10 documents"}
     assert reasons(np.eye(20, 5, dtype=int)) == {
-        "no document has three words or more after damping, which counts a repeated word as less"
+        "no document has three words or more after log scaling, which counts a repeated word as less"
     }
-    assert reasons(np.eye(20, 5, dtype=int), damping=None) == {
+    assert reasons(np.eye(20, 5, dtype=int), log_scaling=None) == {
         "no document has three words or more"
     }
     (reason,) = reasons(np.tile([3, 1, 0, 2], (30, 1)))

@@ -14,9 +14,9 @@ from momentree.datasets import make_single_topic
 
 CONFIGURATIONS = {
     "defaults": {},
-    "whole counts": {"damping": None},
+    "whole counts": {"log_scaling": None},
     "moments alone": {"refine": None},
-    "algorithm 2": {"refine": None, "damping": None, "growth": "depth"},
+    "algorithm 2": {"refine": None, "log_scaling": None, "growth": "depth"},
     "uniform, bic": {"weighting": "uniform", "max_leaf_nodes": None},
 }
 configurations = pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def interrupt(*args, **kwargs):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("at", ["damp", "grow", "build.refine_leaves", "build.name_nodes"])
+@pytest.mark.parametrize("at", ["log_scale", "grow", "build.refine_leaves", "build.name_nodes"])
 def test_a_fit_interrupted_anywhere_changes_nothing(X, monkeypatch, at):
     first, again = TopicTree(3), TopicTree(3).fit(X[:, :20])
     before = again.to_dict()
@@ -74,7 +74,7 @@ def test_copies_predict_alike(X, tmp_path, refine, copy):
 
 
 def test_a_clone_has_the_parameters_and_no_tree(X):
-    tree = TopicTree(4, damping=None, smoothing=0.1, verbose=False).fit(X)
+    tree = TopicTree(4, log_scaling=None, smoothing=0.1, verbose=False).fit(X)
     copy = clone(tree)
     assert copy.get_params() == tree.get_params()
     with pytest.raises(NotFittedError):
@@ -128,7 +128,7 @@ def test_a_fit_draws_nothing_from_the_global_generator(X):
 
 
 def test_three_words_repeat_with_a_seed_and_take_any_order_of_rows(X):
-    options = {"weighting": "three_words", "damping": None, "random_state": 0}
+    options = {"weighting": "three_words", "log_scaling": None, "random_state": 0}
     tree = TopicTree(4, **options).fit(X)
     order = np.random.default_rng(0).permutation(X.shape[0])
     np.testing.assert_array_equal(

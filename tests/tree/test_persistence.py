@@ -18,14 +18,14 @@ from momentree.exceptions import ReadError
 
 CONFIGURATIONS = [
     {},
-    {"damping": None},
+    {"log_scaling": None},
     {"refine": None},
-    {"refine": None, "damping": None, "growth": "depth", "max_depth": 2},
+    {"refine": None, "log_scaling": None, "growth": "depth", "max_depth": 2},
     {"max_leaf_nodes": None, "min_samples_leaf": 7.5},
     {"max_leaf_nodes": 1},
     {"max_leaf_nodes": 1, "refine": None},
     {"weighting": "uniform", "random_state": 3, "verbose": False},
-    {"weighting": "three_words", "damping": None, "random_state": np.random.RandomState(0)},
+    {"weighting": "three_words", "log_scaling": None, "random_state": np.random.RandomState(0)},
 ]
 
 
@@ -134,7 +134,7 @@ DAMAGE = {
     "no vocabulary": lambda m, a: m.pop("vocabulary"),
     "a word too few": lambda m, a: m["vocabulary"].pop(),
     "unknown parameter": lambda m, a: m["params"].update(colour="red"),
-    "parameter out of range": lambda m, a: m["params"].update(damping="sqrt"),
+    "parameter out of range": lambda m, a: m["params"].update(log_scaling="sqrt"),
     "no nodes": lambda m, a: m.update(nodes=[]),
     "a node too few": lambda m, a: m["nodes"].pop(),
     "a parent below its child": lambda m, a: m["nodes"][1].update(parent=2),

@@ -30,23 +30,23 @@ def literal_damped(x):
 def test_probabilities_are_the_posterior_of_the_mixture(sample):
     # S eq. 1: P[Y = j | x] = omega_j prod_w mu_wj^x_w / sum_i omega_i prod_w mu_wi^x_w.
     X = sample.X.toarray()
-    for damping in ("log1p", None):
-        tree = TopicTree(4, damping=damping).fit(X[:300])
+    for log_scaling in ("log1p", None):
+        tree = TopicTree(4, log_scaling=log_scaling).fit(X[:300])
         mixture = tree._assigner.parameters
         found = tree.predict_proba(X[300:])
         for x, row in zip(X[300:], found, strict=True):
-            y = literal_damped(x) if damping else x
+            y = literal_damped(x) if log_scaling else x
             joint = [
                 omega * np.prod([p**count for p, count in zip(mu, y, strict=True)])
                 for omega, mu in zip(mixture.weights, mixture.centers.T, strict=True)
             ]
-            # Single precision of the damped counts, times the 25 logarithms that they multiply.
+            # Single precision of the log-scaled counts, times the 25 logarithms that they multiply.
             np.testing.assert_allclose(row, np.array(joint) / sum(joint), rtol=1e-4, atol=1e-12)
 
 
 def test_the_mixture_is_the_m_step_of_its_own_posterior(sample):
     # At a fixed point of EM: omega_j is the mean posterior of the documents of fit.
-    tree = TopicTree(4, tol=0.0, max_iter=2000, damping=None, smoothing=0.5).fit(sample.X)
+    tree = TopicTree(4, tol=0.0, max_iter=2000, log_scaling=None, smoothing=0.5).fit(sample.X)
     R = tree.predict_proba(sample.X)
     mixture = tree._assigner.parameters
     np.testing.assert_allclose(mixture.weights, R.mean(axis=0), rtol=1e-6)

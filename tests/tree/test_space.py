@@ -11,7 +11,7 @@ from momentree.objects import (
     IncompleteBernoulliParameters,
     PoissonParameters,
 )
-from momentree.tree.space import Space
+from momentree.preprocessing.feature_map import FeatureMap
 
 from .cluster_data import KINDS, of_kind
 
@@ -22,7 +22,7 @@ def space_of(X, kind="auto", weight=None, scaled=True):
     values = sp.csr_array(np.where(gone, 0.0, X))
     missing = sp.csr_array(gone.astype(float)) if gone.any() else None
     weight = np.ones(len(X)) if weight is None else weight
-    space = Space.of(values, missing, weight, kind, scaled=scaled)
+    space = FeatureMap.of(values, missing, weight, kind, scaled=scaled)
     return space, space.rows(values, missing)
 
 
@@ -137,7 +137,7 @@ def test_missing_values_weigh_by_how_often_a_column_is_seen():
 def test_a_space_is_the_same_from_its_numbers(kind):
     X, _ = of_kind(kind)
     space, rows = space_of(X)
-    again = Space.again(
+    again = FeatureMap.again(
         space.kind, space.shift, space.scale, space.view, constant=space.constant, scaled=True
     )
     assert (again.kind, again.family, again.unit_length, again.incomplete) == (

@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import TopicTree
+from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics, make_single_topic
-from momentree.tree.rules import LinearRule
-from momentree.tree.split import Split
 from momentree.tree.stopping import bic
+from momentree.tree.topic_split import Split
 
 SEEDS = range(5)
 
@@ -23,11 +23,11 @@ def test_the_eight_topics_of_table_51_are_found(seed):
     assert adjusted_rand_score(sample.labels, tree.labels_) > 0.98
 
 
-@pytest.mark.parametrize("damping", ["log1p", None])
-def test_eight_unrelated_topics_are_found(damping):
+@pytest.mark.parametrize("log_scaling", ["log1p", None])
+def test_eight_unrelated_topics_are_found(log_scaling):
     lengths = np.random.default_rng(0).poisson(400, size=1_600)
     sample = make_single_topic(1_600, 1_000, 8, length=lengths, random_state=0)
-    tree = TopicTree(max_leaf_nodes=None, damping=damping).fit(sample.X)
+    tree = TopicTree(max_leaf_nodes=None, log_scaling=log_scaling).fit(sample.X)
     assert tree.n_leaves_ == 8
     assert adjusted_rand_score(sample.labels, tree.labels_) > 0.99
 

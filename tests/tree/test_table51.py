@@ -8,7 +8,7 @@ from momentree import TopicTree
 from momentree.datasets import make_hierarchical_topics
 
 SEEDS = range(20)
-ALGORITHM_2 = {"growth": "depth", "refine": None, "damping": None}
+ALGORITHM_2 = {"growth": "depth", "refine": None, "log_scaling": None}
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from ..sklearn_checks import expected_to_fail
     [
         TopicTree(),
         TopicTree(refine=None),
-        TopicTree(refine=None, damping=None, growth="depth", weighting="uniform"),
+        TopicTree(refine=None, log_scaling=None, growth="depth", weighting="uniform"),
         TopicTree(max_leaf_nodes=None),
     ],
     expected_failed_checks=expected_to_fail,

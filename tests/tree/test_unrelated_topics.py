@@ -17,7 +17,7 @@ def sample():
     return make_single_topic(11_463, 3_000, 8, length=lengths, random_state=0)
 
 
-@pytest.mark.parametrize("options", [{}, {"damping": None}], ids=["defaults", "whole counts"])
+@pytest.mark.parametrize("options", [{}, {"log_scaling": None}], ids=["defaults", "whole counts"])
 def test_all_topics_are_found(sample, options):
     tree = TopicTree(max_leaf_nodes=8, **options).fit(sample.X)
     assert tree.n_leaves_ == 8
@@ -28,7 +28,7 @@ def test_growth_by_depth_wastes_leaves_that_best_first_growth_does_not(sample):
     score = {
         growth: adjusted_rand_score(
             sample.labels,
-            TopicTree(8, growth=growth, refine=None, damping=None).fit(sample.X).labels_,
+            TopicTree(8, growth=growth, refine=None, log_scaling=None).fit(sample.X).labels_,
         )
         for growth in ("best_first", "depth")
     }

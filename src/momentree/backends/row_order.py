@@ -25,7 +25,7 @@ def in_canonical_order(
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Word counts, or damped counts.
+        Word counts, or log-scaled counts.
     sample_weight : ndarray of shape (n,)
         Weights >= 0. Documents without weight come last, where they change no sum.
 

@@ -13,9 +13,9 @@ import typer
 from momentree.exceptions import InvalidParameterError
 
 __all__ = [
-    "Damping",
     "Empty",
     "Growth",
+    "LogScaling",
     "Model",
     "Target",
     "Weighting",
@@ -43,8 +43,8 @@ class Growth(StrEnum):
     depth = "depth"
 
 
-class Damping(StrEnum):
-    """How counts are damped."""
+class LogScaling(StrEnum):
+    """How counts are scaled."""
 
     log1p = "log1p"
     none = "none"
@@ -185,10 +185,10 @@ def check_together(context: typer.Context, *, flat: bool, model: str | None) -> 
     if model != "lda" and given(context, "alpha0"):
         refuse("--alpha0", "is for --model lda: add that, or leave it out")
     draws = context.params["weighting"] == "three_words"
-    if flat and model != "lda" and draws and context.params["damping"] != "none":
-        refuse("--weighting three_words", "draws words from whole counts: add --damping none")
-    if model == "lda" and given(context, "damping") and context.params["damping"] != "none":
-        refuse("--damping", "does not go with --model lda, which takes counts as they are")
+    if flat and model != "lda" and draws and context.params["log_scaling"] != "none":
+        refuse("--weighting three_words", "draws words from whole counts: add --log-scaling none")
+    if model == "lda" and given(context, "log_scaling") and context.params["log_scaling"] != "none":
+        refuse("--log-scaling", "does not go with --model lda, which takes counts as they are")
 
 
 def check_table(*, escape_formulas: bool, csv: Path | None) -> None:
@@ -209,7 +209,7 @@ def flat_parameters(
     model: str | None,
     *,
     refine: bool,
-    damping: Damping,
+    log_scaling: LogScaling,
     weighting: Weighting,
     alpha0: float,
 ) -> dict[str, Any]:
@@ -219,6 +219,6 @@ def flat_parameters(
         parameters["weighting"] = weighting.value
     if model == "lda":
         parameters["alpha0"] = alpha0 or None
-    elif given(context, "damping"):
-        parameters["damping"] = None if damping is Damping.none else damping.value
+    elif given(context, "log_scaling"):
+        parameters["log_scaling"] = None if log_scaling is LogScaling.none else log_scaling.value
     return parameters

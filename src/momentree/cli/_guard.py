@@ -32,7 +32,7 @@ _OPTIONS = {
         for name in (
             "alpha0",
             "coverage",
-            "damping",
+            "log_scaling",
             "empty",
             "encoding",
             "id_column",

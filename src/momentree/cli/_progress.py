@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from momentree._logging import heard
+from momentree._logging import attach_handler
 from momentree.cli._screen import printable, say
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Progress:
             first = Text(f"{printable(text)} ...")
             with (
                 console.status(first, spinner=spinner, spinner_style="cyan") as status,
-                heard(_LOGGER, _Teller(self.tell)),
+                attach_handler(_LOGGER, _Teller(self.tell)),
             ):
                 self._status = status
                 try:
@@ -67,7 +67,7 @@ class Progress:
                 finally:
                     self._status = None
         elif self._verbose:
-            with heard(_LOGGER, _Teller(lambda message: say(f"  {message}"))):
+            with attach_handler(_LOGGER, _Teller(lambda message: say(f"  {message}"))):
                 yield
             say(f"{text}: {seconds(time.perf_counter() - start)}")
         else:

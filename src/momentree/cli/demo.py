@@ -39,7 +39,8 @@ def demo(
     outputs.add("--output", output, (".html", ".htm"))
 
     with progress.stage("reading the docstrings of NumPy, SciPy and scikit-learn"):
-        from momentree.datasets import load_docstrings, vectorize
+        from momentree.datasets import load_docstrings
+        from momentree.readers.text import vectorize
 
         corpus = vectorize(load_docstrings())
     tree, took = _work.grow_tree(corpus, progress, {"max_leaf_nodes": DEMO_LEAVES})

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from momentree.cli._choices import (
-    Damping,
     Growth,
+    LogScaling,
     Weighting,
     check_table,
     check_together,
@@ -138,13 +138,13 @@ def topics(
     refine: Annotated[
         bool, typer.Option(help="Refine the moments' answer by EM.", rich_help_panel=FITTING)
     ] = True,
-    damping: Annotated[
-        Damping, typer.Option(help="Damp large counts.", rich_help_panel=FITTING)
-    ] = Damping.log1p,
+    log_scaling: Annotated[
+        LogScaling, typer.Option(help="Damp large counts.", rich_help_panel=FITTING)
+    ] = LogScaling.log1p,
     weighting: Annotated[
         Weighting,
         typer.Option(
-            help="Weight of documents in the moments; three_words needs --damping none.",
+            help="Weight of documents in the moments; three_words needs --log-scaling none.",
             rich_help_panel=FITTING,
         ),
     ] = Weighting.length,
@@ -326,7 +326,7 @@ def topics(
             context,
             target.model,
             refine=refine,
-            damping=damping,
+            log_scaling=log_scaling,
             weighting=weighting,
             alpha0=alpha0,
         )
@@ -338,7 +338,7 @@ def topics(
         "min_samples_leaf": min_samples_leaf,
         "growth": growth.value,
         "refine": "em" if refine else None,
-        "damping": None if damping is Damping.none else damping.value,
+        "log_scaling": None if log_scaling is LogScaling.none else log_scaling.value,
         "weighting": weighting.value,
     }
     _tree.run(job, parameters)

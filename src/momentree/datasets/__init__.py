@@ -1,14 +1,6 @@
 """Readers of text, counts and records, samplers that know the truth, and text always there."""
 
-from momentree.datasets.align import align_columns
-from momentree.datasets.codes import roll_up
-from momentree.datasets.corpus import read_corpus
-from momentree.datasets.counts import holds_counts, read_counts
 from momentree.datasets.docstrings import load_docstrings
-from momentree.datasets.documents import read_documents
-from momentree.datasets.objects import Corpus, Documents, Records
-from momentree.datasets.record_coder import RecordCoder
-from momentree.datasets.records import read_records
 from momentree.datasets.samplers import TopicSample, make_hierarchical_topics, make_single_topic
 from momentree.datasets.samplers_binary import (
     BernoulliSample,
@@ -22,9 +14,17 @@ from momentree.datasets.samplers_mixed import (
     make_lda,
     make_poisson_mixture,
 )
-from momentree.datasets.selection import default_min_df, filter_vocabulary
-from momentree.datasets.vectorize import TextVectorizer, vectorize
-from momentree.datasets.words import LANGUAGES, TOKEN_PATTERN, stop_words
+from momentree.readers.corpus import read_corpus
+from momentree.readers.counts.counts import holds_counts, read_counts
+from momentree.readers.objects import Corpus, Documents, Records
+from momentree.readers.records.coder import RecordCoder
+from momentree.readers.records.codes import roll_up
+from momentree.readers.records.records import read_records
+from momentree.readers.text.align import align_columns
+from momentree.readers.text.documents import read_documents
+from momentree.readers.text.selection import default_min_df, filter_vocabulary
+from momentree.readers.text.vectorize import TextVectorizer, vectorize
+from momentree.readers.text.words import LANGUAGES, TOKEN_PATTERN, stop_words
 
 __all__ = [
     "LANGUAGES",

@@ -29,7 +29,7 @@ def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
     Parameters
     ----------
     rows : RowBlocks of shape (n, p)
-        Statistics t(x) of the samples: for counts the (damped) counts.
+        Statistics t(x) of the samples: for counts the (scaled) counts.
     parameters : MixtureParameters
         Of a mixture for counts, all centers > 0 where words occur; a zero there makes the value
         -inf.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.moments import BernoulliMoments
 from momentree.objects import BernoulliParameters
-from momentree.tree.space import Space
+from momentree.preprocessing.feature_map import FeatureMap
 
 __all__ = ["BinaryData", "Run"]
 
@@ -33,7 +33,7 @@ class BinaryData:
         1 where a value is missing.
     weight : ndarray of shape (n,)
         Sample weights.
-    space : Space
+    space : FeatureMap
         How the samples become rows.
     rows : RowBlocks of shape (n, p)
         Statistics of the samples.
@@ -42,7 +42,7 @@ class BinaryData:
     ones: Any
     missing: Any | None
     weight: Floats
-    space: Space
+    space: FeatureMap
     rows: RowBlocks
 
     @property
@@ -66,7 +66,7 @@ class BinaryData:
     @classmethod
     def prepared(cls, ones: Any, missing: Any | None, weight: Floats) -> tuple[BinaryData, Ints]:
         """Return the data in canonical order, and the row of each sample."""
-        space = Space.of(ones, missing, weight, "binary", scaled=True)
+        space = FeatureMap.of(ones, missing, weight, "binary", scaled=True)
         rows, at = in_canonical_order(space.rows(ones, missing), weight)
         d = ones.shape[1]
         both = rows.matrix

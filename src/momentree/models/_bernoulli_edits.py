@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._logging import shown
+from momentree._logging import console_logging
 from momentree._validation import check_sample_weight
+from momentree.assignment import editing as edit
+from momentree.assignment.assigners import Assigner, MixtureAssigner
 from momentree.backends import single_threaded_blas
 from momentree.models._base import package_log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
-from momentree.tree import edit
-from momentree.tree.assign import Assigner, MixtureAssigner
 
 if TYPE_CHECKING:
     from momentree.models._bernoulli_groups import BernoulliGroups
@@ -43,7 +43,7 @@ def split_group(
     if usable < 2:
         edit.refuse_split(group, f"it holds {usable} sample(s) of positive weight")
     inner = clone(model).set_params(n_components=min(n_groups, usable), warm_start=False)
-    with shown(package_log, bool(model.verbose)), single_threaded_blas():
+    with console_logging(package_log, bool(model.verbose)), single_threaded_blas():
         run = inner._run(part)
         labels = MixtureAssigner.of(run.parameters).labels(part.rows)
         sizes = np.bincount(labels, weights=part.weight, minlength=run.parameters.n_components)

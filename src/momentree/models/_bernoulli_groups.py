@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._validation import check_ones, check_values, check_whole, generator
+from momentree.assignment.assigners import Assigner, MixtureAssigner, reading_gaps
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
 from momentree.metrics import relevance
@@ -18,8 +19,7 @@ from momentree.models import _bernoulli_edits as edits
 from momentree.models._base import FlatModel, drawn_rows
 from momentree.models._bernoulli_data import BinaryData, Run
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
-from momentree.tree.assign import Assigner, MixtureAssigner, reading_gaps
-from momentree.tree.export import scoring
+from momentree.tree.exports import scoring
 from momentree.tree.page import RecordsPage
 
 __all__ = ["BernoulliGroups"]

@@ -15,10 +15,10 @@ from momentree.models._bernoulli_data import BinaryData
 from momentree.moments import CorrectedMoments, MultiviewMoments, split_views
 from momentree.objects import BernoulliParameters, Decomposition
 from momentree.tree.build import leaf_labels
-from momentree.tree.direct import DirectSplitter
+from momentree.tree.dsidiwo_split import DirectSplitter
 from momentree.tree.growth import grow
-from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import always
+from momentree.tree.topic_split import SPLIT_ITER
 
 __all__ = [
     "Found",
@@ -180,7 +180,7 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
         return start_from_tree(data, n_components, flat=False, refine=refine)
     groups = (labels[:, None] == np.arange(k)) * data.weight[:, None]
     sums = data.rows.sum(lambda B: B.tdot(groups[B.at]))
-    parameters = data.space.family.fitted_to(sums, groups.sum(axis=0), 1.0)
+    parameters = data.space.family.m_step(sums, groups.sum(axis=0), 1.0)
     assert isinstance(parameters, BernoulliParameters)  # noqa: S101 - the family of binary data
     reason = ""
     if k < n_components:

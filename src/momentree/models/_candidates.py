@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from momentree.assignment.rules import Rule
 from momentree.backends import RowBlocks
 from momentree.inference import (
     completion_log_likelihood,
@@ -19,12 +20,11 @@ from momentree.inference import (
     variational_proportions,
 )
 from momentree.models._lda_starts import concentrations
-from momentree.moments import damp, typical_unit
 from momentree.objects import LDAParameters, TopicParameters
+from momentree.preprocessing import log_scale, typical_count_per_token
 from momentree.refinement import em, variational_em
 from momentree.tree.growth import Branch, grow
-from momentree.tree.rules import Rule
-from momentree.tree.split import SPLIT_ITER, Split, Splitter
+from momentree.tree.topic_split import SPLIT_ITER, Split, Splitter
 
 __all__ = ["Fit", "Fits", "Fold", "LDAFits", "SingleTopicFits", "folds"]
 
@@ -144,11 +144,11 @@ class SingleTopicFits:
     """
 
     def __init__(self, fold: Fold, largest: int) -> None:
-        damped = damp(fold.X, "log1p")
+        scaled = log_scale(fold.X, "log1p")
         self._counts, self._weight = RowBlocks(fold.X), fold.weight
-        self._rows = RowBlocks(damped.X)
-        self._unit = typical_unit(self._rows, damped.unit, fold.weight)
-        self._known = RowBlocks(damp(fold.known, "log1p").X)
+        self._rows = RowBlocks(scaled.X)
+        self._unit = typical_count_per_token(self._rows, scaled.unit, fold.weight)
+        self._known = RowBlocks(log_scale(fold.known, "log1p").X)
         self._hidden = RowBlocks(fold.hidden)
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
         self._n_words = int(np.count_nonzero(seen))
@@ -161,7 +161,7 @@ class SingleTopicFits:
         root = grow(
             self._rows,
             fold.weight,
-            damped.unit,
+            scaled.unit,
             Splitter(1, SPLIT_ITER, "length", self._unit),
             max_leaves=largest,
             max_depth=np.inf,
@@ -179,12 +179,12 @@ class SingleTopicFits:
         for j, leaf in enumerate(self._partitions[n_components - 1]):
             shares[leaf.samples, j] = self._weight[leaf.samples]
         sums = self._rows.sum(lambda B: B.tdot(shares[B.at]))
-        start = TopicParameters.fitted_to(sums, shares.sum(axis=0), self._unit)
+        start = TopicParameters.m_step(sums, shares.sum(axis=0), self._unit)
         refined = em(self._rows, start, sample_weight=self._weight, smoothing=self._unit)
         fitted = refined.parameters
         shares = np.exp(log_posterior(log_joint(self._rows, fitted))[0]) * self._weight[:, None]
         sums = self._counts.sum(lambda B: B.tdot(shares[B.at]))
-        counted = TopicParameters.fitted_to(sums, shares.sum(axis=0), 1.0)
+        counted = TopicParameters.m_step(sums, shares.sum(axis=0), 1.0)
         n_parameters = n_components * self._n_words - 1
         penalty = self._unit * n_parameters * np.log(max(self._weight.sum(), 2.0))
         bic = float(penalty - 2.0 * refined.log_likelihood)

@@ -12,17 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._fit import all_or_nothing
-from momentree._logging import shown
+from momentree._logging import console_logging
 from momentree._validation import check_whole, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import log_joint, log_posterior
 from momentree.models._base import FlatModel, drawn_rows, log, package_log
-from momentree.moments import Damping, RawMoments, damp, tfidf, typical_unit
+from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments
+from momentree.preprocessing import LogScaling, log_scale, tfidf, typical_count_per_token
 from momentree.refinement import em
 from momentree.tree.growth import grow
-from momentree.tree.split import SPLIT_ITER, Splitter
 from momentree.tree.stopping import always
+from momentree.tree.topic_split import SPLIT_ITER, Splitter
 
 __all__ = ["CountMixture", "Start"]
 
@@ -42,13 +43,13 @@ class Corpus:
     counts : RowBlocks of shape (n, d)
         Counts in canonical order.
     rows : RowBlocks of shape (n, d)
-        Damped counts.
+        Log-scaled counts.
     unit : ndarray of shape (n,)
-        What one word counts in each sample after damping.
+        What one word counts in each sample after log scaling.
     weight : ndarray of shape (n,)
         Sample weights.
     smoothing : float
-        What is added to fitted statistics, on the scale of damped counts.
+        What is added to fitted statistics, on the scale of log-scaled counts.
     """
 
     counts: RowBlocks
@@ -99,8 +100,8 @@ class CountMixture(FlatModel):
     def _chosen_start(self) -> str:
         """Return "tree", "tfidf" or "moments"."""
 
-    def _chosen_damping(self) -> Damping | None:
-        """Return how counts are damped before the fit."""
+    def _chosen_log_scaling(self) -> LogScaling | None:
+        """Return how counts are scaled before the fit."""
         return None
 
     # --- fit -------------------------------------------------------------------------------------
@@ -143,7 +144,7 @@ class CountMixture(FlatModel):
             If a parameter is out of its range.
         """
         X, weight = self._check_fit(X, sample_weight, feature_names)
-        with shown(package_log, bool(self.verbose)), single_threaded_blas():
+        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             corpus, at = self._corpus(X, weight)
             start, centers, diagnostics = self._start_of(corpus)
             self.n_iter_, self.converged_ = 1, True
@@ -163,11 +164,11 @@ class CountMixture(FlatModel):
             else:
                 fitted = start
             shares, weights = _shares(corpus.rows, fitted), fitted.weights
-            if self._chosen_damping():
+            if self._chosen_log_scaling():
                 # Weights and topics of the words as they were counted.
                 right = shares * corpus.weight[:, None]
                 sums = corpus.counts.sum(lambda B: B.tdot(right[B.at]))
-                counted = self._family.fitted_to(sums, right.sum(axis=0), self.smoothing)
+                counted = self._family.m_step(sums, right.sum(axis=0), self.smoothing)
                 weights, centers = counted.weights, counted.centers
             order = np.argsort(-weights, kind="stable")
             self.posterior_ = fitted.reordered(order)
@@ -181,10 +182,10 @@ class CountMixture(FlatModel):
     def _corpus(self, X: Any, weight: Floats) -> tuple[Corpus, NDArray[np.intp]]:
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         weight = weight[at]
-        damped = damp(ordered.matrix, self._chosen_damping())
-        rows = RowBlocks(damped.X)
-        smoothing = self.smoothing * typical_unit(rows, damped.unit, weight)
-        return Corpus(ordered, rows, damped.unit, weight, smoothing), at
+        scaled = log_scale(ordered.matrix, self._chosen_log_scaling())
+        rows = RowBlocks(scaled.X)
+        smoothing = self.smoothing * typical_count_per_token(rows, scaled.unit, weight)
+        return Corpus(ordered, rows, scaled.unit, weight, smoothing), at
 
     def _start_of(self, corpus: Corpus) -> tuple[MixtureParameters, Floats, Mapping[str, Any]]:
         """Return smoothed parameters to start from, centers as they were found, diagnostics."""
@@ -213,7 +214,7 @@ class CountMixture(FlatModel):
             shares, diagnostics = self._leaves(corpus)
         shares *= corpus.weight[:, None]
         sums = corpus.rows.sum(lambda B: B.tdot(shares[B.at]))
-        fitted = self._family.fitted_to(sums, shares.sum(axis=0), corpus.smoothing)
+        fitted = self._family.m_step(sums, shares.sum(axis=0), corpus.smoothing)
         return fitted, fitted.centers, {**diagnostics, "start": start}
 
     def _smoothed(self, found: Decomposition, centers: Floats, corpus: Corpus) -> MixtureParameters:
@@ -228,7 +229,7 @@ class CountMixture(FlatModel):
         # What occurs at all may occur in every component, also where the moments say it does not.
         words = corpus.rows.sum(lambda B: B.tdot(corpus.weight[B.at]))
         sums += POSSIBLE * words[:, None] * weights
-        return self._family.fitted_to(sums, weights * corpus.weight.sum(), corpus.smoothing)
+        return self._family.m_step(sums, weights * corpus.weight.sum(), corpus.smoothing)
 
     def _leaves(self, corpus: Corpus) -> tuple[Floats, Mapping[str, Any]]:
         """Grow a tree of k leaves; return the leaf of each row as ones of shape (n, k)."""
@@ -267,12 +268,12 @@ class CountMixture(FlatModel):
 
             P[j | x] = omega_j P[y | mu_j] / sum_i omega_i P[y | mu_i]
 
-        with omega and mu the weights and centers of ``posterior_``, and y = x or, with damping,
+        with omega and mu the weights and centers of ``posterior_``, and y = x or, with log scaling,
         the log-scaled counts
 
             y_w = log2(1 + x_w) sqrt(24 / sum_v log2(1 + x_v)).
 
-        With EM and without damping ``posterior_`` has ``weights_`` and ``components_``, and this
+        With EM and without log scaling ``posterior_`` has ``weights_`` and ``components_``, and this
         is Bayes' rule with them. y is held in single precision, which is exact for whole counts up
         to 16 million.
 
@@ -288,18 +289,18 @@ class CountMixture(FlatModel):
             Rows sum to 1.
         """
         X = self._checked(X)
-        return _shares(RowBlocks(damp(X, self._chosen_damping()).X), self.posterior_)
+        return _shares(RowBlocks(log_scale(X, self._chosen_log_scaling()).X), self.posterior_)
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 
-        Without refinement and damping ``components_`` may hold zeros; the likelihood is then that
+        Without refinement and log scaling ``components_`` may hold zeros; the likelihood is then that
         of ``posterior_``, in which these are smoothed.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``, taken as they are: never damped.
+            Counts in the columns of ``fit``, taken as they are: never scaled.
 
         Returns
         -------
@@ -310,7 +311,7 @@ class CountMixture(FlatModel):
         """
         X = self._checked(X)
         parameters = self.posterior_
-        if self._chosen_damping():
+        if self._chosen_log_scaling():
             parameters = self._family(self.weights_, self.components_.T)
         joint = log_joint(RowBlocks(X), parameters)
         return log_posterior(joint)[1] + self._log_base(X)

@@ -80,7 +80,7 @@ def spectrum(
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Word counts, or damped counts.
+        Word counts, or log-scaled counts.
     sample_weight : ndarray of shape (n,)
         Weights > 0.
     unit : ndarray of shape (n,)

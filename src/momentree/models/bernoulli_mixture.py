@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._fit import all_or_nothing
-from momentree._logging import shown
+from momentree._logging import console_logging
 from momentree._validation import check_ones, check_sample_weight, check_values
+from momentree.assignment.assigners import MixtureAssigner
 from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.models._base import log, package_log
@@ -26,7 +27,6 @@ from momentree.models._bernoulli_starts import (
 )
 from momentree.objects import BernoulliParameters, Decomposition
 from momentree.refinement import Convergence, Refined, em
-from momentree.tree.assign import MixtureAssigner
 
 __all__ = ["BernoulliMixture"]
 
@@ -214,7 +214,7 @@ class BernoulliMixture(BernoulliGroups):
         check_ones(ones)
         weight = check_sample_weight(sample_weight, ones.shape[0])
         self._check_enough(ones, weight)
-        with shown(package_log, bool(self.verbose)), single_threaded_blas():
+        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             data, at = BinaryData.prepared(ones, missing, weight)
             run = self._run(data)
             labels = MixtureAssigner.of(run.parameters).labels(data.rows)

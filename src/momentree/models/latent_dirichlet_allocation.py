@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._fit import all_or_nothing
-from momentree._logging import shown
+from momentree._logging import console_logging
 from momentree._validation import check_whole, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import (
@@ -129,7 +129,7 @@ class LatentDirichletAllocation(FlatModel):
     estimate from moments, in ``diagnostics_``, is the better one for documents of the model.
     On real text that one means little, because words come in bursts, and is only a start.
 
-    Counts are never damped: damping is not linear, and turns a mixture of topics into none. Time
+    Counts are never scaled: log scaling is not linear, and turns a mixture of topics into none. Time
     O(nnz k^2) for the moments and O(nnz k) a round of inference, of which EM makes five a step;
     memory beyond X: O(nnz) for its ordered copy, O(d k^2 + n k).
 
@@ -242,7 +242,7 @@ class LatentDirichletAllocation(FlatModel):
             If a parameter is out of its range.
         """
         X, weight = self._check_fit(X, sample_weight, feature_names)
-        with shown(package_log, bool(self.verbose)), single_threaded_blas():
+        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             ordered, at = in_canonical_order(RowBlocks(X), weight)
             corpus = Corpus(ordered, weight[at], self.smoothing)
             start = self._start_of(corpus)

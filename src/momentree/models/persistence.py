@@ -25,11 +25,11 @@ from momentree._container import (
     write_container,
 )
 from momentree._version import __version__
+from momentree.assignment.assigners import MixtureAssigner, NestedAssigner
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.objects import BernoulliParameters, LDAParameters, MixtureParameters
 from momentree.objects.mixtures import check_sums
 from momentree.tree import ClusterTree, TopicTree
-from momentree.tree.assign import MixtureAssigner, NestedAssigner
 from momentree.tree.assigner_files import (
     assigner_of,
     assigner_state,

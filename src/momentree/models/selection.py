@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._logging import shown
+from momentree._logging import console_logging
 from momentree._validation import check_counts, check_sample_weight, check_something, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
@@ -19,7 +19,7 @@ from momentree.models._candidates import Fits, Fold, LDAFits, SingleTopicFits, f
 from momentree.models._criteria import Verdict, in_words, together, verdicts
 from momentree.models._curves import Curves, measure
 from momentree.models._spectrum import Spectrum, spectrum
-from momentree.moments import damp
+from momentree.preprocessing import log_scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,13 +84,13 @@ def choose_n_components(
       tells the other half, z. The fewest components within one standard error of the largest
       sum log sum_j P[j | y] P[z | j], with P[j | y] by log-scaled counts, as
       :meth:`SingleTopicModel.predict_proba` has it.
-    - "spectrum": eigenvectors u of M2 of one half of the documents (S Theorem 1), counts damped
+    - "spectrum": eigenvectors u of M2 of one half of the documents (S Theorem 1), counts scaled
       and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other half is three
       standard errors above zero. Where completion decides and this is fewer, the answer moves
       towards it as far as the interval of completion goes, and the interval of the answer
       reaches down to it.
-    - "bic": -2 log-likelihood + u p log n of damped counts, with p free parameters and u what one
-      word counts after damping (:func:`momentree.moments.typical_unit`).
+    - "bic": -2 log-likelihood + u p log n of log-scaled counts, with p free parameters and u what one
+      word counts after log scaling (:func:`momentree.preprocessing.typical_count_per_token`).
     - "coherence": the fewest components within one standard error of the largest mean NPMI of
       the 20 most probable words of each topic (T Figure 3.2a).
 
@@ -173,7 +173,7 @@ def choose_n_components(
     X = check_counts(X)
     weight = check_sample_weight(sample_weight, X.shape[0])
     check_something(X, weight)
-    with shown(package_log, bool(verbose)), single_threaded_blas():
+    with console_logging(package_log, bool(verbose)), single_threaded_blas():
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         usable = np.flatnonzero((weight[at] > 0) & (ordered.row_sums > 0))
         rows, weight = ordered.take(usable), weight[at][usable]
@@ -182,8 +182,8 @@ def choose_n_components(
         found = None
         if "spectrum" in names:
             log.info("spectrum of the second moment, by halves")
-            damped = damp(rows.matrix, "log1p")
-            found = spectrum(RowBlocks(damped.X), weight, damped.unit, groups, int(tried[-1]), rng)
+            scaled = log_scale(rows.matrix, "log1p")
+            found = spectrum(RowBlocks(scaled.X), weight, scaled.unit, groups, int(tried[-1]), rng)
         curves = Curves.unknown(tried)
         if set(names) - {"spectrum"}:
             judges = kind.judges if "completion" in names else 0

@@ -12,9 +12,10 @@ from momentree._validation import check_whole
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
 from momentree.models._mixture import Corpus, CountMixture, Start
-from momentree.moments import Damping, SingleTopicMoments, Weighting
+from momentree.moments import SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
+from momentree.preprocessing import LogScaling
 
 __all__ = ["SingleTopicModel"]
 
@@ -47,9 +48,9 @@ class SingleTopicModel(CountMixture):
         decomposes the raw moments of rows scaled to tf-idf and unit length, with no model (T
         Algorithm 5, for k components), and puts each document where its score is largest. "auto"
         is "tree" before EM and "moments" without it.
-    damping : {"auto", "log1p", None}, default="auto"
+    log_scaling : {"auto", "log1p", None}, default="auto"
         "log1p" damps counts, and the length of documents, before moments and EM: words come in
-        bursts; see :func:`momentree.moments.damp`. "auto" is "log1p" before EM, and None without
+        bursts; see :func:`momentree.preprocessing.log_scale`. "auto" is "log1p" before EM, and None without
         it or with ``weighting="three_words"``. Topics are always told in counts as they are.
     weighting : {"length", "uniform", "three_words"}, default="length"
         How documents are weighted in the moments of the model; see
@@ -78,9 +79,9 @@ class SingleTopicModel(CountMixture):
         Topics in rows: P[word | topic], sum 1. Likelihoods and samples are those of the mixture
         of ``weights_`` and ``components_``.
     posterior_ : TopicParameters
-        Topics of the damped counts, by which documents are assigned: ``posterior_.weights`` of
+        Topics of the log-scaled counts, by which documents are assigned: ``posterior_.weights`` of
         shape (n_components,) and ``posterior_.centers`` of shape (n_features, n_components), in
-        the order of ``weights_``; see :meth:`predict_proba`. Without damping ``weights_`` and
+        the order of ``weights_``; see :meth:`predict_proba`. Without log scaling ``weights_`` and
         ``components_``; zeros that moments alone leave are smoothed.
     labels_ : ndarray of int of shape (n_samples,)
         Topic of each document: the likeliest.
@@ -109,7 +110,7 @@ class SingleTopicModel(CountMixture):
     since a few long documents carry the third moment. Why the defaults are what they are was
     measured on eight labelled corpora, see ``docs/choices.md``. Time O(nnz k) a step of EM; the
     moments take O(nnz log k) for "tree" as long as splits are even, O(nnz k^2) for the others.
-    Memory beyond X: 8 bytes a stored value up to four million of them, 8 beyond with damping, none
+    Memory beyond X: 8 bytes a stored value up to four million of them, 8 beyond with log scaling, none
     without; O(d k^2).
 
     References
@@ -137,7 +138,7 @@ class SingleTopicModel(CountMixture):
     _draws_words = True
     _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         **CountMixture._choices,
-        "damping": ("auto", "log1p", None),
+        "log_scaling": ("auto", "log1p", None),
         "weighting": ("length", "uniform", "three_words"),
     }
 
@@ -148,7 +149,7 @@ class SingleTopicModel(CountMixture):
         decomposition: str | Callable[..., Decomposition] = "sidiwo",
         refine: Literal["em"] | None = "em",
         start: Start = "auto",
-        damping: Literal["auto"] | Damping | None = "auto",
+        log_scaling: Literal["auto"] | LogScaling | None = "auto",
         weighting: Weighting = "length",
         smoothing: float = 1.0,
         max_iter: int = 100,
@@ -161,7 +162,7 @@ class SingleTopicModel(CountMixture):
         self.decomposition = decomposition
         self.refine = refine
         self.start = start
-        self.damping = damping
+        self.log_scaling = log_scaling
         self.weighting = weighting
         self.smoothing = smoothing
         self.max_iter = max_iter
@@ -172,8 +173,8 @@ class SingleTopicModel(CountMixture):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.weighting == "three_words" and self._chosen_damping():
-            msg = "weighting='three_words' draws words from whole counts; give damping=None with it"
+        if self.weighting == "three_words" and self._chosen_log_scaling():
+            msg = "weighting='three_words' draws words from whole counts; give log_scaling=None with it"
             raise InvalidParameterError(msg)
 
     def _chosen_start(self) -> str:
@@ -181,10 +182,10 @@ class SingleTopicModel(CountMixture):
             return "tree" if self.refine else "moments"
         return self.start
 
-    def _chosen_damping(self) -> Damping | None:
-        if self.damping == "auto":
+    def _chosen_log_scaling(self) -> LogScaling | None:
+        if self.log_scaling == "auto":
             return "log1p" if self.refine and self.weighting != "three_words" else None
-        return self.damping
+        return self.log_scaling
 
     def _moments(self, corpus: Corpus) -> Moments:
         return SingleTopicMoments.from_rows(

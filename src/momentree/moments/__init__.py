@@ -1,6 +1,7 @@
 """Moments: data or parameters in, M1, M2 and whitened slices of M3 out."""
 
 from momentree.moments._population import PopulationMoments
+from momentree.moments.augmented import AugmentedRawMoments
 from momentree.moments.bernoulli import BernoulliMoments
 from momentree.moments.bernoulli_bias import (
     BernoulliBias,
@@ -9,27 +10,22 @@ from momentree.moments.bernoulli_bias import (
 )
 from momentree.moments.bernoulli_correction import CorrectedMoments
 from momentree.moments.bounds import moment_error_bound, required_samples
-from momentree.moments.damping import Damped, Damping, damp, typical_unit
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
-from momentree.moments.lifted import LiftedMoments
 from momentree.moments.multiview import MultiviewMoments
-from momentree.moments.observed import observed_shares
+from momentree.moments.observation_rates import observation_rates
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments, Weighting
 from momentree.moments.splits import split_views
-from momentree.moments.tfidf import tfidf
 
 __all__ = [
+    "AugmentedRawMoments",
     "BernoulliBias",
     "BernoulliMoments",
     "CorrectedMoments",
-    "Damped",
-    "Damping",
     "FactorialMoments",
     "LDAMoments",
-    "LiftedMoments",
     "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
@@ -38,11 +34,8 @@ __all__ = [
     "Weighting",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
-    "damp",
     "moment_error_bound",
-    "observed_shares",
+    "observation_rates",
     "required_samples",
     "split_views",
-    "tfidf",
-    "typical_unit",
 ]

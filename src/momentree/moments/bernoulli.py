@@ -14,7 +14,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.moments._population import PopulationMoments
 from momentree.moments._sample_means import SampleMeans
 from momentree.moments._symmetric import diagonal
-from momentree.moments.observed import observed_shares
+from momentree.moments.observation_rates import observation_rates
 
 __all__ = ["BernoulliMoments"]
 
@@ -132,7 +132,7 @@ class BernoulliMoments(SampleMeans):
         """
         X, missing = check_binary(X)
         v = check_sample_weight(sample_weight, X.shape[0])
-        return cls.from_rows(RowBlocks(X), sample_weight=v, observed=observed_shares(missing, v))
+        return cls.from_rows(RowBlocks(X), sample_weight=v, observed=observation_rates(missing, v))
 
     @classmethod
     def from_rows(
@@ -148,7 +148,7 @@ class BernoulliMoments(SampleMeans):
             Weights >= 0, not all zero.
         observed : ndarray of shape (d,), default=None
             The share of the weight with which each feature is observed, as
-            :func:`observed_shares` gives it; None where no value is missing.
+            :func:`observation_rates` gives it; None where no value is missing.
 
         Returns
         -------

@@ -18,7 +18,7 @@ from momentree.backends import Block, RowBlocks
 from momentree.exceptions import InvalidParameterError
 from momentree.moments._symmetric import symmetric
 from momentree.moments._views import COLUMNS_AT_ONCE, View, leading_pair
-from momentree.moments.observed import observed_shares
+from momentree.moments.observation_rates import observation_rates
 from momentree.moments.splits import checked_means, checked_views
 
 __all__ = ["MultiviewMoments"]
@@ -54,7 +54,7 @@ class MultiviewMoments:
         Rank k to which cross moments are cut. All three d_v should be k or more.
     observed : sequence of three of (ndarray of shape (d_v,) or None), default=None
         The share of the weight with which each feature is observed, as
-        :func:`observed_shares` gives it; None where no value is missing.
+        :func:`observation_rates` gives it; None where no value is missing.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class MultiviewMoments:
         _check_rank(n_components)
         checked = checked_views(views)
         v = check_sample_weight(sample_weight, checked[0][0].shape[0])
-        shares = [observed_shares(missing, v) for _, missing in checked]
+        shares = [observation_rates(missing, v) for _, missing in checked]
         return cls([RowBlocks(X) for X, _ in checked], v, n_components, shares)
 
     @classmethod

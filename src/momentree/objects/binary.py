@@ -47,7 +47,7 @@ class BernoulliParameters(MixtureParameters):
             return np.asarray(np.log(self.weights) + np.log1p(-self._uncertain()).sum(axis=0))
 
     @classmethod
-    def fitted_to(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the probabilities that fit given statistics.
 
             mu_wj = (S_wj + smoothing m_w) / (N_j + smoothing),   omega_j = N_j / sum N,
@@ -97,7 +97,7 @@ class BernoulliParameters(MixtureParameters):
         return smoothing * float((xlogy(mean, mu) + xlog1py(1.0 - mean, -mu)).sum())
 
     @classmethod
-    def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
+    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return the log-likelihood of groups of samples, each under its own best probabilities.
 
             sum_w s_w log(s_w / n) + (n - s_w) log(1 - s_w / n),   s the ones of n samples

@@ -108,7 +108,7 @@ class GaussianParameters(MixtureParameters):
         )
 
     @classmethod
-    def fitted_to(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the means and variances that fit given statistics.
 
             mu_j = S_j / N_j,   v_j = (V_j + smoothing d v) / (d (N_j + smoothing)),
@@ -148,7 +148,7 @@ class GaussianParameters(MixtureParameters):
         ----------
         sums : ndarray of shape (d + 1, k)
             Sums of x and of |x|^2 expected in each component; they give v, as in
-            :meth:`fitted_to`.
+            :meth:`m_step`.
         sizes : ndarray of shape (k,)
             N, the samples expected in each component.
         smoothing : float > 0
@@ -166,7 +166,7 @@ class GaussianParameters(MixtureParameters):
         return -0.5 * smoothing * float((d * np.log(v) + pooled / v).sum())
 
     @classmethod
-    def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
+    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return the log-likelihood of groups of samples, each under its own best Gaussian.
 
             -(n d / 2) (log v + 1),   v the variance of a feature in a group of n samples

@@ -127,7 +127,7 @@ class MixtureParameters(ABC):
 
     @classmethod
     @abstractmethod
-    def fitted_to(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the parameters that fit given statistics: the M-step of EM.
 
         Parameters
@@ -149,7 +149,7 @@ class MixtureParameters(ABC):
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
         """Return what smoothing adds to the log-likelihood: the logarithm of a prior density.
 
-        ``fitted_to(sums, sizes, smoothing)`` are the parameters with the largest
+        ``m_step(sums, sizes, smoothing)`` are the parameters with the largest
 
             sum_j (S_j . theta_j + N_j b_j) + log_prior(S, N, smoothing),
 
@@ -162,7 +162,7 @@ class MixtureParameters(ABC):
         sizes : ndarray of shape (k,)
             N, the samples expected in each component.
         smoothing : float > 0
-            As for :meth:`fitted_to`.
+            As for :meth:`m_step`.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class MixtureParameters(ABC):
 
     @classmethod
     @abstractmethod
-    def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
+    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return the log-likelihood of groups of samples, each under its own best component.
 
         Parameters
@@ -211,7 +211,7 @@ class TopicParameters(MixtureParameters):
             return np.log(self.weights)
 
     @classmethod
-    def fitted_to(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the topics that fit given statistics.
 
             mu_wj = (S_wj + smoothing) / sum_w (S_wj + smoothing),   omega_j = N_j / sum N.
@@ -253,7 +253,7 @@ class TopicParameters(MixtureParameters):
         return smoothing * float(self.coefficients.sum())
 
     @classmethod
-    def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:  # noqa: ARG003
+    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:  # noqa: ARG003
         """Return the log-likelihood of groups of documents, each under its own best multinomial.
 
             sum_w s_w log(s_w / sum s),   s the word counts of a group
@@ -302,7 +302,7 @@ class PoissonParameters(MixtureParameters):
             return np.asarray(np.log(self.weights) - self.centers.sum(axis=0))
 
     @classmethod
-    def fitted_to(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the means that fit given statistics.
 
             mu_wj = (S_wj + smoothing m_w) / (N_j + smoothing),   omega_j = N_j / sum N,
@@ -347,7 +347,7 @@ class PoissonParameters(MixtureParameters):
         return smoothing * float((xlogy(mean, self.centers) - self.centers).sum())
 
     @classmethod
-    def best_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
+    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return the log-likelihood of groups of samples, each under its own best means.
 
             sum_w s_w log(s_w / n) - s_w,   s the counts of a group of n samples

@@ -57,19 +57,19 @@ def em(
 ) -> Refined[P]:
     """Improve a mixture by EM.
 
-    Alternate R_ij = P[component j | x_i] and the M-step of its parameters, ``fitted_to``, with
+    Alternate R_ij = P[component j | x_i] and the M-step of its parameters, ``m_step``, with
     S = X^T (v R), N = sum_i v_i R_i, v the sample weights.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, p)
-        Statistics of the samples: for topics word counts, or damped counts.
+        Statistics of the samples: for topics word counts, or log-scaled counts.
     start : MixtureParameters
         Of any family; for counts all centers > 0.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     smoothing : float > 0, default=1.0
-        For ``fitted_to`` of the parameters.
+        For ``m_step`` of the parameters.
     max_iter : int >= 1, default=100
         Most steps.
     tol : float >= 0, default=1e-5
@@ -100,7 +100,7 @@ def em(
         if convergence == "likelihood" and gain <= tol * abs(log_likelihood):
             converged = True
             break
-        before, parameters = parameters, parameters.fitted_to(sums, sizes, smoothing)
+        before, parameters = parameters, parameters.m_step(sums, sizes, smoothing)
         if convergence == "likelihood":
             new, old = (p.log_prior(sums, sizes, smoothing) for p in (parameters, before))
             gain_of_prior = new - old

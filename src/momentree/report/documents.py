@@ -123,9 +123,9 @@ def typical_documents(
 ) -> list[NDArray[np.intp]]:
     r"""Find the documents that speak most plainly for each node.
 
-    With y = log(1 + x) the damped counts of a document and
+    With y = log(1 + x) the log-scaled counts of a document and
     ℓ(w) = log(0.99·p(w|node)/p(w) + 0.01), the score is Σ_w y_w ℓ(w) / (Σ_w y_w + m): the
-    evidence per word for the node against the whole corpus. Damping keeps one repeated word
+    evidence per word for the node against the whole corpus. Log scaling keeps one repeated word
     from carrying a document, and m, the median of Σ_w y_w, keeps a document of three words
     from winning by them. The root, whose evidence is 0 for every document, shows the most
     typical document of each leaf in turn, the largest leaf first.
@@ -151,9 +151,9 @@ def typical_documents(
     -----
     One product X·v per node; memory O(nnz + n_samples).
     """
-    damped = X.astype(np.float64, copy=True)
-    np.log1p(damped.data, out=damped.data)
-    mass = np.asarray(damped.sum(axis=1)).ravel()
+    scaled = X.astype(np.float64, copy=True)
+    np.log1p(scaled.data, out=scaled.data)
+    mass = np.asarray(scaled.sum(axis=1)).ravel()
     spoken = mass > 0
     shrink = float(np.median(mass[spoken])) if spoken.any() else 1.0
     found: list[NDArray[np.intp]] = []
@@ -163,7 +163,7 @@ def typical_documents(
         if node.parent is None and not node.is_leaf:
             found.append(rows[:0])
             continue
-        score = (damped @ _log_lift(node.center, root.center))[rows] / (mass[rows] + shrink)
+        score = (scaled @ _log_lift(node.center, root.center))[rows] / (mass[rows] + shrink)
         found.append(rows[np.lexsort((rows, -np.round(score, 12)))[:n_documents]])
     if not root.is_leaf:
         found[0] = _in_turn(

@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from momentree._files import whole_file
+from momentree._files import atomic_write
 from momentree.report.chart import stacked_areas
 from momentree.report.numbers import fixed, percent, whole_percent
 
@@ -149,7 +149,7 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     """
     target = Path(path)
     page = render_html(summary).encode("utf-8")
-    with whole_file(target) as stream:
+    with atomic_write(target) as stream:
         stream.write(page)
     return target
 

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from momentree.assignment.assigners import Assigner
 from momentree.backends import RowBlocks
-from momentree.tree import export, persistence
-from momentree.tree.assign import Assigner
+from momentree.tree import exports as export
+from momentree.tree import persistence
 from momentree.tree.node import TreeNode
 from momentree.tree.notebook import repr_html
 from momentree.tree.page import page_of
@@ -122,7 +123,7 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         -------
         ndarray of shape (n_samples, n_leaves)
             Rows sum to 1. With EM the posterior of the mixture over the leaves (S eq. 1) that EM
-            fitted to what it sees: for topics log-scaled counts, unless ``damping=None``. Its
+            fitted to what it sees: for topics log-scaled counts, unless ``log_scaling=None``. Its
             parameters are not the weights and centers of the nodes, which are plain shares of
             documents and words. Without EM it is the product of the posteriors of the sides taken
             at each split; ``predict`` then follows the splits and need not name the largest.

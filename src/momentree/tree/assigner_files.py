@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from momentree import objects
 from momentree._container import Arrays, check_numbers, check_shape
-from momentree.objects import MixtureParameters
-from momentree.tree.assign import (
+from momentree.assignment.assigners import (
     Assigner,
     Division,
     MixtureAssigner,
     NestedAssigner,
     RuleAssigner,
 )
-from momentree.tree.rules import LinearRule, ScoreRule
+from momentree.assignment.rules import LinearRule, ScoreRule
+from momentree.objects import MixtureParameters
 
 __all__ = ["assigner_of", "assigner_state", "check_assigner", "parameters_of"]
 

@@ -9,15 +9,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree.assignment.assigners import Assigner, MixtureAssigner, RuleAssigner
+from momentree.assignment.rules import Rule
 from momentree.backends import Block, RowBlocks
 from momentree.metrics import relevance
 from momentree.metrics.words import relevance_order
 from momentree.objects import MixtureParameters
 from momentree.refinement import em
-from momentree.tree.assign import Assigner, MixtureAssigner, RuleAssigner
 from momentree.tree.growth import Branch
 from momentree.tree.node import TreeNode
-from momentree.tree.rules import Rule
 
 __all__ = [
     "branches_of",
@@ -91,7 +91,7 @@ def refine_leaves(
     leaves, labels = root.leaves(), leaf_labels(root)
     k = len(leaves)
     sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
-    parameters = family.fitted_to(group_sums(rows, labels, k, weight), sizes, smoothing)
+    parameters = family.m_step(group_sums(rows, labels, k, weight), sizes, smoothing)
     n_iter = 0
     while True:
         result = em(

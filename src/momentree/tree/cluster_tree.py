@@ -13,22 +13,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._fit import all_or_nothing
-from momentree._logging import shown
+from momentree._logging import console_logging
 from momentree._validation import check_sample_weight, check_something, check_values
+from momentree.assignment.assigners import Assigner, MixtureAssigner, reading_gaps
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.objects import IncompleteBernoulliParameters
-from momentree.tree import build, export, regroup
+from momentree.preprocessing.feature_map import FeatureMap, Kind
+from momentree.tree import build, regroup
+from momentree.tree import exports as export
 from momentree.tree._base import TreeEstimator
 from momentree.tree._parameters import Limits, check_parameters
-from momentree.tree.assign import Assigner, MixtureAssigner, reading_gaps
-from momentree.tree.direct import EARLY, DirectSplitter
+from momentree.tree.dsidiwo_split import EARLY, DirectSplitter
 from momentree.tree.growth import Branch, Growth, grow
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage
-from momentree.tree.space import Kind, Space
-from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, always, bic_of
+from momentree.tree.topic_split import EXACT, SPLIT_ITER
 
 __all__ = ["ClusterTree", "Refine"]
 
@@ -239,12 +240,12 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         X, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_something(X, weight, rows="records")
-        with shown(log, bool(self.verbose)), single_threaded_blas():
-            space = Space.of(X, missing, weight, self.data, scaled=self.scaling is not None)
+        with console_logging(log, bool(self.verbose)), single_threaded_blas():
+            space = FeatureMap.of(X, missing, weight, self.data, scaled=self.scaling is not None)
             rows, at = in_canonical_order(space.rows(X, missing), weight)
             ordered = weight[at]
             branches = self._grow(space, rows, ordered)
-            self._space, self.data_ = space, space.kind
+            self._feature_map, self.data_ = space, space.kind
             self._assigner, self.n_iter_, self.converged_ = self._refined(
                 branches, space, rows, ordered
             )
@@ -260,7 +261,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         self._set_tree(tree)
         return self
 
-    def _grow(self, space: Space, rows: RowBlocks, weight: Floats) -> Branch:
+    def _grow(self, space: FeatureMap, rows: RowBlocks, weight: Floats) -> Branch:
         limits = Limits.of(self)
         k = self.n_components
         splitter = DirectSplitter(
@@ -285,7 +286,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         )
 
     def _refined(
-        self, branches: Branch, space: Space, rows: RowBlocks, weight: Floats
+        self, branches: Branch, space: FeatureMap, rows: RowBlocks, weight: Floats
     ) -> tuple[Assigner, int, bool]:
         # A split into many is refined over its leaves, which are all there are.
         over_leaves = self.refine in ("em", "leaves") or (self.refine and self.n_components)
@@ -308,7 +309,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
     def _nodes(
         self,
         branches: Branch,
-        space: Space,
+        space: FeatureMap,
         rows: RowBlocks,
         values: RowBlocks,
         weight: Floats,
@@ -333,8 +334,8 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         def gain(sides: list[list[int]]) -> float:
             S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
             N = np.array([sizes[side].sum() for side in sides])
-            whole = family.best_log_likelihood(S.sum(axis=1), N.sum())
-            return float(family.best_log_likelihood(S, N).sum() - whole)
+            whole = family.maximized_log_likelihood(S.sum(axis=1), N.sum())
+            return float(family.maximized_log_likelihood(S, N).sum() - whole)
 
         tree = build.build_nodes(branches, weight, at, center=center, gain=gain)
         if space.kind == "real":
@@ -410,7 +411,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
         check_is_fitted(self, "tree_")
-        scale = self._space.scale if self.data_ == "real" else None
+        scale = self._feature_map.scale if self.data_ == "real" else None
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
     def scoring(self) -> dict[str, Any]:
@@ -454,9 +455,9 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, missing, _ = check_values(self, X, None, reset=False)
-        self._space.check(X, missing)
-        if missing is not None and not self._space.incomplete:
+        self._feature_map.check(X, missing)
+        if missing is not None and not self._feature_map.incomplete:
             # The fit had no gaps: a likelihood leaves them out, scores take them for zeros.
             rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
             return reading_gaps(self._assigner), rows
-        return self._assigner, self._space.rows(X, missing)
+        return self._assigner, self._feature_map.rows(X, missing)

@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree.assignment.rules import Rule
 from momentree.backends import RowBlocks
-from momentree.tree.rules import Rule
-from momentree.tree.split import NoSplit, Split
 from momentree.tree.stopping import Worth
+from momentree.tree.topic_split import NoSplit, Split
 
 __all__ = ["Branch", "Growth", "grow"]
 
@@ -70,7 +70,7 @@ def grow(
     Parameters
     ----------
     rows : RowBlocks of shape (n, p)
-        Statistics of the samples: (damped) word counts, say.
+        Statistics of the samples: (scaled) word counts, say.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     factor : ndarray of shape (n,)

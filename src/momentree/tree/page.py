@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._files import whole_file
+from momentree._files import atomic_write
 from momentree._validation import check_values
 from momentree.exceptions import InvalidDataError
 
@@ -122,7 +122,7 @@ def _report() -> Any:
 def _written(summary: dict[str, Any], path: str | PathLike[str] | None) -> str:
     page: str = _report().render_html(summary)
     if path is not None:
-        with whole_file(path) as file:
+        with atomic_write(path) as file:
             file.write(page.encode("utf-8"))
     return page
 

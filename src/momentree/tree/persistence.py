@@ -22,9 +22,9 @@ from momentree._container import (
 )
 from momentree._version import __version__
 from momentree.objects import MixtureParameters, TopicParameters
+from momentree.preprocessing.feature_map import FeatureMap, Kind
 from momentree.tree.assigner_files import assigner_of, assigner_state, check_assigner
 from momentree.tree.node import TreeNode
-from momentree.tree.space import Kind, Space
 
 __all__ = ["restore", "save"]
 
@@ -48,7 +48,7 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
         "labels": tree.labels_,
         "centers": np.stack([node.center for node in nodes]),
     }
-    space = getattr(tree, "_space", None)
+    space = getattr(tree, "_feature_map", None)
     if space is not None:
         arrays |= {"shift": space.shift, "scale": space.scale, "view": space.view}
         arrays["constant"] = np.array([space.constant])
@@ -109,7 +109,7 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: Arrays) -> TreeNode:
     family: type[MixtureParameters] = TopicParameters
     p = d
     if "data" in tree.get_params():
-        tree._space = space = _space(tree, manifest["data"], arrays, d)
+        tree._feature_map = space = _feature_map(tree, manifest["data"], arrays, d)
         tree.data_, family, p = space.kind, space.family, len(space.view)
     if getattr(tree, "data_", None) != "real":
         _check_profiles(arrays["centers"])
@@ -130,11 +130,11 @@ def _check_profiles(centers: NDArray[Any]) -> None:
         raise ValueError(msg)
 
 
-def _space(tree: Any, kind: str, arrays: Arrays, d: int) -> Space:
+def _feature_map(tree: Any, kind: str, arrays: Arrays, d: int) -> FeatureMap:
     if kind not in get_args(Kind):
         msg = f"data of the kind {kind!r}"
         raise ValueError(msg)
-    space = Space.again(
+    space = FeatureMap.again(
         kind,
         *(arrays[name] for name in ("shift", "scale", "view")),
         constant=float(arrays["constant"][0]),

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._logging import shown
+from momentree._logging import console_logging
 from momentree._validation import check_sample_weight, check_values
+from momentree.assignment import editing as edit
+from momentree.assignment.assigners import Assigner
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
-from momentree.tree import build, edit
-from momentree.tree.assign import Assigner
+from momentree.tree import build
 from momentree.tree.growth import Branch, log
 from momentree.tree.node import TreeNode
 
@@ -45,11 +46,11 @@ def split_group(
     grower = clone(tree).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
     if tree.n_components is not None:
         grower.set_params(n_components=n_groups)
-    with shown(log, bool(tree.verbose)), single_threaded_blas():
-        grown = grower._grow(tree._space, part, weight)
+    with console_logging(log, bool(tree.verbose)), single_threaded_blas():
+        grown = grower._grow(tree._feature_map, part, weight)
         if not grown.children:
             edit.refuse_split(group, grown.reason)
-        inner, _, converged = grower._refined(grown, tree._space, part, weight)
+        inner, _, converged = grower._refined(grown, tree._feature_map, part, weight)
         if not grown.children:
             edit.refuse_split(
                 group, f"EM leaves fewer than {tree.min_samples_leaf:g} records in a part"
@@ -111,10 +112,10 @@ class Data:
         """Return checked data of a fitted tree."""
         X, missing, _ = check_values(tree, X, None, reset=False)
         edit.check_same_rows(X.shape[0], tree.labels_)
-        tree._space.check(X, missing)
-        edit.check_same_gaps(missing, held_gaps=tree._space.incomplete)
+        tree._feature_map.check(X, missing)
+        edit.check_same_gaps(missing, held_gaps=tree._feature_map.incomplete)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        rows, at = in_canonical_order(tree._space.rows(X, missing), weight)
+        rows, at = in_canonical_order(tree._feature_map.rows(X, missing), weight)
         return cls(X, rows, weight[at], tree.labels_[at], at)
 
 
@@ -147,5 +148,7 @@ def _edited(
     out._assigner, out.converged_ = assigner, converged
     out.labels_ = np.empty_like(labels)
     out.labels_[data.at] = labels
-    out._set_tree(out._nodes(root, tree._space, data.rows, RowBlocks(data.X), data.weight, data.at))
+    out._set_tree(
+        out._nodes(root, tree._feature_map, data.rows, RowBlocks(data.X), data.weight, data.at)
+    )
     return out

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
-from momentree.moments import typical_unit
 from momentree.objects import GaussianParameters, MixtureParameters
-from momentree.tree.split import Split
+from momentree.preprocessing import typical_count_per_token
+from momentree.tree.topic_split import Split
 
 __all__ = ["Stop", "Worth", "always", "bic", "bic_of"]
 
@@ -44,11 +44,11 @@ def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> s
     split : Split
         The candidate.
     rows : RowBlocks of shape (n, d)
-        Its documents, as damped.
+        Its documents, as scaled.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     unit : ndarray of shape (n,)
-        What one word counts in each document; 1 without damping.
+        What one word counts in each document; 1 without log scaling.
 
     Returns
     -------
@@ -58,10 +58,10 @@ def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> s
     Notes
     -----
     A split adds one parameter a word. Scaling counts scales the evidence and its chance
-    fluctuations alike, so that the penalty scales with u (:func:`momentree.moments.typical_unit`):
+    fluctuations alike, so that the penalty scales with u (:func:`momentree.preprocessing.typical_count_per_token`):
     the quasi-likelihood form of the criterion.
     """
-    u = typical_unit(rows, unit, sample_weight)
+    u = typical_count_per_token(rows, unit, sample_weight)
     return _worth(split.gain, u * float(_seen(rows, sample_weight).sum()), sample_weight)
 
 
@@ -110,8 +110,8 @@ def bic_of(
         rows = _along_the_means(rows, np.where(columns[:, None], sums / sizes, 0.0))
         groups = (split.side[:, None] == np.arange(n_sides)) * sample_weight[:, None]
         sums = rows.sum(lambda B: B.tdot(groups[B.at]))
-    sides = family.fitted_to(sums, sizes, NEXT_TO_NOTHING)
-    whole = family.fitted_to(
+    sides = family.m_step(sums, sizes, NEXT_TO_NOTHING)
+    whole = family.m_step(
         sums.sum(axis=1, keepdims=True), sizes.sum(keepdims=True), NEXT_TO_NOTHING
     )
     gains = _log_likelihoods(rows, sides) - _log_likelihoods(rows, whole)

@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._fit import all_or_nothing
-from momentree._logging import shown
+from momentree._logging import console_logging
 from momentree._validation import check_features, check_sample_weight, check_something
+from momentree.assignment.assigners import Assigner, MixtureAssigner
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
-from momentree.moments import Damping, Weighting, damp, typical_unit
+from momentree.moments import Weighting
 from momentree.objects import TopicParameters
+from momentree.preprocessing import LogScaling, log_scale, typical_count_per_token
 from momentree.tree import build
 from momentree.tree._base import TreeEstimator
 from momentree.tree._parameters import Limits, check_parameters, fail
-from momentree.tree.assign import Assigner, MixtureAssigner
 from momentree.tree.growth import Growth, grow
-from momentree.tree.split import EARLY, EXACT, SPLIT_ITER, Splitter
 from momentree.tree.stopping import Stop, always, bic
+from momentree.tree.topic_split import EARLY, EXACT, SPLIT_ITER, Splitter
 
 __all__ = ["TopicTree"]
 
@@ -52,20 +53,20 @@ class TopicTree(TreeEstimator):
     growth : {"best_first", "depth"}, default="best_first"
         "best_first" splits next the leaf whose split gains most log-likelihood (two multinomials
         against one). "depth" splits every leaf down to `max_depth`, as the papers do;
-        `max_leaf_nodes` is then no limit. ``growth="depth", refine=None, damping=None,
+        `max_leaf_nodes` is then no limit. ``growth="depth", refine=None, log_scaling=None,
         min_samples_leaf=1, exact=True`` is Algorithm 2 of [1].
     refine : {"em", None}, default="em"
         "em" runs 15 steps of EM after each split and, in the end, EM over all leaves together,
         which may move documents between branches. None leaves what the moments give.
-    damping : {"log1p", None}, default="log1p"
+    log_scaling : {"log1p", None}, default="log1p"
         "log1p" damps counts, x to log2(1 + x), and the length of documents, which then tells in
         proportion to its square root: words come in bursts and are not independent. None takes
-        counts as they are, as the papers do. See :func:`momentree.moments.damp`.
+        counts as they are, as the papers do. See :func:`momentree.preprocessing.log_scale`.
     weighting : {"length", "uniform", "three_words"}, default="length"
         How documents are weighted in the moments; see
         :class:`momentree.moments.SingleTopicMoments`.
     smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic, in words (after damping: in what a word counts
+        Pseudo-count of every word in every topic, in words (after log scaling: in what a word counts
         on average); 1 is the rule of Laplace.
     exact : bool, default=False
         Whiten each split to rounding error. False ends the eigen-solver of M2 after 8
@@ -76,8 +77,8 @@ class TopicTree(TreeEstimator):
         What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
         documents is made while it gains more than u p/2 log n nats, the Bayesian information
         criterion, p being the number of words that occur in them and u what one word counts
-        after damping. It errs on the side of few leaves for articles and longer, of many for
-        documents of a dozen words, and without damping, where bursts of words inflate gains.
+        after log scaling. It errs on the side of few leaves for articles and longer, of many for
+        documents of a dozen words, and without log scaling, where bursts of words inflate gains.
     max_iter : int >= 1, default=100
         Most steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
@@ -116,11 +117,11 @@ class TopicTree(TreeEstimator):
     Notes
     -----
     Algorithm 1 and 2 of [1] with the moments of [2], Theorem 1. Beyond [1]: the two-component
-    rotation is exact instead of scanned; growth is best first; EM refines; counts are damped;
+    rotation is exact instead of scanned; growth is best first; EM refines; counts are scaled;
     whitening ends early unless `exact`. Centers that the projection to the simplex leaves at zero
     get the pseudo-count `smoothing`, where [1] does not say what a zero means. Time O(nnz) a level
     of the tree, O(nnz n_leaves) a step of the last EM; memory beyond X: at most 8 bytes a stored
-    value for the group at hand and 4 for damped counts.
+    value for the group at hand and 4 for log-scaled counts.
 
     References
     ----------
@@ -149,7 +150,7 @@ class TopicTree(TreeEstimator):
         min_samples_leaf: float = 5,
         growth: Growth = "best_first",
         refine: Literal["em"] | None = "em",
-        damping: Damping | None = "log1p",
+        log_scaling: LogScaling | None = "log1p",
         weighting: Weighting = "length",
         smoothing: float = 1.0,
         exact: bool = False,
@@ -164,7 +165,7 @@ class TopicTree(TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.growth = growth
         self.refine = refine
-        self.damping = damping
+        self.log_scaling = log_scaling
         self.weighting = weighting
         self.smoothing = smoothing
         self.exact = exact
@@ -214,17 +215,17 @@ class TopicTree(TreeEstimator):
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_something(X, weight)
-        with shown(log, bool(self.verbose)), single_threaded_blas():
-            log.info("damping counts")
-            damped = damp(X, self.damping)
-            rows, at = in_canonical_order(RowBlocks(damped.X), weight)
+        with console_logging(log, bool(self.verbose)), single_threaded_blas():
+            log.info("log scaling counts")
+            scaled = log_scale(X, self.log_scaling)
+            rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
             ordered = weight[at]
-            smoothing = self.smoothing * typical_unit(rows, damped.unit[at], ordered)
+            smoothing = self.smoothing * typical_count_per_token(rows, scaled.unit[at], ordered)
             limits = Limits.of(self)
             branches = grow(
                 rows,
                 ordered,
-                damped.unit[at],
+                scaled.unit[at],
                 Splitter(
                     min_samples_leaf=self.min_samples_leaf,
                     refine_iter=SPLIT_ITER if self.refine else 0,
@@ -260,13 +261,13 @@ class TopicTree(TreeEstimator):
             self.labels_ = np.empty_like(labels)
             self.labels_[at] = labels
             sums = build.group_sums(RowBlocks(X), self.labels_, k, weight)
-            damped_sums = build.group_sums(rows, labels, k, ordered) if self.damping else sums
+            scaled_sums = build.group_sums(rows, labels, k, ordered) if self.log_scaling else sums
             tree = build.build_nodes(
                 branches,
                 ordered,
                 at,
                 center=lambda leaves: _shares(sums[:, leaves].sum(axis=1)),
-                gain=lambda sides: _gain(damped_sums, sides),
+                gain=lambda sides: _gain(scaled_sums, sides),
             )
             build.name_nodes(tree, self.vocabulary_)
         self._set_tree(tree)
@@ -278,21 +279,21 @@ class TopicTree(TreeEstimator):
             {
                 "growth": get_args(Growth),
                 "refine": ("em", None),
-                "damping": (*get_args(Damping), None),
+                "log_scaling": (*get_args(LogScaling), None),
                 "weighting": get_args(Weighting),
                 "stop": get_args(Stop),
             },
         )
-        if self.weighting == "three_words" and self.damping is not None:
+        if self.weighting == "three_words" and self.log_scaling is not None:
             fail(
                 "weighting",
                 self.weighting,
-                "damping=None with it: it draws words from whole counts",
+                "log_scaling=None with it: it draws words from whole counts",
             )
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, _ = check_features(self, X, None, reset=False)
-        return self._assigner, RowBlocks(damp(X, self.damping).X)
+        return self._assigner, RowBlocks(log_scale(X, self.log_scaling).X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -309,5 +310,5 @@ def _gain(sums: Floats, sides: list[list[int]]) -> float:
     """Return the log-likelihood of several topics against one."""
     words = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
     none = np.zeros(len(sides))  # the likelihood of words does not ask for numbers of documents
-    parts = TopicParameters.best_log_likelihood(words, none).sum()
-    return float(parts - TopicParameters.best_log_likelihood(words.sum(axis=1), none[0]))
+    parts = TopicParameters.maximized_log_likelihood(words, none).sum()
+    return float(parts - TopicParameters.maximized_log_likelihood(words.sum(axis=1), none[0]))

@@ -1,0 +1,65 @@
+"""Rows scaled to tf-idf and unit length: what makes rows of text comparable without a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree.backends import RowBlocks
+
+__all__ = ["tfidf"]
+
+
+def tfidf(X: Any, sample_weight: NDArray[np.float64]) -> Any:
+    """Return rows of tf-idf at unit length, in single precision, sharing the pattern of X.
+
+        y_w = x_w (1 + log((1 + n) / (1 + n_w))),   scaled to sum_w y_w^2 = 1
+
+    with n the number of documents and n_w that of documents with word w.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        Counts >= 0.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0: n and n_w count documents by them.
+
+    Returns
+    -------
+    csr_array of shape (n, d), float32
+        Rows of length 1; zero where a document has no word.
+
+    Notes
+    -----
+    The formula of scikit-learn's ``TfidfTransformer``, with sample weights and without its copies
+    of the indices. Time and memory O(nnz).
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.preprocessing import tfidf
+    >>> tfidf(sp.csr_array([[1, 1], [0, 3]]), np.ones(2)).toarray().round(3)
+    array([[0.815, 0.58 ],
+           [0.   , 1.   ]], dtype=float32)
+    """
+    n, d = X.shape
+    present = np.repeat(sample_weight, np.diff(X.indptr)) * (X.data > 0)
+    documents = np.bincount(X.indices, weights=present, minlength=d)
+    idf = 1.0 + np.log((1.0 + sample_weight.sum()) / (1.0 + documents))
+    data = X.data.astype(np.float32)
+    data *= idf.astype(np.float32)[X.indices]
+    lengths = np.diff(X.indptr)
+    # Squares of single precision overflow from 1e19 on: each row is brought to a largest entry of
+    # 1 first, which its length takes back.
+    top = np.ones(n, dtype=np.float32)
+    some = lengths > 0
+    top[some] = np.maximum.reduceat(data, X.indptr[:-1][some]) if some.any() else 1.0
+    data /= np.repeat(np.where(top > 0, top, 1.0).astype(np.float32), lengths)
+    rows = RowBlocks(sp.csr_array((np.square(data), X.indices, X.indptr), shape=(n, d), copy=False))
+    length = np.sqrt(rows.row_sums)
+    inverse = np.divide(1.0, length, out=np.zeros(n), where=length > 0)
+    data *= np.repeat(inverse.astype(np.float32), lengths)
+    return sp.csr_array((data, X.indices, X.indptr), shape=(n, d), copy=False)

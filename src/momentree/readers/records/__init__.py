@@ -1,0 +1,7 @@
+"""Coded records: who has which code."""
+
+from momentree.readers.records.coder import RecordCoder
+from momentree.readers.records.codes import roll_up
+from momentree.readers.records.records import read_records
+
+__all__ = ["RecordCoder", "read_records", "roll_up"]

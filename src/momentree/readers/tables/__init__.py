@@ -1,0 +1,1 @@
+"""Tables: files of rows and columns, whatever they hold."""

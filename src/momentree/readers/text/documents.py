@@ -1,0 +1,116 @@
+"""Read documents from files: one entry for all forms of text."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from momentree.exceptions import InvalidParameterError, ReadError
+from momentree.readers.objects import Documents
+from momentree.readers.tables.files import check_encoding, check_exists, suffix
+from momentree.readers.tables.json_lines import read_json_lines
+from momentree.readers.tables.table import read_csv, read_parquet
+from momentree.readers.text.folder import read_folder
+
+__all__ = ["read_documents"]
+
+CSV_SUFFIXES = (".csv", ".tsv", ".tab")
+JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+PARQUET_SUFFIXES = (".parquet", ".pq")
+
+
+def read_documents(
+    path: str | PathLike[str],
+    *,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    id_column: str | None = None,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+) -> Documents:
+    r"""Read texts, with ids and labels where there are any, from a folder or a table.
+
+    Parameters
+    ----------
+    path : str or path-like
+        One of these, by its suffix; all but Parquet also compressed by gzip (.csv.gz):
+
+        - a folder of text files, one document a file; names of sub-folders are labels,
+        - CSV, TSV (.csv, .tsv, .tab): the first line names the columns,
+        - JSON Lines (.jsonl, .ndjson, .json): one object a line, or one list of objects,
+        - Parquet (.parquet, .pq).
+    text_column : str or None, default=None
+        Column with the text. None takes the first of the usual names that is there (text,
+        content, body, document, abstract, ...), else the column with the longest strings.
+    label_column : str or None, default=None
+        Column with known labels; None for no labels.
+    id_column : str or None, default=None
+        Column with names of the documents. None takes the column "id", else rows are numbered
+        from 1.
+    encoding : str, default="utf-8"
+        Encoding of text; a byte order mark at the start is no part of it.
+    separator : str or None, default=None
+        For CSV and TSV: the character between columns; None to find out which of comma,
+        semicolon, tab and pipe it is.
+
+    Returns
+    -------
+    Documents
+        In the order of the file, or of the alphabet for a folder. Empty and missing texts stay,
+        as empty documents; `skipped` says what was mended or left out.
+
+    Raises
+    ------
+    ReadError
+        If there is no such file; if it is empty, damaged, binary, malformed (with the line), in
+        another encoding (with the byte and one to try) or of an unknown form; if a column is
+        missing (with those that are there) or the separator is wrong.
+    EmptyCorpusError
+        If there are no rows.
+    InvalidParameterError
+        If the encoding is unknown, the separator is not one character, or columns are named for a
+        folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from momentree.datasets import read_documents
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "pets.csv"
+    ...     _ = file.write_text('id,text,kind\na,"The cat, again",cat\nb,A dog,dog\n')
+    ...     pets = read_documents(file, label_column="kind")
+    >>> pets.texts, pets.ids, pets.labels
+    (['The cat, again', 'A dog'], ['a', 'b'], ['cat', 'dog'])
+    """
+    found = check_exists(path)
+    check_encoding(encoding)
+    columns = {"text_column": text_column, "label_column": label_column, "id_column": id_column}
+    if found.is_dir():
+        _refuse_columns(found, columns)
+        return read_folder(found, encoding=encoding)
+    end = suffix(found)
+    if end in CSV_SUFFIXES:
+        return read_csv(found, encoding=encoding, separator=separator, **columns)
+    if end in JSON_SUFFIXES:
+        return read_json_lines(found, encoding=encoding, **columns)
+    if end in PARQUET_SUFFIXES:
+        return read_parquet(found, **columns)
+    known = ", ".join(CSV_SUFFIXES + JSON_SUFFIXES + PARQUET_SUFFIXES)
+    kind = f"its suffix is {end}" if end else "it has no suffix"
+    msg = (
+        f"cannot tell what {found} holds: {kind}. Give a folder of text files, or a file that "
+        f"ends in {known} (or packed, .gz); counts of words end in .npz, .mtx or .svm, or are "
+        "called docword.NAME.txt"
+    )
+    raise ReadError(msg)
+
+
+def _refuse_columns(folder: Path, columns: dict[str, str | None]) -> None:
+    for argument, name in columns.items():
+        if name is not None:
+            msg = (
+                f"{argument}={name!r} names a column, but {folder} is a folder of text files: "
+                f"leave it out (labels are the names of sub-folders)"
+            )
+            raise InvalidParameterError(msg)
