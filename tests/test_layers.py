@@ -31,6 +31,7 @@ LEAVES = (
     "metrics",
     "testing",
     "exceptions",
+    "messages",
     "_arrays",
     "_container",
     "_files",

@@ -1,9 +1,12 @@
-"""Errors and warnings that momentree raises, all under one base class.
-
-Every message says what was received, what was expected and what to do next.
-"""
+"""Errors and warnings that momentree raises: each carries a message, a code with values."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from momentree.messages import Message
 
 __all__ = [
     "ConvergenceWarning",
@@ -11,12 +14,46 @@ __all__ = [
     "InvalidDataError",
     "InvalidParameterError",
     "MomentreeError",
+    "MomentreeWarning",
     "RankDeficientError",
     "ReadError",
 ]
 
 
-class MomentreeError(ValueError):
+class _WithMessage(Exception):
+    """What errors and warnings share.
+
+    Parameters
+    ----------
+    code : str
+        What happened; the words are in ``momentree.messages``.
+    **values
+        What the words name.
+
+    Attributes
+    ----------
+    message : Message
+        Both. ``str`` of the exception gives the words.
+    """
+
+    def __init__(self, code: str, /, **values: Any) -> None:
+        super().__init__(code)
+        self.message = Message(code, **values)
+
+    @property
+    def code(self) -> str:
+        """What happened."""
+        return self.message.code
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+    def __reduce__(self) -> tuple[Callable[[], Exception], tuple[()], dict[str, Any]]:
+        again = partial(type(self), self.message.code, **self.message.values)
+        return again, (), dict(vars(self))
+
+
+class MomentreeError(_WithMessage, ValueError):
     """Base class of all errors of momentree; a ``ValueError``."""
 
 
@@ -29,7 +66,7 @@ class InvalidParameterError(MomentreeError):
 
 
 class EmptyCorpusError(InvalidDataError):
-    """Nothing is left to learn from: no documents, or no words after filtering."""
+    """Nothing to learn from: no documents, or no words after filtering."""
 
 
 class RankDeficientError(MomentreeError):
@@ -40,5 +77,9 @@ class ReadError(MomentreeError):
     """A file cannot be read: missing, wrong encoding, or malformed at a named line or column."""
 
 
-class ConvergenceWarning(UserWarning):
-    """An iteration ended at its limit before its tolerance was met."""
+class MomentreeWarning(_WithMessage, UserWarning):
+    """Base class of all warnings of momentree; a ``UserWarning``."""
+
+
+class ConvergenceWarning(MomentreeWarning):
+    """An iteration reached its limit before it met its tolerance."""

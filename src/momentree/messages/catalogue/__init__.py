@@ -1,0 +1,44 @@
+"""The words of every code, one file a room: the place to review or translate them."""
+
+from momentree.messages.catalogue import (
+    assignment,
+    cli,
+    datasets,
+    decomposition,
+    files,
+    inference,
+    metrics,
+    models,
+    moments,
+    persistence,
+    readers_counts,
+    readers_records,
+    readers_tables,
+    readers_text,
+    report,
+    tree,
+    values,
+)
+
+__all__ = ["CATALOGUE"]
+
+CATALOGUE: dict[str, str] = {
+    **values.WORDS,
+    **files.WORDS,
+    **readers_tables.WORDS,
+    **readers_text.WORDS,
+    **readers_counts.WORDS,
+    **readers_records.WORDS,
+    **datasets.WORDS,
+    **moments.WORDS,
+    **decomposition.WORDS,
+    **inference.WORDS,
+    **metrics.WORDS,
+    **assignment.WORDS,
+    **tree.WORDS,
+    **models.WORDS,
+    **persistence.WORDS,
+    **report.WORDS,
+    **cli.WORDS,
+}
+"""Templates by code; see :func:`momentree.messages.in_words`."""

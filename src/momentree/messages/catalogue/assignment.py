@@ -1,0 +1,3 @@
+"""Words of assignment."""
+
+WORDS: dict[str, str] = {}

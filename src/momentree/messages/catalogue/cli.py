@@ -1,0 +1,3 @@
+"""Words of cli."""
+
+WORDS: dict[str, str] = {}

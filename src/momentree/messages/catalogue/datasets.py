@@ -1,0 +1,3 @@
+"""Words of datasets."""
+
+WORDS: dict[str, str] = {}

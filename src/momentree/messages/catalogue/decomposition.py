@@ -1,0 +1,3 @@
+"""Words of decomposition."""
+
+WORDS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Words of files."""
+
+WORDS: dict[str, str] = {}

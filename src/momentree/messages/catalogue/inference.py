@@ -1,0 +1,3 @@
+"""Words of inference."""
+
+WORDS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Words of metrics."""
+
+WORDS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Words of models."""
+
+WORDS: dict[str, str] = {}

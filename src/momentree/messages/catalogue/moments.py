@@ -1,0 +1,3 @@
+"""Words of moments."""
+
+WORDS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Words of persistence."""
+
+WORDS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Words of readers: counts."""
+
+WORDS: dict[str, str] = {}

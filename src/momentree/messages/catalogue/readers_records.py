@@ -1,0 +1,3 @@
+"""Words of readers: records."""
+
+WORDS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Words of readers: tables."""
+
+WORDS: dict[str, str] = {}

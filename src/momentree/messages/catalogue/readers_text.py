@@ -1,0 +1,3 @@
+"""Words of readers: text."""
+
+WORDS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Words of report."""
+
+WORDS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Words of tree."""
+
+WORDS: dict[str, str] = {}

@@ -1,0 +1,171 @@
+"""Messages: what happened, as a code with values, and its words for a given audience."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import Any
+
+from momentree.messages.catalogue import CATALOGUE
+
+__all__ = ["PYTHON", "Audience", "Message", "in_words"]
+
+LISTED = 8
+"""At most so many entries of a list are spelled out."""
+
+
+@dataclass(frozen=True)
+class Audience:
+    """For whom a message is worded.
+
+    Attributes
+    ----------
+    parameter : callable
+        ``parameter(name, value)`` returns how the audience writes a parameter of Python; `value`
+        is None where the message names the parameter alone.
+    words : mapping of str to str
+        Templates that replace those of the catalogue, by code.
+    """
+
+    parameter: Callable[[str, str | None], str]
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+def _in_python(name: str, value: str | None) -> str:
+    return name if value is None else f"{name}={value}"
+
+
+PYTHON = Audience(_in_python)
+"""Parameters as keyword arguments."""
+
+
+class Message:
+    """What happened, as a code with values.
+
+    Reasons, notes, warnings and errors are made of it. Code decides on `code` and `values`; ``str``
+    gives the words for Python, :func:`in_words` those for another audience.
+
+    Parameters
+    ----------
+    code : str
+        What happened; the catalogue has the words for each code.
+    **values
+        What the words name: numbers, strings, lists of these, or other messages. The value called
+        ``parameter`` is the name of a parameter in Python. Counts of samples are called
+        ``n_records``, ``n_rows`` or ``n_entries``, so that disclosure control finds them.
+
+    Examples
+    --------
+    >>> reason = Message("too_few_samples", found=7, needed=10)
+    >>> reason.code, reason.values["needed"]
+    ('too_few_samples', 10)
+    >>> print(reason)
+    7 samples; at least 10 are required
+    """
+
+    __slots__ = ("code", "values")
+
+    code: str
+    values: Mapping[str, Any]
+
+    def __init__(self, code: str, /, **values: Any) -> None:
+        self.code = code
+        self.values = values
+
+    def __str__(self) -> str:
+        return in_words(self)
+
+    def __repr__(self) -> str:
+        values = "".join(f", {name}={value!r}" for name, value in self.values.items())
+        return f"Message({self.code!r}{values})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message):
+            return NotImplemented
+        return self.code == other.code and self.values == other.values
+
+    def __hash__(self) -> int:
+        return hash(self.code)
+
+
+def in_words(message: Message, audience: Audience = PYTHON) -> str:
+    """Return the words of a message.
+
+    Templates are those of ``str.format``, with these additions:
+
+    - ``{parameter}`` and ``{parameters.NAME}`` are parameters as the audience writes them, with a
+      value after a colon: ``{parameters.max_df:1.0}``, ``{parameter:{value!r}}``;
+    - ``{n:~row}`` and ``{n:~entry/entries}`` are a number with its noun, ``{n:?is/are}`` the word
+      alone;
+    - ``{names:list}``, ``{names:and}`` and ``{names:or}`` join a list, ``{names:quoted list}`` and
+      so on quote its entries.
+
+    Parameters
+    ----------
+    message : Message
+        What happened.
+    audience : Audience, default=PYTHON
+        For whom.
+
+    Returns
+    -------
+    str
+        One line.
+
+    Examples
+    --------
+    >>> print(in_words(Message("not_a_choice", parameter="growth", value=1, choices=["a", "b"])))
+    growth=1; expected 'a' or 'b'
+    """
+    template = audience.words.get(message.code) or CATALOGUE.get(message.code)
+    if template is None:  # a code without words stands for itself
+        return message.code
+    return _Words(audience).vformat(template, (), message.values)
+
+
+class _Words(Formatter):
+    def __init__(self, audience: Audience) -> None:
+        self.audience = audience
+
+    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+        if key == "parameters":
+            return _Parameters(self.audience)
+        value = super().get_value(key, args, kwargs)
+        return _Parameter(self.audience, value) if key == "parameter" else value
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Message):
+            return in_words(value, self.audience)
+        if format_spec[:1] in ("~", "?"):
+            one, _, many = format_spec[1:].partition("/")
+            word = one if value == 1 else many or f"{one}s"
+            return word if format_spec[0] == "?" else f"{value:,} {word}"
+        if isinstance(value, list | tuple):
+            return self._joined(value, *reversed(format_spec.split(" ")))
+        return str(super().format_field(value, format_spec))
+
+    def _joined(self, values: list[Any] | tuple[Any, ...], how: str, quoted: str = "") -> str:
+        words = [repr(v) if quoted else self.format_field(v, "") for v in values]
+        if len(words) > LISTED:
+            return f"{', '.join(words[:LISTED])} and {len(words) - LISTED:,} more"
+        if how == "list" or len(words) < 2:
+            return ", ".join(words)
+        return f"{', '.join(words[:-1])} {how} {words[-1]}"
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    audience: Audience
+    name: str
+
+    def __format__(self, value: str) -> str:
+        return self.audience.parameter(self.name, value or None)
+
+
+@dataclass(frozen=True)
+class _Parameters:
+    audience: Audience
+
+    def __getattr__(self, name: str) -> _Parameter:
+        return _Parameter(self.audience, name)
