@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from momentree.decomposition import sidiwo
+from momentree.exceptions import InvalidDataError
 from momentree.moments import LDAMoments
 from momentree.objects import Decomposition, LDAParameters
 from momentree.parameters import lda_parameters
+from tests.raising import raises
 
 
 def test_exact_moments_give_the_truth():
@@ -27,11 +29,11 @@ def test_any_decomposition_becomes_valid():
 
 
 def test_parameters_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="above zero"):
+    with raises(InvalidDataError, "bad_concentrations"):
         LDAParameters(np.array([0.0, 1.0]), np.full((2, 2), 0.5))
-    with pytest.raises(ValueError, match="shape"):
+    with raises(InvalidDataError, "wrong_shape", parameter="alpha"):
         LDAParameters(np.ones(3), np.full((2, 2), 0.5))
-    with pytest.raises(ValueError, match="sum to"):
+    with raises(InvalidDataError, "sums_not_one", parameter="centers"):
         LDAParameters(np.ones(2), np.ones((2, 2)))
 
 

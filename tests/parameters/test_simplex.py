@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
+from momentree.exceptions import InvalidDataError
 from momentree.objects import Decomposition, TopicParameters
 from momentree.parameters import project_to_simplex, topic_parameters
+from tests.raising import raises
 
 vectors = arrays(np.float64, st.integers(1, 12), elements=st.floats(-5, 5, width=32))
 
@@ -59,7 +61,7 @@ def test_topic_parameters_are_distributions():
 
 
 def test_parameters_check_themselves():
-    with pytest.raises(ValueError, match="sum to"):
+    with raises(InvalidDataError, "sums_not_one", parameter="weights"):
         TopicParameters(np.array([0.5, 0.6]), np.full((2, 2), 0.5))
-    with pytest.raises(ValueError, match="shape"):
+    with raises(InvalidDataError, "wrong_shape", parameter="weights"):
         TopicParameters(np.array([1.0]), np.full((2, 2), 0.5))

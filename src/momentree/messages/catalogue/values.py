@@ -23,6 +23,7 @@ WORDS: dict[str, str] = {
         "{parameter} must be zero or more and sum to 1; the smallest value is {smallest:g}, the "
         "sums are {sums:list}"
     ),
+    "sums_not_one": "{parameter} must sum to 1; received {sums:list}",
     "not_finite": "{parameter} must hold finite numbers",
     "negative_or_not_finite": "{parameter} must hold finite numbers of zero or more",
     "bad_sample_weight": (

@@ -8,9 +8,11 @@ import scipy.sparse as sp
 from scipy.stats import bernoulli
 
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.refinement import em
+from tests.raising import raises
 
 from .families import log_likelihood_never_falls, maximal
 
@@ -181,7 +183,7 @@ def test_order_and_number_of_components():
     np.testing.assert_allclose(less.weights, p.weights[[0, 2]] / p.weights[[0, 2]].sum())
     assert type(q) is type(less) is IncompleteBernoulliParameters
     assert p.n_features(10) == 5
-    with pytest.raises(ValueError, match="weights have shape"):
+    with raises(InvalidDataError, "wrong_shape", parameter="weights"):
         BernoulliParameters(np.ones(1), np.ones((2, 2)))
-    with pytest.raises(ValueError, match="weights sum to"):
+    with raises(InvalidDataError, "sums_not_one", parameter="weights"):
         BernoulliParameters(np.array([0.5, 0.6]), np.ones((2, 2)))
