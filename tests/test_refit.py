@@ -18,14 +18,14 @@ from tests.raising import raises
 
 
 def groups(n: int = 60, d: int = 10) -> np.ndarray:
-    """Zeros and ones of two groups, which every model takes."""
+    """Zeros and ones of two groups, valid data for every model."""
     rng = np.random.default_rng(n + d)
     share = np.where(np.add.outer(np.arange(n), np.arange(d)) % 2, 0.8, 0.2)
     return (rng.random((n, d)) < share).astype(np.int64)
 
 
 def put(value: float) -> np.ndarray:
-    """A wider table with one cell of another value."""
+    """A wider table in which one cell has the given value."""
     X = groups(60, 2000).astype(float)
     X[3, 1999] = value
     return X
@@ -38,7 +38,7 @@ def damaged() -> sp.csr_array:
 
 
 WIDE = groups(60, 2000)
-# What is given to the second fit: data, arguments of fit, parameters set before it.
+# Data, arguments of fit, and parameters set before the second fit.
 REFUSED: dict[str, Callable[[], tuple[Any, dict[str, Any], dict[str, Any]]]] = {
     "no row": lambda: (WIDE[:0], {}, {}),
     "no column": lambda: (WIDE[:, :0], {}, {}),
@@ -74,7 +74,7 @@ ESTIMATORS = [
 
 
 def answers(estimator: Any, X: Any) -> list[Any]:
-    """Everything that a fitted estimator says."""
+    """All results of a fitted estimator."""
     return [
         estimator.predict(X),
         estimator.predict_proba(X),
@@ -106,7 +106,7 @@ def test_a_refused_refit_changes_nothing(estimator):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_a_refused_first_fit_leaves_an_estimator_that_is_not_fitted(estimator):
+def test_a_refused_first_fit_leaves_the_estimator_unfitted(estimator):
     new = clone(estimator)
     with pytest.raises(MomentreeError):
         new.fit(groups(), sample_weight=np.zeros(60))

@@ -26,7 +26,7 @@ OUTSIDE = Message("sparse_indices", low=0, high=11)
 
 
 def sound() -> sp.csr_array:
-    """Zeros and ones of two groups, which every model takes."""
+    """Zeros and ones of two groups, valid data for every model."""
     rng = np.random.default_rng(0)
     ones = rng.random((60, 12)) < np.where(np.add.outer(np.arange(60), np.arange(12)) % 2, 0.8, 0.2)
     ones[:, 0] = True
@@ -87,7 +87,7 @@ def test_sound_matrices_of_every_format_pass(form):
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
-def test_damaged_ends_and_indices_are_found(form, damage):
+def test_damaged_pointers_and_indices_are_found(form, damage):
     X = sound().asformat(form)
     damage(X)
     with raises(InvalidDataError, "sparse_damaged"):
@@ -164,7 +164,7 @@ def empty_blocks(X):
     ],
 )
 def test_damage_of_other_formats_is_found(form, damage):
-    """SciPy converts some of these with writes outside their memory."""
+    """SciPy would write outside the memory of some of these arrays."""
     X = sound().asformat(form)
     damage(X)
     with raises(InvalidDataError, "sparse_damaged"):
@@ -178,7 +178,7 @@ def test_sparse_arrays_of_one_dimension_are_refused(form):
             entry(form(np.ones(30)))
 
 
-def test_arrays_of_one_matrix_that_differ_in_type_are_brought_together():
+def test_index_arrays_of_different_types_are_unified():
     X = sound()
     X.indptr = X.indptr.astype(np.int64)
     Y = as_csr(X)
@@ -249,7 +249,7 @@ def test_unusual_types_give_the_usual_fit(estimator):
 
 
 @pytest.mark.parametrize("dtype", ["S8", "m8[s]", "V8"])
-def test_values_that_are_no_numbers_are_refused(dtype):
+def test_values_that_are_not_numbers_are_refused(dtype):
     X = sound()
     X.data = np.zeros(X.nnz, dtype)
     with raises(InvalidDataError, "values_not_numeric"):
@@ -269,7 +269,7 @@ def test_counts_too_small_for_the_arithmetic_are_refused():
 
 
 @pytest.mark.parametrize("column", ["a", 1.5, 10**30])
-def test_lists_of_what_is_no_index_are_refused(column):
+def test_lists_of_other_objects_are_refused(column):
     X = sp.lil_array(sound())
     X.rows[2][0] = column
     with raises(InvalidDataError, "sparse_damaged", fault=Message("sparse_types")):

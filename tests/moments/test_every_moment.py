@@ -1,4 +1,4 @@
-"""What all moments have in common: whitened slices, whitened tensor, weights, checks of W."""
+"""Properties of all moments: whitened slices and tensor, weights, checks of W."""
 
 import numpy as np
 import pytest

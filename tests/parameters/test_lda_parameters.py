@@ -20,7 +20,7 @@ def test_exact_moments_give_the_truth():
     assert found.alpha0 == pytest.approx(1.6)
 
 
-def test_any_decomposition_becomes_valid():
+def test_any_decomposition_gives_valid_parameters():
     centers = np.array([[0.9, 0.2], [-0.2, 0.2], [0.1, 0.2]])
     found = lda_parameters(Decomposition(centers, np.array([0.8, 0.0])), 2.0)
     np.testing.assert_allclose(found.alpha, [2.0, 1e-3])
@@ -28,7 +28,7 @@ def test_any_decomposition_becomes_valid():
     assert (found.centers >= 0).all()
 
 
-def test_parameters_that_are_none_are_refused():
+def test_invalid_parameters_are_refused():
     with raises(InvalidDataError, "bad_concentrations"):
         LDAParameters(np.array([0.0, 1.0]), np.full((2, 2), 0.5))
     with raises(InvalidDataError, "wrong_shape", parameter="alpha"):
