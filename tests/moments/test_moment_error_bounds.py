@@ -162,7 +162,7 @@ def test_bad_epsilon_is_refused():
     with raises(InvalidParameterError, "not_a_number", parameter="epsilon"):
         required_samples(0, 0.1, 10)
     for epsilon in (1e-300, 5e-324):
-        with raises(InvalidParameterError, "too_many_documents"):
+        with raises(InvalidParameterError, "error_too_small"):
             required_samples(epsilon, 0.1, 10)
     with raises(InvalidDataError, "documents_too_short", order=3):
         required_samples(0.1, 0.1, 2, order=3)

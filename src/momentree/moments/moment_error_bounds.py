@@ -186,7 +186,7 @@ def required_samples(
     root = one / epsilon
     if root > math.sqrt(MOST_DOCUMENTS):
         raise InvalidParameterError(
-            "too_many_documents", parameter="epsilon", value=epsilon, most=MOST_DOCUMENTS
+            "error_too_small", parameter="epsilon", value=epsilon, most=MOST_DOCUMENTS
         )
     return math.floor(root**2) + 1
 

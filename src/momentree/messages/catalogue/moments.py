@@ -20,7 +20,7 @@ WORDS: dict[str, str] = {
     "documents_too_short": (
         "no document has {order} words, so that moments of order {order} do not exist"
     ),
-    "too_many_documents": (
+    "error_too_small": (
         "{parameter:{value!r}} requires more than {most:g} documents; give a larger error, such as "
         "0.01"
     ),
