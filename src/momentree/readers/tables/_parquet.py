@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from momentree._limits import BYTES_OF_A_ROW, check_unfolded
+from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import MomentreeError, ReadError
 
 __all__ = ["check_content", "open_parquet"]
@@ -42,7 +42,7 @@ def open_parquet(path: Path) -> Iterator[Any]:
                 # A repeated string takes no memory, so that it can be counted first.
                 columns = [file.schema.column(j) for j in range(len(file.schema))]
                 texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY"]
-                check_unfolded(path, _claimed(file))
+                check_memory(path, _claimed(file))
             raw.seek(0)
             with pq.ParquetFile(raw, read_dictionary=texts) as file:
                 yield file
@@ -58,7 +58,7 @@ def _claimed(file: Any) -> int:
     """Return the bytes that a file says it takes."""
     metadata = file.metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    n = metadata.num_rows * (BYTES_OF_A_ROW + len(file.schema))
+    n = metadata.num_rows * (BYTES_PER_ROW + len(file.schema))
     for j in range(len(file.schema)):
         if file.schema.column(j).max_repetition_level:  # a list holds more cells than rows
             # The description of a damaged column ends the process, unless it is read first.
@@ -93,7 +93,7 @@ def check_content(path: Path, content: Any, known: int = 0) -> int:
     """
     content.validate(full=True)
     known += sum(map(_written_out, content.columns))
-    check_unfolded(path, known)
+    check_memory(path, known)
     return known
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from momentree._arrays import DAMAGE
-from momentree._limits import check_unfolded, limit_of
+from momentree._limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.readers.tables import _sheet_process
 from momentree.readers.text.columns import listed
@@ -44,7 +44,7 @@ def read_sheet(path: Path, name: str | None) -> Sheet:
         file of its size may take.
     """
     try:
-        check_unfolded(path, _unpacked(path))
+        check_memory(path, _unpacked(path))
         lines = _run(path, name)
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
@@ -66,9 +66,7 @@ def read_sheet(path: Path, name: str | None) -> Sheet:
             msg = f"{path} has no sheet {name!r}; its sheets are {listed(names)}"
         raise ReadError(msg)
     if head["end"] is not None:
-        row, column = (number + 1 for number in head["end"])
-        where = f"sheet {found!r}, which reaches to row {row:,} and column {column:,},"
-        check_unfolded(path, head["takes"], where, _REMEDY)
+        check_memory(path, head["takes"])
     records = [json.loads(line) for line in lines[1:]]
     return Sheet(names, found, [n for n, _ in records], [cells for _, cells in records])
 
@@ -89,7 +87,7 @@ def _run(path: Path, name: str | None) -> list[bytes]:
     program = [sys.executable, "-I", "-S", _sheet_process.__file__]
     with path.open("rb") as file:
         done = subprocess.run(  # noqa: S603 - it runs this Python with a file of this package
-            [*program, folder, json.dumps(name), str(limit_of(path))],
+            [*program, folder, json.dumps(name), str(memory_limit(path))],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from momentree.exceptions import ReadError
-from momentree.readers.objects import Documents
 from momentree.readers.tables.files import open_text
 from momentree.readers.text.columns import SAMPLE_ROWS, Columns, choose_columns, listed
 from momentree.readers.text.gather import Gatherer
+from momentree.readers.text.objects import Documents
 
 __all__ = ["read_json_lines"]
 

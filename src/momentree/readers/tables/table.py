@@ -14,11 +14,11 @@ from typing import Any, TextIO
 import pandas as pd
 
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.readers.objects import Documents
 from momentree.readers.tables._parquet import check_content, open_parquet
 from momentree.readers.tables.files import open_text
 from momentree.readers.text.columns import SAMPLE_ROWS, Columns, choose_columns
 from momentree.readers.text.gather import Gatherer
+from momentree.readers.text.objects import Documents
 
 __all__ = ["find_separator", "read_csv", "read_parquet"]
 

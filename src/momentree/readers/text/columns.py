@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from momentree.exceptions import ReadError
+from momentree.messages import Message
 
 __all__ = ["SAMPLE_ROWS", "Columns", "choose_columns", "listed"]
 
@@ -44,14 +45,14 @@ class Columns:
         Column of the label, if any.
     id : str or None
         Column of the id, if any.
-    note : str, default=""
-        How the text column was found when its name did not tell.
+    note : Message or None, default=None
+        How the text column was found if not by its name.
     """
 
     text: str
     label: str | None
     id: str | None
-    note: str = ""
+    note: Message | None = None
 
     def used(self) -> list[str]:
         """List the columns that are read, each once.
@@ -104,11 +105,14 @@ def choose_columns(
     """
     for argument, name in (("text", text_column), ("label", label_column), ("id", id_column)):
         if name is not None and name not in names:
-            msg = (
-                f"{path} has no column {name!r} for the {argument}; its columns are {listed(names)}"
+            raise ReadError(
+                "no_such_column",
+                path=str(path),
+                parameter=f"{argument}_column",
+                value=name,
+                columns=[str(name)[:60] for name in names],
             )
-            raise ReadError(msg)
-    note = ""
+    note = None
     if text_column is None:
         by_name = {name.strip().lower(): name for name in reversed(names)}
         usual = [by_name[name] for name in _TEXT_NAMES if name in by_name]
@@ -116,7 +120,7 @@ def choose_columns(
             text_column = usual[0]
         else:
             text_column = _longest(path, names, sample, {label_column, id_column}, any_text)
-            note = f"took column {text_column!r} of {path.name} for the text, as the longest"
+            note = Message("text_column_guessed", column=text_column, name=path.name)
     if id_column is None:
         id_column = next((n for n in names if n.lower() == _ID_NAME and n != text_column), None)
     return Columns(text_column, label_column, id_column, note)
@@ -158,9 +162,7 @@ def _longest(
     if best is not None and any_text:
         return best
     if best is None or not lengths[best]:
-        msg = (
-            f"{path} has no column of text; its columns are {listed(names)}. Name the one to read "
-            f"with text_column"
+        raise ReadError(
+            "no_text_column", path=str(path), columns=[str(name)[:60] for name in names]
         )
-        raise ReadError(msg)
     return best

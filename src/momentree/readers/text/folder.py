@@ -1,13 +1,15 @@
-"""Read documents from a folder of text files."""
+"""Folders of text files, one document a file."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 from momentree.exceptions import ReadError
-from momentree.readers.objects import Documents
+from momentree.messages import Message
 from momentree.readers.tables.files import open_bytes, open_text, suffix
+from momentree.readers.text.objects import Documents
 
 __all__ = ["TEXT_SUFFIXES", "read_folder"]
 
@@ -17,67 +19,53 @@ TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst", ".tex", ".asc")
 def read_folder(path: Path, *, encoding: str) -> Documents:
     """Read each text file of a folder, and of the folders in it, as a document.
 
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    encoding : str
-        Encoding of the files.
+    Ids are the paths within the folder, in alphabetical order. If text files lie in sub-folders,
+    labels are the names of the sub-folders of `path`, and "" for files in none.
 
-    Returns
-    -------
-    Documents
-        Ids are the paths from the folder on, in alphabetical order. If there are text files in
-        sub-folders, labels are the names of the sub-folders of `path`, and "" for files that are
-        in none.
-
-    Raises
-    ------
-    ReadError
-        If there is no text file, or one cannot be read, is binary or in another encoding.
-
-    Notes
-    -----
     Text files are those with one of ``TEXT_SUFFIXES``, also compressed by gzip (.txt.gz), and
-    those whose names have no suffix or a number as suffix, as in newsgroups and mail folders,
-    unless they are binary. Hidden files and folders, pipes, sockets and devices are left out.
-    `skipped` says how many other files were left out. Links to folders are not followed.
+    those without a suffix or with a number as suffix, as in newsgroups and mail folders, unless
+    they are binary. Hidden files and folders, pipes, sockets and devices are left out; a note
+    counts the other files left out. Links to folders are not followed.
     """
     found: list[str] = []
-    others: dict[str, int] = {}
-    for name in _names(path):
-        special = (path / name).exists() and not (path / name).is_file()  # a pipe may never end
-        if not special and _is_text(path / name):
+    others: Counter[str] = Counter()
+    for name in _list_files(path):
+        file = path / name
+        if file.exists() and not file.is_file():  # a pipe may never end
+            others["special"] += 1
+        elif _is_text(file):
             found.append(name)
         else:
-            kind = "special" if special else suffix(Path(name)) or "binary"
-            others[kind] = others.get(kind, 0) + 1
-    left_out = ", ".join(f"{n:,} {kind}" for kind, n in sorted(others.items()))
+            others[suffix(file) or "binary"] += 1
+    left_out = [f"{n:,} {kind}" for kind, n in sorted(others.items())]
     if not found:
-        msg = (
-            f"no text file in {path} (there is {left_out or 'nothing'}); expected files that end "
-            f"in {', '.join(TEXT_SUFFIXES)}"
+        raise ReadError(
+            "no_text_file", path=str(path), left_out=left_out, suffixes=list(TEXT_SUFFIXES)
         )
-        raise ReadError(msg)
     texts = []
     for name in found:
-        with open_text(path / name, encoding) as file:
-            texts.append(file.read())
+        with open_text(path / name, encoding) as text_file:
+            texts.append(text_file.read())
     tops = [name.partition("/")[0] if "/" in name else "" for name in found]
+    name = path.resolve().name or str(path)
     notes = []
     if others:
-        n = sum(others.values())
-        kinds = f"{n:,} other file{'s' * (n > 1)} ({left_out})"
-        notes.append(f"read {len(found):,} text files of {path.name}, left out {kinds}")
-    blank = sum(not text.strip() for text in texts)
-    if blank:
-        notes.append(f"{blank:,} of {len(texts):,} text files of {path.name} are empty")
-    name = path.resolve().name or str(path)
-    return Documents(texts, found, tops if any(tops) else None, name, tuple(notes))
+        notes.append(
+            Message(
+                "files_left_out",
+                name=name,
+                n_documents=len(found),
+                n_files=others.total(),
+                left_out=left_out,
+            )
+        )
+    if n_blank := sum(not text.strip() for text in texts):
+        notes.append(Message("files_empty", n_rows=n_blank, n_documents=len(texts), name=name))
+    return Documents(texts, found, tops if any(tops) else None, name, notes)
 
 
-def _names(folder: Path) -> list[str]:
-    """List the files below a folder by their paths from it, with "/", in alphabetical order."""
+def _list_files(folder: Path) -> list[str]:
+    """Return the files below a folder by their paths within it, with "/", in alphabetical order."""
     names: list[str] = []
     for place, folders, files in os.walk(folder, onerror=_refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -87,8 +75,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _refuse(error: OSError) -> None:
-    msg = f"cannot read the folder {error.filename}: {error.strerror}"
-    raise ReadError(msg) from error
+    raise ReadError("folder_unreadable", path=error.filename, error=error.strerror) from error
 
 
 def _is_text(path: Path) -> bool:

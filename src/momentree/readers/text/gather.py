@@ -6,10 +6,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-from momentree._limits import BYTES_OF_A_ROW, check_unfolded
+from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import EmptyCorpusError
-from momentree.readers.objects import Documents
+from momentree.messages import Message
 from momentree.readers.text.columns import Columns
+from momentree.readers.text.objects import Documents
 
 __all__ = ["Gatherer"]
 
@@ -51,7 +52,7 @@ class Gatherer:
             If the rows so far take more memory than a file of its size may.
         """
         if len(self._texts) % _CHECK_EVERY == 0:
-            check_unfolded(self._path, len(self._texts) * BYTES_OF_A_ROW, "its rows")
+            check_memory(self._path, len(self._texts) * BYTES_PER_ROW)
         text = _string(text)
         if not text or text.isspace():
             self._missing += 1
@@ -78,18 +79,15 @@ class Gatherer:
             If nothing was.
         """
         if not self._texts:
-            msg = f"no documents in {self._path}: it has no rows"
-            raise EmptyCorpusError(msg)
+            raise EmptyCorpusError("table_without_rows", path=str(self._path))
         notes = [columns.note] if columns.note else []
-        n = len(self._texts)
+        of = {"n_documents": len(self._texts), "name": self._path.name}
         if self._missing:
-            notes.append(f"{self._missing:,} of {n:,} rows of {self._path.name} have no text")
-        if columns.label is not None:
-            unlabelled = self._labels.count("")
-            if unlabelled:
-                notes.append(f"{unlabelled:,} of {n:,} rows of {self._path.name} have no label")
+            notes.append(Message("rows_without_text", n_rows=self._missing, **of))
+        if columns.label is not None and (n_unlabelled := self._labels.count("")):
+            notes.append(Message("rows_without_label", n_rows=n_unlabelled, **of))
         labels = None if columns.label is None else self._labels
-        return Documents(self._texts, self._ids, labels, self._path.name, tuple(notes))
+        return Documents(self._texts, self._ids, labels, self._path.name, notes)
 
 
 def _is_missing(value: Any) -> bool:
