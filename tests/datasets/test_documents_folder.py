@@ -92,7 +92,7 @@ def test_no_text_file(fill, files):
     [
         (b"caff\xe8\n", ["bad.txt", "byte 4", "line 1", "'cp1252'"]),
         (b"text\0text", ["bad.txt", "binary"]),
-        (gzip.compress(b"text" * 500, mtime=0)[:20], ["bad.txt", "damaged or cut"]),
+        (gzip.compress(b"text" * 500, mtime=0)[:20], ["bad.txt", "damaged or truncated"]),
     ],
 )
 def test_a_bad_file_is_named(fill, content, words):

@@ -7,16 +7,14 @@ from pathlib import Path
 
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.readers.objects import Documents
+from momentree.readers.tables import JSON_LINES, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.files import check_encoding, check_exists, suffix
-from momentree.readers.tables.json_lines import read_json_lines
-from momentree.readers.tables.table import read_csv, read_parquet
+from momentree.readers.text.columns import documents_of
 from momentree.readers.text.folder import read_folder
 
 __all__ = ["read_documents"]
 
-CSV_SUFFIXES = (".csv", ".tsv", ".tab")
-JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-PARQUET_SUFFIXES = (".parquet", ".pq")
+SUFFIXES = (*SEPARATED, *JSON_LINES, *PARQUET)
 
 
 def read_documents(
@@ -90,20 +88,10 @@ def read_documents(
         _refuse_columns(found, columns)
         return read_folder(found, encoding=encoding)
     end = suffix(found)
-    if end in CSV_SUFFIXES:
-        return read_csv(found, encoding=encoding, separator=separator, **columns)
-    if end in JSON_SUFFIXES:
-        return read_json_lines(found, encoding=encoding, **columns)
-    if end in PARQUET_SUFFIXES:
-        return read_parquet(found, **columns)
-    known = ", ".join(CSV_SUFFIXES + JSON_SUFFIXES + PARQUET_SUFFIXES)
-    kind = f"its suffix is {end}" if end else "it has no suffix"
-    msg = (
-        f"cannot tell what {found} holds: {kind}. Give a folder of text files, or a file that "
-        f"ends in {known} (or packed, .gz); counts of words end in .npz, .mtx or .svm, or are "
-        "called docword.NAME.txt"
-    )
-    raise ReadError(msg)
+    if end not in SUFFIXES:
+        raise ReadError("unknown_document_suffix", path=str(found), suffixes=", ".join(SUFFIXES))
+    source = open_table(found, suffixes=SUFFIXES, encoding=encoding, separator=separator)
+    return documents_of(source, **columns)
 
 
 def _refuse_columns(folder: Path, columns: dict[str, str | None]) -> None:
