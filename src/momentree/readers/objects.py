@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree.messages import Message
 from momentree.readers._lengths import check_lengths
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class Records:
         Where the records come from.
     form : {"long", "lists", "slots", "wide"}, default="long"
         How they were written there.
-    notes : sequence of str, default=()
-        What was found out, repaired and left out, one message each.
+    notes : sequence of Message, default=()
+        What was guessed, repaired and left out.
 
     Raises
     ------
@@ -63,7 +64,7 @@ class Records:
     outcome_names: dict[str, tuple[str, str]] = field(default_factory=dict)
     name: str = "records"
     form: str = "long"
-    notes: Sequence[str] = ()
+    notes: Sequence[Message] = ()
 
     def __post_init__(self) -> None:
         n, d = self.X.shape

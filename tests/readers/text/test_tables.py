@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from momentree.datasets import read_documents
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables.table import find_separator
+from momentree.readers.tables._separated import find_separator
 from tests.raising import raises
 
 ROWS = [
@@ -38,6 +38,13 @@ def as_csv(separator=",", rows=ROWS, header=("key", "text", "kind"), end="\n") -
 
 
 CUT = gzip.compress(b"text\n" + random.Random(0).randbytes(9999), mtime=0)[:5000]
+
+
+TRY_CP1252 = Message("try_encoding", parameter="encoding", value="cp1252")
+
+
+def at(line, **values):
+    return {"origin": Message("at_line", line=line), **values}
 
 
 def save(folder, name, content):
@@ -93,12 +100,12 @@ def test_parquet_missing_values(tmp_path):
     frame.to_parquet(tmp_path / "t.pq")
     documents = read_documents(tmp_path / "t.pq", label_column="y", id_column="n")
     assert documents.texts == ["a long text", "", "b"]
-    assert documents.labels == ["1.0", "", "2.0"]
+    assert documents.labels == ["1", "", "2"]
     assert documents.ids == ["1", "2", "3"]
     assert documents.notes == [
-        Message("text_column_guessed", column="words", name="t.pq"),
-        Message("rows_without_text", n_rows=1, n_documents=3, name="t.pq"),
-        Message("rows_without_label", n_rows=1, n_documents=3, name="t.pq"),
+        Message("guessed_text_column", column="words", source="t.pq"),
+        Message("rows_without_text", n_rows=1, n_total=3, source="t.pq"),
+        Message("rows_without_label", n_rows=1, n_total=3, source="t.pq"),
     ]
 
 
@@ -109,7 +116,7 @@ def test_text_and_id_columns_are_guessed(tmp_path):
     path = save(tmp_path, "u.csv", "n,x,y\n1,of two,the longest column\n")
     documents = read_documents(path)
     assert documents.texts == ["the longest column"]
-    assert documents.notes == [Message("text_column_guessed", column="y", name="u.csv")]
+    assert documents.notes == [Message("guessed_text_column", column="y", source="u.csv")]
 
 
 def test_words_that_look_like_missing_values_are_words(tmp_path):
@@ -149,44 +156,58 @@ def test_ways_to_say_tab(tmp_path, separator):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "code", "values"),
     [
-        ("empty.csv", "", ["empty"]),
-        ("blank.csv", " \n\n", ["empty"]),
-        ("latin.csv", "text\ncaffè\n".encode("latin-1"), ["byte 9", "line 2", "'cp1252'"]),
-        ("old.csv", b"text\ncaff\xe8 \x81\n", ["byte 9", "line 2", "'latin-1'"]),
-        ("windows.csv", "text\n“so”\n".encode("cp1252"), ["byte 5", "line 2", "'cp1252'"]),
-        ("wide.csv", "text\nso\n".encode("utf-16"), ["byte 0", "'utf-16'"]),
-        ("binary.csv", bytes(range(256)) * 20, ["binary", "byte 0"]),
+        ("empty.csv", "", "empty_file", {}),
+        ("blank.csv", " \n\n", "empty_file", {}),
         (
-            "cut.csv.gz",
-            CUT,
-            ["damaged or cut"],
+            "latin.csv",
+            "text\ncaffè\n".encode("latin-1"),
+            "wrong_encoding",
+            {"offset": 9, "line": 2, "remedy": TRY_CP1252},
         ),
-        ("broken.csv.gz", b"\x1f\x8b" + b"?" * 100, ["damaged or cut"]),
-        ("fields.csv", "text,n\na,1\nb,c,2\n", ["line 3", "3 fields", "2"]),
-        ("multi.csv", 'n,text\n1,"a\nb"\n2,c\n3,d,e\n', ["line 5", "3 fields"]),
-        ("all-long.csv", "text,n\na,1,x\nb,2,y\n", ["more fields", "first line"]),
-        ("quote.csv", 'n,text\n1,a\n2,"b\n3,c\n', ["line 3", "double quote", "never closed"]),
+        (
+            "old.csv",
+            b"text\ncaff\xe8 \x81\n",
+            "wrong_encoding",
+            {"remedy": Message("try_encoding", parameter="encoding", value="latin-1")},
+        ),
+        (
+            "windows.csv",
+            "text\n“so”\n".encode("cp1252"),
+            "wrong_encoding",
+            {"offset": 5, "line": 2, "byte": "0x93", "remedy": TRY_CP1252},
+        ),
+        (
+            "wide.csv",
+            "text\nso\n".encode("utf-16"),
+            "wrong_encoding",
+            {"offset": 0, "remedy": Message("try_encoding", parameter="encoding", value="utf-16")},
+        ),
+        ("binary.csv", bytes(range(256)) * 20, "binary_file", {"offset": 0}),
+        ("cut.csv.gz", CUT, "damaged_gzip", {}),
+        ("broken.csv.gz", b"\x1f\x8b" + b"?" * 100, "damaged_gzip", {}),
+        ("fields.csv", "text,n\na,1\nb,c,2\n", "too_many_fields", at(3, found=3, expected=2)),
+        ("multi.csv", 'n,text\n1,"a\nb"\n2,c\n3,d,e\n', "too_many_fields", at(5)),
+        ("all-long.csv", "text,n\na,1,x\nb,2,y\n", "too_many_fields", at(2)),
+        ("quote.csv", 'n,text\n1,a\n2,"b\n3,c\n', "unclosed_quote", at(3)),
     ],
 )
-def test_malformed(tmp_path, name, content, words):
+def test_malformed(tmp_path, name, content, code, values):
     path = save(tmp_path, name, content)
-    with pytest.raises(ReadError) as caught:
+    with raises(ReadError, code, path=str(path), **values) as caught:
         read_documents(path)
-    for word in [name, *words]:
-        assert word in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_utf_16_without_its_mark_is_not_read_as_utf_16(tmp_path):
     path = save(tmp_path, "wide.csv", "text\nso\n".encode("utf-16-le"))
-    with pytest.raises(ReadError, match="it is not utf-16"):
+    with raises(ReadError, "undecodable", encoding="utf-16"):
         read_documents(path, encoding="utf-16")
 
 
-def test_a_small_file_of_a_million_rows_is_refused(tmp_path):
-    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 1_000_000))
+def test_a_small_file_of_very_many_rows_is_refused(tmp_path):
+    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 600_000))
     with raises(ReadError, "file_too_large"):
         read_documents(path)
 
@@ -202,27 +223,28 @@ def test_missing_column(tmp_path, option, suffix):
         frame.to_parquet(path)
     else:
         frame.to_json(path, orient="records", lines=True)
-    with raises(ReadError, "no_such_column", value="sort", columns=["key", "text", "kind"]):
+    columns = ["key", "text", "kind"]
+    with raises(ReadError, "no_such_column", column="sort", parameter=option, columns=columns):
         read_documents(path, **{option: "sort"})
 
 
 def test_wrong_separator(tmp_path):
     path = save(tmp_path, "t.csv", as_csv())
-    with pytest.raises(ReadError, match=r"separator ';'.*separator=','"):
+    with raises(ReadError, "wrong_separator", value=";", found=","):
         read_documents(path, separator=";")
 
 
 @pytest.mark.parametrize("separator", ["", "ab", '"', "\n", 3])
 def test_impossible_separator(tmp_path, separator):
     path = save(tmp_path, "t.csv", as_csv())
-    with pytest.raises(InvalidParameterError, match="separator"):
+    with raises(InvalidParameterError, "bad_separator"):
         read_documents(path, separator=separator)
 
 
 @pytest.mark.parametrize("encoding", ["utf-99", "hex", "", None])
 def test_unknown_encoding(tmp_path, encoding):
     path = save(tmp_path, "t.csv", as_csv())
-    with pytest.raises(InvalidParameterError, match="encoding"):
+    with raises(InvalidParameterError, "unknown_encoding"):
         read_documents(path, encoding=encoding)
 
 
@@ -236,13 +258,13 @@ def test_no_rows(tmp_path, suffix):
         frame.to_parquet(path)
     else:
         path.write_text("\n \n")
-    with raises(EmptyCorpusError, "table_without_rows"):
+    with raises(EmptyCorpusError, "no_rows"):
         read_documents(path)
 
 
 @pytest.mark.parametrize("content", [b"PAR1 not really", b"PAR1" + bytes(50) + b"PAR1"])
 def test_broken_parquet(tmp_path, content):
-    with pytest.raises(ReadError, match=r"t\.parquet as Parquet"):
+    with raises(ReadError, "unreadable_parquet"):
         read_documents(save(tmp_path, "t.parquet", content))
 
 
@@ -250,7 +272,7 @@ def test_cut_parquet(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame({"text": ["some words"] * 1000}).to_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ReadError, match=r"t\.parquet as Parquet"):
+    with raises(ReadError, "unreadable_parquet"):
         read_documents(path)
 
 
@@ -259,25 +281,25 @@ def test_parquet_without_text(tmp_path):
     pd.DataFrame({"n": [1, 2], "x": [0.5, 1.5]}).to_parquet(path)
     with raises(ReadError, "no_text_column", columns=["n", "x"]):
         read_documents(path)
-    with pytest.raises(ReadError, match=r"'n' holds int64, not text"):
+    with raises(ReadError, "not_text", column="n", kind="int64"):
         read_documents(path, text_column="n")
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.jsonl", "none.parquet", "none"])
 def test_no_such_file(tmp_path, name):
-    with pytest.raises(ReadError, match="no such file"):
+    with pytest.raises(ReadError):
         read_documents(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "image.png", "data"])
 def test_unknown_form(tmp_path, name):
-    with raises(ReadError, "unknown_format"):
+    with raises(ReadError, "unknown_document_suffix"):
         read_documents(save(tmp_path, name, "text"))
 
 
 @pytest.mark.parametrize("path", [3, None, ["a.csv"]])
 def test_no_path(path):
-    with pytest.raises(InvalidParameterError, match="path"):
+    with pytest.raises(InvalidParameterError):
         read_documents(path)
 
 
@@ -288,7 +310,7 @@ def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
     monkeypatch.setattr("pathlib.Path.open", vanish)
-    with pytest.raises(ReadError, match=r"t\.csv: No such file"):
+    with raises(ReadError, "unreadable_file"):
         read_documents(path)
 
 
@@ -296,7 +318,7 @@ def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
 def test_no_permission(tmp_path):
     path = save(tmp_path, "t.csv", as_csv())
     path.chmod(0)
-    with pytest.raises(ReadError, match="Permission denied"):
+    with raises(ReadError, "unreadable_file"):
         read_documents(path)
 
 
@@ -349,15 +371,8 @@ def test_any_text_survives(tmp_path, form, rows):
     assert documents.ids == [key or str(i) for i, key in enumerate(keys, start=1)]
 
 
-def test_tables_of_very_many_columns_are_refused(tmp_path):
-    path = tmp_path / "wide.csv"
-    path.write_text("," * 100_000)
-    with pytest.raises(ReadError, match=r"more than 5,000 columns.*\.npz"):
-        read_documents(path)
-
-
 def test_a_separator_that_is_no_text_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("id,text\na,the cat\n")
-    with pytest.raises(InvalidParameterError, match="is not one character"):
+    with raises(InvalidParameterError, "bad_separator"):
         read_documents(path, separator="\udcff")

@@ -2,10 +2,10 @@
 
 WORDS: dict[str, str] = {
     # --- files and folders -----------------------------------------------------------------------
-    "unknown_format": (
-        "cannot read {path}: its suffix {suffix!r} is unknown. Give a folder of text files, or a "
-        "file that ends in {suffixes:list}, also compressed (.gz); counts of words end in .npz, "
-        ".mtx or .svm, or are called docword.NAME.txt"
+    "unknown_document_suffix": (
+        "cannot tell the format of {path} from its suffix; expected a folder of text files, a file "
+        "that ends in {suffixes} (or compressed, .gz), or counts of words: .npz, .mtx, .svm or "
+        "docword.NAME.txt"
     ),
     "no_text_file": (
         "the folder {path} has no text file (other files: {left_out:list}); expected files that "
@@ -16,24 +16,26 @@ WORDS: dict[str, str] = {
         "{parameter:{value!r}} names a column, but {path} is a folder of text files; leave it out "
         "(the names of sub-folders are labels)"
     ),
-    "no_such_column": (
-        "{path} has no column {value!r} ({parameter}); its columns are {columns:quoted list}"
-    ),
     "no_text_column": (
         "{path} has no column of text; its columns are {columns:quoted list}. Name one with "
-        "{parameters.text_column}"
+        "{parameter}"
     ),
-    "table_without_rows": "{path} has no rows; expected at least one document",
+    "not_text": (
+        "{path}: column {column!r} holds {kind}, not text; name a column of strings with "
+        "{parameter}"
+    ),
     # --- notes -----------------------------------------------------------------------------------
-    "text_column_guessed": "read the text of {name} from column {column!r}, which has the longest",
-    "rows_without_text": "{n_rows:,} of {n_documents:~row} of {name} {n_rows:?has/have} no text",
-    "rows_without_label": "{n_rows:,} of {n_documents:~row} of {name} {n_rows:?has/have} no label",
-    "files_left_out": (
-        "read {n_documents:~text file} of {name}, left out {n_files:~other file} ({left_out:list})"
+    "guessed_text_column": (
+        "read the text of {source} from column {column!r}, which has the longest strings"
     ),
-    "files_empty": ("{n_rows:,} of {n_documents:~text file} of {name} {n_rows:?is/are} empty"),
+    "rows_without_text": "{n_rows:,} of {n_total:~row} of {source} {n_rows:?has/have} no text",
+    "rows_without_label": "{n_rows:,} of {n_total:~row} of {source} {n_rows:?has/have} no label",
+    "files_left_out": (
+        "read {n_total:~text file} of {source}, left out {n_files:~other file} ({left_out:list})"
+    ),
+    "files_empty": ("{n_rows:,} of {n_total:~text file} of {source} {n_rows:?is/are} empty"),
     "documents_without_words": (
-        "{n_rows:,} of {n_documents:~document} {n_rows:?has/have} none of the words kept and "
+        "{n_rows:,} of {n_total:~document} {n_rows:?has/have} none of the words kept and "
         "{n_rows:?remains an empty document/remain empty documents}"
     ),
     # --- values ----------------------------------------------------------------------------------

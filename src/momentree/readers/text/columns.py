@@ -1,168 +1,85 @@
-"""Which column of a table holds the text, the labels and the ids."""
+"""Documents from a table: which column holds the text, and what is missing in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
 from momentree.exceptions import ReadError
 from momentree.messages import Message
+from momentree.readers.tables import Source, Table
+from momentree.readers.tables.roles import pick
+from momentree.readers.text.objects import Documents
 
-__all__ = ["SAMPLE_ROWS", "Columns", "choose_columns", "listed"]
-
-SAMPLE_ROWS = 1_000
-_TEXT_NAMES = (
-    "text",
-    "texts",
-    "content",
-    "contents",
-    "body",
-    "fulltext",
-    "full_text",
-    "document",
-    "abstract",
-    "article",
-    "description",
-    "message",
-    "review",
-    "comment",
-    "summary",
-)
-_ID_NAME = "id"
+__all__ = ["documents_of"]
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Names of the columns to read.
-
-    Parameters
-    ----------
-    text : str
-        Column of the text.
-    label : str or None
-        Column of the label, if any.
-    id : str or None
-        Column of the id, if any.
-    note : Message or None, default=None
-        How the text column was found if not by its name.
-    """
-
-    text: str
-    label: str | None
-    id: str | None
-    note: Message | None = None
-
-    def used(self) -> list[str]:
-        """List the columns that are read, each once.
-
-        Returns
-        -------
-        list of str
-            The text column first.
-        """
-        names = (self.text, self.label, self.id)
-        return list(dict.fromkeys(name for name in names if name is not None))
-
-
-def choose_columns(
-    path: Path,
-    names: Sequence[str],
-    sample: Mapping[str, Sequence[Any]],
+def documents_of(
+    source: Source,
     *,
     text_column: str | None,
     label_column: str | None,
     id_column: str | None,
-    any_text: bool = False,
-) -> Columns:
-    """Find the columns of a table.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for errors.
-    names : sequence of str
-        All columns.
-    sample : mapping from name to sequence
-        The first values of each column.
-    text_column, label_column, id_column : str or None
-        What the caller asked for. Without a text column the first of the usual names is taken
-        ("text", "content", "body", "abstract", ...), else the column with the longest strings;
-        without an id column the one called "id", if there is one.
-    any_text : bool, default=False
-        Whether there are no rows to tell text by, so that any column will do.
-
-    Returns
-    -------
-    Columns
-        The names.
+) -> Documents:
+    """Read the documents of a table; see :func:`read_documents` for the columns.
 
     Raises
     ------
     ReadError
         If a column that was asked for is not there, or none holds text.
     """
-    for argument, name in (("text", text_column), ("label", label_column), ("id", id_column)):
-        if name is not None and name not in names:
-            raise ReadError(
-                "no_such_column",
-                path=str(path),
-                parameter=f"{argument}_column",
-                value=name,
-                columns=[str(name)[:60] for name in names],
-            )
-    note = None
+    asked = {"text_column": text_column, "label_column": label_column, "id_column": id_column}
+    head = source.head
+    _require(head, asked)
+    notes = []
     if text_column is None:
-        by_name = {name.strip().lower(): name for name in reversed(names)}
-        usual = [by_name[name] for name in _TEXT_NAMES if name in by_name]
-        if usual:
-            text_column = usual[0]
-        else:
-            text_column = _longest(path, names, sample, {label_column, id_column}, any_text)
-            note = Message("text_column_guessed", column=text_column, name=path.name)
+        text_column = pick("text", head.names)
+        if text_column is None:
+            text_column = _longest(head, {label_column, id_column})
+            notes.append(Message("guessed_text_column", column=text_column, source=head.path.name))
     if id_column is None:
-        id_column = next((n for n in names if n.lower() == _ID_NAME and n != text_column), None)
-    return Columns(text_column, label_column, id_column, note)
-
-
-def listed(names: Sequence[str], most: int = 20) -> str:
-    """Return names for an error message, not more than a person reads.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of columns.
-    most : int, default=20
-        How many are shown.
-
-    Returns
-    -------
-    str
-        Quoted names with commas between them.
-    """
-    shown = ", ".join(repr(str(name)[:60]) for name in names[:most])
-    more = len(names) - most
-    return f"{shown} and {more:,} more" if more > 0 else shown or "none"
-
-
-def _longest(
-    path: Path,
-    names: Sequence[str],
-    sample: Mapping[str, Sequence[Any]],
-    taken: set[str | None],
-    any_text: bool,
-) -> str:
-    lengths = {
-        name: sum(len(value) for value in sample[name] if isinstance(value, str))
-        for name in names
-        if name not in taken
-    }
-    best = max(lengths, key=lambda name: lengths[name], default=None)
-    if best is not None and any_text:
-        return best
-    if best is None or not lengths[best]:
+        named = (name for name in head.names if name.lower() == "id" and name != text_column)
+        id_column = next(named, None)
+    used = [name for name in (text_column, label_column, id_column) if name is not None]
+    table = source.read(list(dict.fromkeys(used)))
+    _require(table, asked)
+    if text_column in table.kinds:
         raise ReadError(
-            "no_text_column", path=str(path), columns=[str(name)[:60] for name in names]
+            "not_text",
+            path=str(table.path),
+            column=text_column,
+            kind=table.kinds[text_column],
+            parameter="text_column",
         )
-    return best
+    n = table.n_rows
+    texts = table.columns[text_column]
+    labels = None if label_column is None else table.columns[label_column]
+    given = table.columns[id_column] if id_column is not None else [""] * n
+    missing = {
+        "rows_without_text": sum(not text or text.isspace() for text in texts),
+        "rows_without_label": 0 if labels is None else labels.count(""),
+    }
+    notes += [
+        Message(code, n_rows=n_missing, n_total=n, source=table.path.name)
+        for code, n_missing in missing.items()
+        if n_missing
+    ]
+    ids = [name or str(i) for i, name in enumerate(given, start=1)]
+    return Documents(texts, ids, labels, table.path.name, notes)
+
+
+def _require(table: Table, asked: dict[str, str | None]) -> None:
+    for parameter, name in asked.items():
+        if name is not None:
+            table.require(name, parameter)
+
+
+def _longest(head: Table, taken: set[str | None]) -> str:
+    """Return the column of text that has most characters."""
+    free = [name for name in head.names if name not in taken and name not in head.kinds]
+    names = [name for name in free if any(head.columns[name])]
+    if not names:
+        raise ReadError(
+            "no_text_column",
+            path=str(head.path),
+            columns=head.listed(),
+            parameter="text_column",
+        )
+    return max(names, key=lambda name: sum(map(len, head.columns[name])))

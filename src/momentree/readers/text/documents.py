@@ -5,17 +5,15 @@ from __future__ import annotations
 from os import PathLike
 
 from momentree.exceptions import InvalidParameterError, ReadError
+from momentree.readers.tables import JSON_LINES, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.files import check_encoding, check_exists, suffix
-from momentree.readers.tables.json_lines import read_json_lines
-from momentree.readers.tables.table import read_csv, read_parquet
+from momentree.readers.text.columns import documents_of
 from momentree.readers.text.folder import read_folder
 from momentree.readers.text.objects import Documents
 
 __all__ = ["read_documents"]
 
-CSV_SUFFIXES = (".csv", ".tsv", ".tab")
-JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-PARQUET_SUFFIXES = (".parquet", ".pq")
+SUFFIXES = (*SEPARATED, *JSON_LINES, *PARQUET)
 
 
 def read_documents(
@@ -93,15 +91,7 @@ def read_documents(
                 )
         return read_folder(found, encoding=encoding)
     end = suffix(found)
-    if end in CSV_SUFFIXES:
-        return read_csv(found, encoding=encoding, separator=separator, **columns)
-    if end in JSON_SUFFIXES:
-        return read_json_lines(found, encoding=encoding, **columns)
-    if end in PARQUET_SUFFIXES:
-        return read_parquet(found, **columns)
-    raise ReadError(
-        "unknown_format",
-        path=str(found),
-        suffix=end,
-        suffixes=[*CSV_SUFFIXES, *JSON_SUFFIXES, *PARQUET_SUFFIXES],
-    )
+    if end not in SUFFIXES:
+        raise ReadError("unknown_document_suffix", path=str(found), suffixes=", ".join(SUFFIXES))
+    source = open_table(found, suffixes=SUFFIXES, encoding=encoding, separator=separator)
+    return documents_of(source, **columns)

@@ -53,14 +53,14 @@ def read_folder(path: Path, *, encoding: str) -> Documents:
         notes.append(
             Message(
                 "files_left_out",
-                name=name,
-                n_documents=len(found),
+                source=name,
+                n_total=len(found),
                 n_files=others.total(),
                 left_out=left_out,
             )
         )
     if n_blank := sum(not text.strip() for text in texts):
-        notes.append(Message("files_empty", n_rows=n_blank, n_documents=len(texts), name=name))
+        notes.append(Message("files_empty", n_rows=n_blank, n_total=len(texts), source=name))
     return Documents(texts, found, tops if any(tops) else None, name, notes)
 
 
