@@ -7,8 +7,7 @@ from momentree.readers.counts import (
     holds_counts,
     read_counts,
 )
-from momentree.readers.objects import Records
-from momentree.readers.records import RecordCoder, read_records, roll_up
+from momentree.readers.records import RecordCoder, Records, read_records, roll_up
 from momentree.readers.text import (
     LANGUAGES,
     TOKEN_PATTERN,

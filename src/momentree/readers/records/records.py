@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from momentree._validation import check_whole
 from momentree.exceptions import InvalidParameterError
-from momentree.readers.objects import Records
+from momentree.readers.records.objects import Records
 from momentree.readers.records._cells import Found, codes_in_cells, yes_or_no
 from momentree.readers.records._columns import known_codes, names_of, same_columns
 from momentree.readers.records._forms import Layout, as_names, find_layout, outcomes_among, without

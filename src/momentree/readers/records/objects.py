@@ -1,10 +1,10 @@
-"""What the readers of records return."""
+"""What the reader of records returns: coded records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from momentree.messages import Message
 from momentree.readers._lengths import check_lengths
-
-if TYPE_CHECKING:
-    from momentree.readers.records.coder import RecordCoder
+from momentree.readers.records.coder import RecordCoder
 
 __all__ = ["Records"]
 
