@@ -203,7 +203,7 @@ def test_more_stop_words(tmp_path):
 def test_parameters_out_of_range(parameter, value, code):
     corpus = Corpus(sp.csr_array([[1]]), np.array(["word"]), ["1"])
     option = {parameter: value}
-    with raises(InvalidParameterError, code, parameter=parameter, value=value):
+    with raises(InvalidParameterError, code, parameter=parameter):
         vectorize(["words"], **option)
     with raises(InvalidParameterError, code, parameter=parameter):
         TextVectorizer(**option)

@@ -32,7 +32,7 @@ WORDS: dict[str, str] = {
     "count_out_of_range": "the count {value} is negative, not finite or too large",
     "index_out_of_range": "{index} {value} is outside the range of the header, 1 to {highest}",
     "counts_missing": (
-        "the header announces {needed:~count}, but {n_entries:,} follow; the file is cut off, or "
+        "the header announces {needed:~count}, and the file has {n_entries:,}; it is cut off, or "
         "its header is wrong"
     ),
     # --- bag of words, Matrix Market, SVMlight ---------------------------------------------------
@@ -66,7 +66,7 @@ WORDS: dict[str, str] = {
     # --- words, labels, ids ----------------------------------------------------------------------
     "no_vocabulary": (
         "{path} has {n_columns:~column}, and no file names their words; put vocab.txt with one "
-        "word a line beside it, or give {parameters.vocabulary}"
+        "word a line beside it, or name a file of words with {parameters.vocabulary}"
     ),
     "wrong_number_of_words": (
         "{source} has {n_words:~word}, but the counts have {n_columns:~column}; give one word per "

@@ -46,8 +46,8 @@ WORDS: dict[str, str] = {
         "text {place} is of type {type}; expected a string: remove it, or replace it by ''"
     ),
     "not_words": (
-        "{parameter:{value!r}}; expected a list of strings, or a pathlib.Path of a file with one "
-        "word a line"
+        "{parameter} holds {value!r}; expected a list of strings, or a pathlib.Path of a file with "
+        "one word a line"
     ),
     "not_a_document_frequency": (
         "{parameter:{value!r}}; expected a number of documents (5) or a fraction of them (0.05)"
@@ -57,7 +57,9 @@ WORDS: dict[str, str] = {
         "all words"
     ),
     "vectorizer_has_not_learned": "the vectorizer has no vocabulary yet; call learn first",
-    "unknown_settings": ("a vectorizer has no settings {names:quoted and}; expected {known:list}"),
+    "unknown_settings": (
+        "unknown settings of a vectorizer: {names:quoted list}; expected {known:list}"
+    ),
     "bad_settings": "the settings of the vectorizer are damaged: {problem}",
     # --- no word is kept -------------------------------------------------------------------------
     "no_word_in_texts": (

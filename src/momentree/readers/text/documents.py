@@ -7,8 +7,8 @@ from os import PathLike
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.readers.tables import JSON_LINES, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.files import check_encoding, check_exists, suffix
-from momentree.readers.text.columns import documents_of
-from momentree.readers.text.folder import read_folder
+from momentree.readers.text._columns import documents_of
+from momentree.readers.text._folder import read_folder
 from momentree.readers.text.objects import Documents
 
 __all__ = ["read_documents"]

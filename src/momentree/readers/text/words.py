@@ -32,6 +32,9 @@ LANGUAGES = (
     *("gl", "hr", "hu", "hy", "it", "la", "lt", "lv", "nl", "no", "pl", "pt", "ro", "ru", "sk"),
     *("sl", "sv", "tr", "uk"),
 )
+LONGEST_SHOWN = 80
+"""Characters of a pattern in a message."""
+
 _ALSO_CALLED = {"nb": "no", "nn": "no"}
 # Invisible characters inside words: soft hyphen, zero-width space and joiners, byte order mark,
 # and the combining dot that remains when the Turkish capital I is put in lower case.
@@ -105,9 +108,10 @@ def read_words(parameter: str, words: Iterable[str] | PathLike[str] | None) -> t
     if isinstance(words, PathLike):
         with open_text(Path(words), "utf-8") as file:
             return tuple(line.strip() for line in file if line.strip())
-    found = tuple(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
-    if found is None or not all(isinstance(word, str) for word in found):
-        raise InvalidParameterError("not_words", parameter=parameter, value=words)
+    found = (words,) if isinstance(words, str) or not isinstance(words, Iterable) else tuple(words)
+    for word in found:
+        if word is words or not isinstance(word, str):
+            raise InvalidParameterError("not_words", parameter=parameter, value=word)
     return found
 
 
@@ -117,27 +121,19 @@ def tokenizer(token_pattern: str, *, lowercase: bool) -> Callable[[str], list[st
     Letters followed by combining accents are read as one letter (Unicode form NFC); invisible
     characters inside words are left out.
     """
+    shown = {"parameter": "token_pattern", "value": token_pattern}
+    if isinstance(token_pattern, str) and len(token_pattern) > LONGEST_SHOWN:
+        shown["value"] = f"{token_pattern[:LONGEST_SHOWN]}..."
     try:
         pattern = re.compile(token_pattern)
         fault = find_fault(token_pattern)
     except (re.error, TypeError, OverflowError, RecursionError) as error:
-        raise InvalidParameterError(
-            "not_a_regular_expression",
-            parameter="token_pattern",
-            value=token_pattern,
-            error=str(error),
-        ) from error
+        problem = str(error)
+        raise InvalidParameterError("not_a_regular_expression", **shown, error=problem) from error
     if pattern.groups > 1:
-        raise InvalidParameterError(
-            "too_many_groups",
-            parameter="token_pattern",
-            value=token_pattern,
-            n_groups=pattern.groups,
-        )
+        raise InvalidParameterError("too_many_groups", **shown, n_groups=pattern.groups)
     if fault is not None:
-        raise InvalidParameterError(
-            "slow_pattern", parameter="token_pattern", value=token_pattern, fault=fault
-        )
+        raise InvalidParameterError("slow_pattern", **shown, fault=fault)
 
     def tokenize(text: str) -> list[str]:
         if lowercase:

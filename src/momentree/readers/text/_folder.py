@@ -40,7 +40,10 @@ def read_folder(path: Path, *, encoding: str) -> Documents:
     left_out = [f"{n:,} {kind}" for kind, n in sorted(others.items())]
     if not found:
         raise ReadError(
-            "no_text_file", path=str(path), left_out=left_out, suffixes=list(TEXT_SUFFIXES)
+            "no_text_file",
+            path=str(path),
+            left_out=left_out or ["none"],
+            suffixes=list(TEXT_SUFFIXES),
         )
     texts = []
     for name in found:
