@@ -1,4 +1,4 @@
-"""One entry reads every input, by one rule for words."""
+"""One entry for texts and counts, with one rule for words."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_counts_are_read_and_filtered(tmp_path, name, words):
 
 
 def test_texts_and_their_counts_give_the_same_corpus(texts, tmp_path):
-    """The same words are chosen, whichever form a corpus comes in."""
+    """Texts and their counts yield the same words."""
     everything = vectorize(read_documents(texts), language=None, min_df=1, max_df=1.0)
     sp.save_npz(tmp_path / "X.npz", everything.X)
     (tmp_path / "vocab.txt").write_text("\n".join(everything.vocabulary), encoding="utf-8")
@@ -117,7 +117,7 @@ def test_a_file_of_more_stop_words(texts, tmp_path):
 
 
 def test_words_of_counts_may_have_any_form(tmp_path):
-    """Codes of diseases and the like are words too, unless a pattern is asked for."""
+    """Codes of diseases are words too, unless a pattern is given."""
     path = write(
         tmp_path, "docword.txt", b"2\n3\n4\n1 1 1\n1 2 1\n2 2 1\n2 3 1\n", ["4", "V1", "x2"]
     )

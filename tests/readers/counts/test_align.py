@@ -35,11 +35,11 @@ def test_aligned_columns_are_those_of_the_words(X, wanted):
     assert aligned.X.has_canonical_format
     assert aligned.vocabulary.tolist() == wanted
     assert aligned.ids == corpus.ids
-    np.testing.assert_array_equal(corpus.X.toarray(), X)  # the one given stays as it is
+    np.testing.assert_array_equal(corpus.X.toarray(), X)  # the input is not modified
 
 
-def test_words_may_hold_what_no_file_can():
-    """A lone surrogate comes out of JSON, and has no bytes in UTF-8."""
+def test_words_may_be_invalid_unicode():
+    """JSON can hold a lone surrogate, which UTF-8 cannot encode."""
     words = ["\ud800", "b"]
     assert align_columns(corpus_of(np.ones((2, 2)), words), words[::-1]).vocabulary.tolist() == [
         "b",

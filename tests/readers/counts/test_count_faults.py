@@ -1,4 +1,4 @@
-"""Faulty files of counts: each is refused with its place and what to do."""
+"""Faulty files of counts: each is refused with the place of the fault."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .count_files import BAG, BANNER, COUNTS, FORMS, WORDS, save_npz, write
 
 
 def check_fault(path, line, problem, **values):
-    """The file is refused, with the line at fault and the problem there."""
+    """Check that a file is refused, with the faulty line and the problem there."""
     with raises(ReadError, "counts_line", path=str(path), line=line) as caught:
         read_counts(path)
     assert "\n" not in str(caught.value)
@@ -228,7 +228,7 @@ def test_faults_of_npz(tmp_path, content):
         read_counts(path)
 
 
-def test_values_of_npz_that_are_no_counts(tmp_path):
+def test_npz_of_other_values_than_counts(tmp_path):
     for data, kind in (([1j, 2], "complex128"), (["a", "b"], "<U1")):
         path = write(tmp_path, "X.npz", npz(**{**CSR, "data": data}))
         with raises(InvalidDataError, "counts_not_numeric", path=str(path), type=kind):
@@ -241,7 +241,7 @@ def test_values_of_npz_that_are_no_counts(tmp_path):
 
 
 def test_ends_of_rows_that_end_early_are_refused(tmp_path):
-    """SciPy's own check looks at no index where the last end is zero."""
+    """SciPy's own check ignores the indices if the last row pointer is zero."""
     ends = np.arange(7) * 40
     ends[-1] = 0
     arrays = {"shape": (6, 15), "indptr": ends, "indices": np.arange(8), "data": np.ones(8)}
@@ -251,7 +251,7 @@ def test_ends_of_rows_that_end_early_are_refused(tmp_path):
 
 
 def with_header(header: str) -> bytes:
-    """An .npz whose array of values has another header."""
+    """Return an .npz file whose array of values has another header."""
     whole = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(npz(**CSR))) as old, zipfile.ZipFile(whole, "w") as new:
         for name in old.namelist():
@@ -312,7 +312,7 @@ def test_small_files_of_much_content_are_refused(tmp_path, monkeypatch):
 
 
 class Trap:
-    """Says so when it is unpickled."""
+    """Fails the test when it is unpickled."""
 
     def __reduce__(self):
         return (pytest.fail, ("an object was unpickled",))
@@ -377,7 +377,7 @@ def test_a_file_of_something_else(tmp_path):
 
 @pytest.mark.parametrize("name", FORMS)
 def test_random_damage_is_refused_or_harmless(tmp_path, name):
-    """Whatever happens to the bytes of a file, the answer is counts or an error of the library."""
+    """Whatever happens to the bytes of a file, reading gives counts or an error of the package."""
     FORMS[name](tmp_path / name, COUNTS)
     whole = (tmp_path / name).read_bytes()
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Files of counts: every form there and back, with words, labels and ids beside it."""
+"""Files of counts: round trips of every format, with words, labels and ids beside it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .count_files import (
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_there_and_back(tmp_path, name):
+def test_round_trip(tmp_path, name):
     FORMS[name](tmp_path / name, COUNTS)
     corpus = read_counts(tmp_path / name, vocabulary=WORDS)
     assert corpus.X.format == "csr"
@@ -46,13 +46,13 @@ def test_there_and_back(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", [n for n in FORMS if not n.endswith("npz")])
-def test_packed_there_and_back(tmp_path, name):
+def test_compressed_round_trip(tmp_path, name):
     FORMS[name](tmp_path / name, COUNTS)
     packed = tmp_path / f"{name}.gz"
     packed.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
     corpus = read_counts(packed, vocabulary=WORDS)
     np.testing.assert_array_equal(corpus.X.toarray(), COUNTS)
-    # The first bytes tell whether a file is packed, whatever it is called.
+    # The first bytes show whether a file is compressed, whatever its name.
     (tmp_path / name).write_bytes(packed.read_bytes())
     corpus = read_counts(tmp_path / name, vocabulary=WORDS)
     np.testing.assert_array_equal(corpus.X.toarray(), COUNTS)
@@ -65,7 +65,7 @@ def test_packed_there_and_back(tmp_path, name):
     X=hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.integers(0, 9)),
     name=st.sampled_from(sorted(FORMS)),
 )
-def test_any_counts_there_and_back(tmp_path, X, name):
+def test_round_trip_of_any_counts(tmp_path, X, name):
     words = [f"w{j}" for j in range(X.shape[1])]
     # SVMlight loses trailing columns of zeros, and whether the first index is 0 or 1.
     X[0, [0, -1]] = 1
@@ -86,7 +86,7 @@ def test_npz_of_any_sparse_form(tmp_path, form, kind):
     "dtype", ["bool", "int8", "uint8", "uint16", "int64", "uint64", "float32", "f8", "longdouble"]
 )
 def test_npz_of_any_type_of_number(tmp_path, dtype):
-    """Columns of one word are added without overflow: 127 + 127 is no int8."""
+    """Columns of one word are added without overflow: 127 + 127 exceeds int8."""
     X = np.array([[1, 127], [0, 127]]).astype(dtype)
     data = sp.csr_array(X.astype("f8")).astype(dtype)
     np.savez(
@@ -113,7 +113,7 @@ def test_counts_may_be_fractions(tmp_path):
 @pytest.mark.parametrize("X", [COUNTS, COUNTS / 3, np.array([[1, 2, 0], [2, 0, 3], [0, 3, 4]])])
 @pytest.mark.parametrize("form", [np.asarray, sp.coo_array])
 def test_matrix_market_as_scipy_writes_it(tmp_path, X, form):
-    """Dense or sparse, general or, where it happens to be, symmetric."""
+    """Dense or sparse, general or symmetric."""
     scipy.io.mmwrite(tmp_path / "x.mtx", form(X), comment="a comment\nof two lines", precision=17)
     corpus = read_counts(tmp_path / "x.mtx", vocabulary=[f"w{j}" for j in range(X.shape[1])])
     np.testing.assert_allclose(corpus.X.toarray(), X, rtol=1e-15, atol=0)
@@ -241,7 +241,7 @@ def test_labels_and_ids_are_found_beside(tmp_path):
     assert corpus.ids == ["One", "Two", "Three"]
 
 
-def test_labels_that_do_not_fit_are_left_out_or_refused(tmp_path):
+def test_labels_of_the_wrong_length_are_ignored_or_refused(tmp_path):
     path = write(tmp_path, "docword.txt", BAG)
     labels = tmp_path / "labels.txt"
     labels.write_text("x\ny\n")
@@ -270,7 +270,7 @@ def test_a_folder_with_one_matrix(tmp_path):
     with raises(ReadError, "no_matrix_in_folder"):
         read_counts(tmp_path)
     save_npz(tmp_path / "X.npz", COUNTS)
-    assert not holds_counts(tmp_path)  # no vocabulary: it is not meant as a corpus
+    assert not holds_counts(tmp_path)  # without a vocabulary it is not a corpus
     write(tmp_path, "README.txt", "about the matrix")
     assert holds_counts(tmp_path)
     np.testing.assert_array_equal(read_counts(tmp_path).X.toarray(), COUNTS)

@@ -1,4 +1,4 @@
-"""JSON Lines: round trips, what is mended, what is refused and where."""
+"""JSON Lines: round trips, repairs, and faults with their place."""
 
 from __future__ import annotations
 

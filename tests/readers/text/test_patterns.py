@@ -1,4 +1,4 @@
-"""Patterns of words that can take for ever are refused, whoever gives them."""
+"""Patterns of words that can run without bound are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of text: what is written is read again, and what is wrong is named."""
+"""Tables of text: round trips, guesses, and faults with their place."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_csv(tmp_path, separator, end):
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "T.TSV.GZ", "named-plain.csv"])
 def test_packed(tmp_path, name):
-    """Packed files are known by their content."""
+    """Compressed files are recognised by their content."""
     path = save(tmp_path, name, gzip.compress(as_csv("\t").encode()))
     check(read_documents(path, label_column="kind", id_column="key"))
 
@@ -341,8 +341,8 @@ def test_a_record_cut_by_the_end_of_the_sample_does_not_count():
     assert find_separator("a;b\n1;x,y\n" * 3 + '2;"a,', cut=True) == ";"
 
 
-# Text without carriage returns, which the rules of CSV do not keep apart from line ends, and
-# without NUL, which no table of text holds.
+# Text without carriage returns, which the rules of CSV do not distinguish from line endings, and
+# without NUL, which no text file contains.
 TEXTS = st.text(
     st.characters(exclude_characters="\0\r\x1f", exclude_categories=("Cs",)), max_size=30
 )

@@ -42,7 +42,7 @@ def words_of(text, **options):
 
 
 def slow_counts(texts, language, min_df, max_df, max_features):
-    """Count by the definition, with nothing shared with the library but the list of stop words."""
+    """Count by the definition; only the list of stop words comes from the package."""
     unwanted = stop_words(language) if language else set()
     bags = [
         Counter(w for w in re.findall(r"[^\W\d_]{2,}", text.lower()) if w not in unwanted)
@@ -91,11 +91,11 @@ def test_against_the_definition(texts, language, min_df, max_df, max_features):
     corpus = vectorize(texts, **options)
     assert corpus.vocabulary.tolist() == kept
     assert corpus.X.toarray().tolist() == counts
-    # The rule for counts, on the counts of all words, keeps the same.
+    # The rule for counts, applied to the counts of all words, keeps the same.
     again = filter_vocabulary(vectorize(texts, **ALL), **options)
     assert again.vocabulary.tolist() == kept
     assert again.X.toarray().tolist() == counts
-    # New texts are counted as the old ones were.
+    # New texts are counted in the same way.
     assert corpus.vectorizer.transform(texts).toarray().tolist() == counts
 
 
@@ -144,7 +144,7 @@ def test_token_pattern():
 
 
 def test_stop_words_of_each_language():
-    """No warning, and the forms that texts hold are those that are left out."""
+    """There is no warning, and stop words are cut as they are in texts."""
     for language in LANGUAGES:
         words = sorted(stop_words(language))
         assert len(words) > 20
