@@ -54,8 +54,8 @@ WORDS: dict[str, str] = {
         "{parameter:{found!r}}, or leave it out"
     ),
     "too_many_fields": (
-        "{path}, {origin}, has {found:~field} where the first line has {expected:,}: put fields that "
-        "contain {separator!r} in double quotes, or pass another {parameter}"
+        "{path}, {origin}, has {found:~field} where the first line has {expected:,}: put fields "
+        "that contain {separator!r} in double quotes, or pass another {parameter}"
     ),
     "unclosed_quote": (
         "{path}, {origin}, opens a double quote that is never closed; close it, or write "
