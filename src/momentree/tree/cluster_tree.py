@@ -239,7 +239,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         self._check_parameters()
         X, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        check_something(X, weight, rows="records")
+        check_something(X, weight)
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
             space = FeatureMap.of(X, missing, weight, self.data, scaled=self.scaling is not None)
             rows, at = in_canonical_order(space.rows(X, missing), weight)

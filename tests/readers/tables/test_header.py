@@ -7,7 +7,6 @@ import pytest
 
 from momentree.datasets import read_records
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
-
 from momentree.messages import Message
 from tests.raising import raises
 from tests.readers.records.record_files import ALL, as_sets, at, written

@@ -13,7 +13,6 @@ from momentree.datasets import read_records
 from momentree.exceptions import InvalidDataError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables._spreadsheets import read_sheet
-
 from tests.raising import raises
 from tests.readers.records.record_files import ALL, as_sets
 

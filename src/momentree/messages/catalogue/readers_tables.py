@@ -81,6 +81,11 @@ WORDS: dict[str, str] = {
     "no_such_sheet": "{path} has no sheet {sheet!r}; its sheets are {sheets:quoted list}",
     "empty_sheet": "cannot read {path}: sheet {sheet!r} is empty{sheets}",
     "short_sheet": "cannot read {path}: sheet {sheet!r} has no more than {n_skipped:~row}",
+    "sheet_too_large": (
+        "cannot read {path}: sheet {sheet!r} reaches to row {row:,} and column {column:,} and "
+        "would take {megabytes:,.0f} MB of memory, and a file of {size:~byte} may take "
+        "{most:,.0f} MB; delete what lies far from the table, or save the table as CSV"
+    ),
     "first_sheet": "read sheet {sheet!r}, the first of {n_sheets}",
     "other_sheets": "; its sheets are {sheets:quoted list}, and {parameter:{second!r}} reads the "
     "second",

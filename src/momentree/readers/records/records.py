@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from momentree._validation import check_whole
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
-from momentree.readers.objects import Records
 from momentree.readers.records._binary_cells import read_binary_cells
 from momentree.readers.records._choice import choose_codes, group_codes
 from momentree.readers.records._code_cells import Entries, read_code_cells
@@ -27,6 +26,7 @@ from momentree.readers.records._matrix import Rows, count_codes, join_rows, matr
 from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.records.coder import EMPTY, Empty, RecordCoder
 from momentree.readers.records.codes import SYSTEMS
+from momentree.readers.records.objects import Records
 from momentree.readers.tables import Table, open_table
 from momentree.readers.tables.files import check_exists
 from momentree.readers.tables.roles import fits

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from momentree._limits import BYTES_OF_A_ROW, check_unfolded
+from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.files import open_text
@@ -54,7 +54,7 @@ def open_json_lines(path: Path, *, encoding: str) -> Source:
         with open_text(path, encoding) as file:
             for _, one in _objects(path, file):
                 if n_rows % _CHECK_EVERY == 0:
-                    check_unfolded(path, n_rows * BYTES_OF_A_ROW, "its rows")
+                    check_memory(path, n_rows * BYTES_PER_ROW)
                 seen.update(one)
                 n_rows += 1
                 for name, column in cells.items():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._limits import BYTES_OF_A_ROW, check_unfolded
+from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written, check_names
@@ -57,7 +57,7 @@ def _table(
     for batch in file.iter_batches(most or _ROWS_AT_ONCE, columns=list(stored.values())):
         batch.validate(full=True)
         n_bytes += sum(map(_unfolded, batch.columns))
-        check_unfolded(path, n_bytes)
+        check_memory(path, n_bytes)
         n_rows += batch.num_rows
         for name in stored:
             array = batch.column(stored[name])
@@ -120,7 +120,7 @@ def _opened(path: Path) -> Iterator[Any]:
             with pq.ParquetFile(raw) as file:
                 columns = [file.schema.column(j) for j in range(len(file.schema))]
                 texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY"]
-                check_unfolded(path, _claimed(file))
+                check_memory(path, _claimed(file))
             raw.seek(0)
             with pq.ParquetFile(raw, read_dictionary=texts) as file:
                 yield file
@@ -135,7 +135,7 @@ def _claimed(file: Any) -> int:
     """Return the bytes that a file says it takes."""
     metadata = file.metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    n = metadata.num_rows * (BYTES_OF_A_ROW + len(file.schema))
+    n = metadata.num_rows * (BYTES_PER_ROW + len(file.schema))
     for j in range(len(file.schema)):
         if file.schema.column(j).max_repetition_level:  # a list holds more cells than rows
             # The description of a damaged column ends the process, unless it is read first.

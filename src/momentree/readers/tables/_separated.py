@@ -16,7 +16,7 @@ from typing import TextIO
 
 import pandas as pd
 
-from momentree._limits import BYTES_OF_A_ROW, check_unfolded
+from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables._header import HEADER_ROWS, check_header
@@ -137,7 +137,7 @@ class _Separated:
             for frame in frames:
                 rows = frame.iloc[int(n_rows < 0) :]
                 n_rows += len(frame)
-                check_unfolded(self.path, n_rows * BYTES_OF_A_ROW, "its rows")
+                check_memory(self.path, n_rows * BYTES_PER_ROW)
                 if rows[width - 1].isna().any():
                     rows = rows.fillna("")
                 for column, j in zip(cells, kept, strict=True):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from momentree._arrays import DAMAGE
-from momentree._limits import check_unfolded, limit_of
+from momentree._limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables import _sheet_process
@@ -21,8 +21,6 @@ from momentree.readers.tables._header import HEADER_ROWS, check_header
 from momentree.readers.tables.table import Source, Table, as_written, check_names, other_sheets
 
 __all__ = ["open_spreadsheet", "read_sheet"]
-
-_REMEDY = "delete what lies far from the table, or save the table as CSV"
 
 
 class Sheet(NamedTuple):
@@ -94,7 +92,7 @@ def read_sheet(path: Path, name: str | None) -> Sheet:
         As :func:`open_spreadsheet`.
     """
     try:
-        check_unfolded(path, _unpacked(path))
+        check_memory(path, _unpacked(path))
         lines = _run(path, name)
     except OSError as error:
         details = error.strerror or str(error)
@@ -111,8 +109,8 @@ def read_sheet(path: Path, name: str | None) -> Sheet:
         raise ReadError("no_such_sheet", path=str(path), sheet=name, sheets=names)
     if head["end"] is not None:
         row, column = (number + 1 for number in head["end"])
-        where = f"sheet {found!r}, which reaches to row {row:,} and column {column:,},"
-        check_unfolded(path, head["takes"], where, _REMEDY)
+        place = {"sheet": found, "row": row, "column": column}
+        check_memory(path, head["takes"], "sheet_too_large", **place)
     records = [json.loads(line) for line in lines[1:]]
     return Sheet(names, found, [n for n, _ in records], [cells for _, cells in records])
 
@@ -133,7 +131,7 @@ def _run(path: Path, name: str | None) -> list[bytes]:
     program = [sys.executable, "-I", "-S", _sheet_process.__file__]
     with path.open("rb") as file:
         done = subprocess.run(  # noqa: S603 - it runs this Python with a file of this package
-            [*program, folder, json.dumps(name), str(limit_of(path))],
+            [*program, folder, json.dumps(name), str(memory_limit(path))],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

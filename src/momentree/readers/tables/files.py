@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 from momentree._files import check_readable
-from momentree._limits import Bounded
+from momentree._limits import BoundedReader
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 
@@ -81,7 +81,9 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             raw.seek(0)
             if start == _GZIP:
                 with gzip.GzipFile(fileobj=raw) as file:
-                    yield cast(BinaryIO, io.BufferedReader(Bounded(cast(BinaryIO, file), path)))
+                    yield cast(
+                        BinaryIO, io.BufferedReader(BoundedReader(cast(BinaryIO, file), path))
+                    )
             else:
                 yield raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers.objects import Documents
 from momentree.readers.tables import Source, Table
 from momentree.readers.tables.roles import pick
+from momentree.readers.text.objects import Documents
 
 __all__ = ["documents_of"]
 
@@ -62,7 +62,7 @@ def documents_of(
         if n_missing
     ]
     ids = [name or str(i) for i, name in enumerate(given, start=1)]
-    return Documents(texts, ids, labels, table.path.name, tuple(notes))
+    return Documents(texts, ids, labels, table.path.name, notes)
 
 
 def _require(table: Table, asked: dict[str, str | None]) -> None:

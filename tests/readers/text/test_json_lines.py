@@ -1,4 +1,4 @@
-"""JSON Lines: round trips, what is mended, what is refused and where."""
+"""JSON Lines: round trips, repairs, and faults with their place."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_json_lines(tmp_path, name, ascii_only, end):
     assert documents.ids == ["7", "b", "3"]
     assert documents.labels == ["prose", "verse; song", ""]
     assert documents.name == name
-    assert len(documents.skipped) == 2  # no text, no label
+    assert len(documents.notes) == 2  # no text, no label
 
 
 @pytest.mark.parametrize("indent", [None, 1])
@@ -119,4 +119,4 @@ def test_real_corpora(shared_data):
     documents = read_documents(shared_data / "bbc_news" / "docs.jsonl.gz", label_column="label")
     assert len(documents) == 2225
     assert len(documents.target_names) == 5
-    assert list(documents.skipped) == []
+    assert list(documents.notes) == []

@@ -1,4 +1,4 @@
-"""Tables of text: what is written is read again, and what is wrong is named."""
+"""Tables of text: round trips, guesses, and faults with their place."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def check(documents):
     assert documents.texts == texts
     assert documents.ids == ids
     assert documents.labels == labels
-    assert list(documents.skipped) == []
+    assert list(documents.notes) == []
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -70,7 +70,7 @@ def test_csv(tmp_path, separator, end):
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "T.TSV.GZ", "named-plain.csv"])
 def test_packed(tmp_path, name):
-    """Packed files are known by their content."""
+    """Compressed files are recognised by their content."""
     path = save(tmp_path, name, gzip.compress(as_csv("\t").encode()))
     check(read_documents(path, label_column="kind", id_column="key"))
 
@@ -102,10 +102,10 @@ def test_parquet_missing_values(tmp_path):
     assert documents.texts == ["a long text", "", "b"]
     assert documents.labels == ["1", "", "2"]
     assert documents.ids == ["1", "2", "3"]
-    assert [(note.code, note.values.get("n_rows")) for note in documents.skipped] == [
-        ("guessed_text_column", None),
-        ("rows_without_text", 1),
-        ("rows_without_label", 1),
+    assert documents.notes == [
+        Message("guessed_text_column", column="words", source="t.pq"),
+        Message("rows_without_text", n_rows=1, n_total=3, source="t.pq"),
+        Message("rows_without_label", n_rows=1, n_total=3, source="t.pq"),
     ]
 
 
@@ -116,7 +116,7 @@ def test_text_and_id_columns_are_guessed(tmp_path):
     path = save(tmp_path, "u.csv", "n,x,y\n1,of two,the longest column\n")
     documents = read_documents(path)
     assert documents.texts == ["the longest column"]
-    assert documents.skipped[0].values["column"] == "y"
+    assert documents.notes == [Message("guessed_text_column", column="y", source="u.csv")]
 
 
 def test_words_that_look_like_missing_values_are_words(tmp_path):
@@ -124,7 +124,7 @@ def test_words_that_look_like_missing_values_are_words(tmp_path):
     documents = read_documents(path, label_column="kind")
     assert documents.texts == ["NA", "NaN", ""]
     assert documents.labels == ["null", "None", ""]
-    assert len(documents.skipped) == 2
+    assert len(documents.notes) == 2
 
 
 def test_short_rows_and_blank_lines(tmp_path):
@@ -206,9 +206,9 @@ def test_utf_16_without_its_mark_is_not_read_as_utf_16(tmp_path):
         read_documents(path, encoding="utf-16")
 
 
-def test_a_small_file_of_a_million_rows_is_refused(tmp_path):
-    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 1_000_000))
-    with pytest.raises(ReadError, match="its rows would take"):
+def test_a_small_file_of_very_many_rows_is_refused(tmp_path):
+    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 600_000))
+    with raises(ReadError, "file_too_large"):
         read_documents(path)
 
 
@@ -287,7 +287,7 @@ def test_parquet_without_text(tmp_path):
 
 @pytest.mark.parametrize("name", ["none.csv", "none.jsonl", "none.parquet", "none"])
 def test_no_such_file(tmp_path, name):
-    with pytest.raises(ReadError, match="no such file"):
+    with pytest.raises(ReadError):
         read_documents(tmp_path / name)
 
 
@@ -299,7 +299,7 @@ def test_unknown_form(tmp_path, name):
 
 @pytest.mark.parametrize("path", [3, None, ["a.csv"]])
 def test_no_path(path):
-    with pytest.raises(InvalidParameterError, match="path"):
+    with pytest.raises(InvalidParameterError):
         read_documents(path)
 
 
@@ -310,7 +310,7 @@ def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
     monkeypatch.setattr("pathlib.Path.open", vanish)
-    with pytest.raises(ReadError, match=r"t\.csv: No such file"):
+    with raises(ReadError, "unreadable_file"):
         read_documents(path)
 
 
@@ -318,7 +318,7 @@ def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
 def test_no_permission(tmp_path):
     path = save(tmp_path, "t.csv", as_csv())
     path.chmod(0)
-    with pytest.raises(ReadError, match="Permission denied"):
+    with raises(ReadError, "unreadable_file"):
         read_documents(path)
 
 
@@ -341,8 +341,8 @@ def test_a_record_cut_by_the_end_of_the_sample_does_not_count():
     assert find_separator("a;b\n1;x,y\n" * 3 + '2;"a,', cut=True) == ";"
 
 
-# Text without carriage returns, which the rules of CSV do not keep apart from line ends, and
-# without NUL, which no table of text holds.
+# Text without carriage returns, which the rules of CSV do not distinguish from line endings, and
+# without NUL, which no text file contains.
 TEXTS = st.text(
     st.characters(exclude_characters="\0\r\x1f", exclude_categories=("Cs",)), max_size=30
 )
