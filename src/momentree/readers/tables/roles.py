@@ -119,8 +119,10 @@ RULES = (
     Rule("code", rf"{_without(f'{_ABOUT_CODES}|{_PLACE}')}(.*[^a-z])?codes?([^a-z].*)?", _codes),
     Rule("outcome", rf"(?=(\S+ ?){{1,3}}$)(.* )?({_OUTCOME})(\d.*| .*)?"),
     *_exactly("group", "group, category, rollup, parent, target"),
-    *_exactly("title", "name, title, label, description, long desc, long title, short desc"),
-    Rule("title", "short title"),
+    *_exactly(
+        "title",
+        "name, title, label, description, long desc, long title, short desc, short title",
+    ),
 )
 
 
