@@ -30,25 +30,10 @@ def read_binary_cells(
     empty_is_zero: bool = False,
     known: bool = False,
 ) -> Entries:
-    """Read columns of 0 and 1; a cell that holds neither is missing.
+    """Read columns of 0 and 1, in which a cell that is empty or NA is missing.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    names : sequence of str
-        Its columns.
-    chosen : bool
-        Whether the caller named them; else columns of text are left out.
-    empty_is_zero : bool, default=False
-        Whether an empty cell means 0.
-    known : bool, default=False
-        Whether records have been read from these columns before; few may then have a zero.
-
-    Raises
-    ------
-    InvalidDataError
-        If a value is neither; or if most columns hold 1 or nothing, so that there is no zero.
+    Columns of text are left out unless the caller has `chosen` them. Of `known` columns, from which
+    records have been read before, few may hold a zero.
     """
     kept: list[str] = []
     left_out: dict[str, list[str]] = {"text_left_out": [], "empty_columns_left_out": []}

@@ -28,14 +28,7 @@ LARGE = 1_000
 def group_codes(
     table: Table, entries: Entries, rules: RecordCoder, *, wide: bool
 ) -> tuple[RecordCoder, list[str], list[Message]]:
-    """Return the rules, completed by what the codes show; the group of each code; and notes.
-
-    Raises
-    ------
-    InvalidDataError
-        If most codes are not of the system, none is in the mapping, or most are numbers that have
-        lost their zeros.
-    """
+    """Return the rules, completed by what the codes show; the group of each code; and notes."""
     codes = entries.codes
     counts = np.bincount(entries.code, minlength=len(codes))
     notes = []
@@ -161,13 +154,7 @@ def choose_codes(
     drop_constant: bool,
     wide: bool,
 ) -> tuple[Ints, list[Message]]:
-    """Choose the columns, in order: not too rare, not in every record, the most frequent ones.
-
-    Raises
-    ------
-    EmptyCorpusError
-        If there are none.
-    """
+    """Choose the columns, in order: not too rare, not in every record, the most frequent ones."""
     n, d = X.shape
     ones = np.bincount(X.indices[X.data == 1], minlength=d)
     least = (5 if n >= LARGE else 2) if min_records is None else min_records

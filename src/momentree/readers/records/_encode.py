@@ -20,12 +20,9 @@ __all__ = ["columns_of_coder", "encode"]
 
 
 def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
-    """Return the columns, and patterns, of the coder that the table has.
+    """Return the columns, and patterns, of the coder that the table has; refuse it if it has none.
 
-    Raises
-    ------
-    ReadError
-        If it has none: no other columns that look like codes are what the model was fitted to.
+    Other columns that look like codes are not those that the model was fitted to.
     """
     found = [
         pattern

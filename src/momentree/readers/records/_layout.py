@@ -56,13 +56,7 @@ class Layout:
 
 
 def as_names(parameter: str, value: str | Sequence[str] | None) -> list[str]:
-    """Return names of columns as a list.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they are not strings.
-    """
+    """Return names of columns as a list, after checking that they are strings."""
     names = [value] if isinstance(value, str) else list(value or ())
     if not all(isinstance(name, str) for name in names):
         raise InvalidParameterError("not_column_names", parameter=parameter, value=value)
@@ -70,13 +64,7 @@ def as_names(parameter: str, value: str | Sequence[str] | None) -> list[str]:
 
 
 def matching(table: Table, parameter: str, patterns: Sequence[str]) -> list[str]:
-    """Return the columns with a name, or a name of a pattern.
-
-    Raises
-    ------
-    ReadError
-        If there is none for one of them.
-    """
+    """Return the columns whose names equal a pattern, or match it; each pattern must have one."""
     found: dict[str, None] = {}
     for pattern in patterns:
         names = [name for name in table.names if fnmatchcase(name, pattern)]
@@ -96,12 +84,9 @@ def find_layout(
     union_by: str | None,
     outcome_columns: Sequence[str],
 ) -> Layout:
-    """Find out what the columns are, from what the caller says, from names and from values.
+    """Find the layout from what the caller says and from the names and values of columns.
 
-    Raises
-    ------
-    ReadError
-        If a column is not there, or cannot be guessed safely; the message lists the columns.
+    What cannot be guessed safely is refused.
     """
     for parameter, name in (("id_column", id_column), ("union_by", union_by)):
         if name is not None:
@@ -255,10 +240,7 @@ class _Guess:
                     )
                     break
         return ReadError(
-            "no_code_columns",
-            path=str(self.table.path),
-            columns=self.table.listed(),
-            why=why,
+            "no_code_columns", path=str(self.table.path), columns=self.table.listed(), why=why
         )
 
     def record_id(self, names: Sequence[str], codes: str, *, single: bool) -> str | None:
@@ -317,10 +299,7 @@ def _single(values: Sequence[str]) -> bool:
 
 def _id_as_outcome(table: Table, name: str) -> ReadError:
     return ReadError(
-        "id_as_outcome",
-        path=str(table.path),
-        column=excerpt(name, 60),
-        parameter="outcome_columns",
+        "id_as_outcome", path=str(table.path), column=excerpt(name, 60), parameter="outcome_columns"
     )
 
 
