@@ -13,7 +13,7 @@ from momentree.messages import Message
 from momentree.readers.records._split import code_separators
 from momentree.readers.records.coder import Form
 from momentree.readers.tables.roles import MISSING, fits, is_binary, mostly_binary
-from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt
+from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts
 
 __all__ = ["Layout", "as_names", "find_layout", "matching"]
 
@@ -42,7 +42,7 @@ class Layout:
 
     def described(self) -> Message:
         """Say in which form the codes are, and in which columns."""
-        first, last = excerpt(self.codes[0], 60), excerpt(self.codes[-1], 60)
+        first, last = excerpt(self.codes[0]), excerpt(self.codes[-1])
         n = len(self.codes)
         return Message(
             "form",
@@ -124,7 +124,7 @@ def find_layout(
     if id_column is None:
         id_column = guess.record_id(others, codes[0], single=single)
         if id_column is not None:
-            notes.append(Message("guessed_id_column", column=excerpt(id_column, 60)))
+            notes.append(Message("guessed_id_column", column=excerpt(id_column)))
     guess.refuse_ids(outcomes, alone=single and id_column is None)
     joined = id_column is not None and not table.is_unique(id_column)
     form = "long" if joined and single else "lists"
@@ -177,7 +177,7 @@ class _Guess:
                         "codes_not_outcomes",
                         parameter="outcome_columns",
                         pattern=pattern,
-                        columns=[excerpt(name, 40) for name in skipped],
+                        columns=excerpts(skipped),
                     )
                 )
             found.update(dict.fromkeys(free))
@@ -218,7 +218,7 @@ class _Guess:
         ]
         notes = []
         if ids:
-            shown = [excerpt(name, 40) for name in ids]
+            shown = excerpts(ids)
             notes.append(Message("ids_left_out", n_columns=len(ids), columns=shown))
         return "wide", [name for name in free if name != key and name not in ids], notes
 
@@ -226,7 +226,7 @@ class _Guess:
         """Return the error that no columns are clearly those of codes."""
         why: Message | str = ""
         if hinted:
-            why = Message("several_may_hold_codes", columns=[excerpt(name, 60) for name in hinted])
+            why = Message("several_may_hold_codes", columns=excerpts(hinted))
         else:
             for name in free:
                 prose = [
@@ -236,11 +236,14 @@ class _Guess:
                 ]
                 if fits("code", name) and prose:
                     why = Message(
-                        "prose_among_codes", column=excerpt(name, 60), value=excerpt(prose[0])
+                        "prose_among_codes", column=excerpt(name), value=excerpt(prose[0])
                     )
                     break
         return ReadError(
-            "no_code_columns", path=str(self.table.path), columns=self.table.listed(), why=why
+            "no_code_columns",
+            path=str(self.table.path),
+            columns=excerpts(self.table.names),
+            why=why,
         )
 
     def record_id(self, names: Sequence[str], codes: str, *, single: bool) -> str | None:
@@ -261,7 +264,7 @@ class _Guess:
             raise ReadError(
                 "several_id_columns",
                 path=str(self.table.path),
-                columns=[excerpt(name, 60) for name in repeated],
+                columns=excerpts(repeated),
                 parameter="id_column",
             )
         if single and not ids:
@@ -270,8 +273,8 @@ class _Guess:
                 raise ReadError(
                     "no_id_column",
                     path=str(self.table.path),
-                    codes=excerpt(codes, 60),
-                    columns=[excerpt(name, 60) for name in candidates],
+                    codes=excerpt(codes),
+                    columns=excerpts(candidates),
                 )
         return next(iter([*repeated, *unique, *row_numbers]), None)
 
@@ -299,9 +302,9 @@ def _single(values: Sequence[str]) -> bool:
 
 def _id_as_outcome(table: Table, name: str) -> ReadError:
     return ReadError(
-        "id_as_outcome", path=str(table.path), column=excerpt(name, 60), parameter="outcome_columns"
+        "id_as_outcome", path=str(table.path), column=excerpt(name), parameter="outcome_columns"
     )
 
 
 def _two_roles(table: Table, name: str) -> ReadError:
-    return ReadError("column_of_two_roles", path=str(table.path), column=excerpt(name, 60))
+    return ReadError("column_of_two_roles", path=str(table.path), column=excerpt(name))

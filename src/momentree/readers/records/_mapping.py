@@ -13,7 +13,7 @@ from momentree.readers.records.codes import clean_code, lookup
 from momentree.readers.tables import EXCEL, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.files import check_exists
 from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import Table, excerpt
+from momentree.readers.tables.table import Table, excerpt, excerpts
 
 __all__ = ["SUFFIXES", "Mapped", "names_of", "read_mapping"]
 
@@ -56,7 +56,7 @@ def _columns_of_mapping(table: Table, role: Literal["group", "title"]) -> list[s
         raise ReadError(
             "not_a_mapping",
             path=str(table.path),
-            columns=table.listed(),
+            columns=excerpts(table.names),
             expected=["code", "group" if role == "group" else "name"],
         )
     return [code, value]

@@ -50,7 +50,7 @@ def join_rows(table: Table, layout: Layout) -> Rows:
                     n_records=n_records,
                     n_records_joined=n_patients,
                     parameter="union_by",
-                    column=excerpt(name, 60),
+                    column=excerpt(name),
                 )
             )
             break
@@ -61,7 +61,7 @@ def _join(table: Table, layout: Layout) -> Rows:
     n = table.n_rows
     if layout.key is None:
         return Rows(np.arange(n), [str(i) for i in range(1, n + 1)], [Message("no_ids")])
-    key = excerpt(layout.key, 60)
+    key = excerpt(layout.key)
     cells = table.cells(layout.key)
     texts = cells.texts[cells.index]
     empty = texts == ""

@@ -65,7 +65,7 @@ def split_cells(texts: NDArray[Any], pattern: str | None) -> tuple[NDArray[np.in
 
 
 def code_separators(texts: Texts) -> tuple[str | None, list[Message]]:
-    """Return a pattern for what separates the codes of a cell, None if each holds one; and notes."""
+    """Return a pattern of what separates codes in a cell, None if each holds one; and notes."""
     values = pd.Series(texts, dtype="string[pyarrow]")
     signs = _common_signs(values)
     rare, unsure = _rare_signs(values, signs)

@@ -30,7 +30,7 @@ from momentree.readers.records.objects import Records
 from momentree.readers.tables import Table, open_table
 from momentree.readers.tables.files import check_exists
 from momentree.readers.tables.roles import fits
-from momentree.readers.tables.table import excerpt
+from momentree.readers.tables.table import excerpts
 
 __all__ = ["read_records"]
 
@@ -329,13 +329,7 @@ def _possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
     columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
     if not columns:
         return []
-    return [
-        Message(
-            "possible_outcomes",
-            n_columns=len(columns),
-            columns=[excerpt(name, 40) for name in columns],
-        )
-    ]
+    return [Message("possible_outcomes", n_columns=len(columns), columns=excerpts(columns))]
 
 
 def _repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers.tables.table import excerpt
+from momentree.readers.tables.table import excerpts
 
 __all__ = ["HEADER_ROWS", "check_header"]
 
@@ -36,7 +36,7 @@ def check_header(
                 named=filled[0],
                 n_columns=n_columns,
                 row=above + 1,
-                names=[excerpt(name, 60) for name in row],
+                names=excerpts(row),
                 parameter="skip_rows",
                 above=above,
                 sheets=sheets,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,11 +23,15 @@ __all__ = [
     "as_written",
     "check_names",
     "excerpt",
+    "excerpts",
     "other_sheets",
 ]
 
 SAMPLE_ROWS = 1_000
 """Rows from which the content of columns is guessed."""
+
+_LONGEST = 40
+"""Characters of an excerpt."""
 
 LIST_SEPARATOR = "; "
 """Between the entries of a cell that holds a list."""
@@ -96,7 +100,7 @@ class Table:
 
     def place(self, row: int, column: str) -> dict[str, Any]:
         """Return where a cell is, as values of a message."""
-        return {"path": str(self.path), "origin": self.origin(row), "column": excerpt(column, 60)}
+        return {"path": str(self.path), "origin": self.origin(row), "column": excerpt(column)}
 
     def select(self, names: Sequence[str]) -> Table:
         """Return the table with some of its columns."""
@@ -107,14 +111,10 @@ class Table:
         return ReadError(
             "no_such_column",
             path=str(self.path),
-            column=excerpt(column, 60),
+            column=excerpt(column),
             parameter=parameter,
-            columns=self.listed(),
+            columns=excerpts(self.names),
         )
-
-    def listed(self) -> list[str]:
-        """Return the names of the columns, cut to what a message can hold."""
-        return [excerpt(name, 60) for name in self.names]
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,14 @@ class Source:
     read: Callable[[Sequence[str]], Table]  # all rows of some columns
 
 
-def excerpt(text: str, longest: int = 30) -> str:
-    """Return the start of a cell or name: enough to find it, and never a whole record."""
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+def excerpt(text: str) -> str:
+    """Return the start of a cell or a name: enough to find it, and never a whole record."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def excerpts(texts: Iterable[str]) -> list[str]:
+    """Return the start of each text."""
+    return list(map(excerpt, texts))
 
 
 def as_written(value: object) -> str:
@@ -147,7 +152,7 @@ def check_names(path: Path, header: Sequence[str]) -> list[str]:
     """Return names of columns without blanks at their ends; a missing one becomes a number."""
     stripped = [name.strip() for name in header]
     names = [name or f"column {j}" for j, name in enumerate(stripped, start=1)]
-    repeated = [excerpt(name, 60) for name, count in Counter(names).items() if count > 1]
+    repeated = excerpts(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise ReadError("duplicate_columns", path=str(path), columns=repeated)
     return names
