@@ -13,7 +13,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
 from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
-from momentree.readers.tables.table import Cells, Table, excerpt
+from momentree.readers.tables.table import Cells, Table, excerpt, excerpts
 
 __all__ = ["read_binary_cells"]
 
@@ -30,25 +30,10 @@ def read_binary_cells(
     empty_is_zero: bool = False,
     known: bool = False,
 ) -> Entries:
-    """Read columns of 0 and 1; a cell that holds neither is missing.
+    """Read columns of 0 and 1, in which a cell that is empty or NA is missing.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    names : sequence of str
-        Its columns.
-    chosen : bool
-        Whether the caller named them; else columns of text are left out.
-    empty_is_zero : bool, default=False
-        Whether an empty cell means 0.
-    known : bool, default=False
-        Whether records have been read from these columns before; few may then have a zero.
-
-    Raises
-    ------
-    InvalidDataError
-        If a value is neither; or if most columns hold 1 or nothing, so that there is no zero.
+    Columns of text are left out unless the caller has `chosen` them. Of `known` columns, from which
+    records have been read before, few may hold a zero.
     """
     kept: list[str] = []
     left_out: dict[str, list[str]] = {"text_left_out": [], "empty_columns_left_out": []}
@@ -88,11 +73,11 @@ def read_binary_cells(
             path=str(table.path),
             n_columns=len(unmarked),
             n_code_columns=len(kept),
-            column=excerpt(unmarked[0], 60),
+            column=excerpt(unmarked[0]),
             parameter="empty",
         )
     notes = [
-        Message(code, n_columns=len(some), columns=_cut(some))
+        Message(code, n_columns=len(some), columns=excerpts(some))
         for code, some in left_out.items()
         if some
     ]
@@ -103,7 +88,7 @@ def read_binary_cells(
             Message(
                 "ones_or_nothing",
                 n_columns=len(unmarked),
-                columns=_cut(unmarked),
+                columns=excerpts(unmarked),
                 parameter="empty",
             )
         )
@@ -127,10 +112,6 @@ def _stacked(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
     if not rows:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     return np.concatenate(rows), np.repeat(np.arange(len(rows)), list(map(len, rows)))
-
-
-def _cut(names: Sequence[str]) -> list[str]:
-    return [excerpt(name, 40) for name in names]
 
 
 def _is_text(cells: Cells, kinds: NDArray[Any]) -> bool:
@@ -159,6 +140,6 @@ def _not_binary(
         "not_binary",
         **table.place(row, name),
         value=excerpt(cells.texts[cells.index[row]]),
-        others=Message("other_columns", columns=_cut(others)) if others else "",
+        others=Message("other_columns", columns=excerpts(others)) if others else "",
         remedy=remedy,
     )

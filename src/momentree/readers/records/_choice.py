@@ -15,7 +15,7 @@ from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lost_zeros
-from momentree.readers.tables.table import Table, excerpt
+from momentree.readers.tables.table import Table, excerpt, excerpts
 
 __all__ = ["choose_codes", "group_codes"]
 
@@ -28,14 +28,7 @@ LARGE = 1_000
 def group_codes(
     table: Table, entries: Entries, rules: RecordCoder, *, wide: bool
 ) -> tuple[RecordCoder, list[str], list[Message]]:
-    """Return the rules, completed by what the codes show; the group of each code; and notes.
-
-    Raises
-    ------
-    InvalidDataError
-        If most codes are not of the system, none is in the mapping, or most are numbers that have
-        lost their zeros.
-    """
+    """Return the rules, completed by what the codes show; the group of each code; and notes."""
     codes = entries.codes
     counts = np.bincount(entries.code, minlength=len(codes))
     notes = []
@@ -143,7 +136,7 @@ def _check_numbers(
     if not found or 2 * icd9 <= counts.sum():
         return []
     n_entries = sum(found.values())
-    note = Message("codes_as_numbers", n_entries=n_entries, column=excerpt(next(iter(found)), 60))
+    note = Message("codes_as_numbers", n_entries=n_entries, column=excerpt(next(iter(found))))
     if rules.rollup is None and 2 * n_entries > counts.sum():
         raise InvalidDataError(
             "mostly_numbers", path=str(table.path), reason=note, parameter="rollup"
@@ -161,13 +154,7 @@ def choose_codes(
     drop_constant: bool,
     wide: bool,
 ) -> tuple[Ints, list[Message]]:
-    """Choose the columns, in order: not too rare, not in every record, the most frequent ones.
-
-    Raises
-    ------
-    EmptyCorpusError
-        If there are none.
-    """
+    """Choose the columns, in order: not too rare, not in every record, the most frequent ones."""
     n, d = X.shape
     ones = np.bincount(X.indices[X.data == 1], minlength=d)
     least = (5 if n >= LARGE else 2) if min_records is None else min_records
@@ -197,7 +184,7 @@ def choose_codes(
     if n_rare:
         notes.append(Message("rare_codes_dropped", n_codes=n_rare, n_all=n_seen, least=least))
     if n_constant:
-        dropped = [excerpt(name, 40) for name in names[constant]]
+        dropped = excerpts(names[constant])
         notes.append(Message("constant_codes_dropped", n_codes=n_constant, codes=dropped))
     if cumulative_frequency is not None:
         # The most frequent first; ties by name, so that the order of the rows does not matter.

@@ -70,15 +70,7 @@ class _Column:
 
 
 def read_code_cells(table: Table, names: Sequence[str]) -> Entries:
-    """Read columns of codes.
-
-    Raises
-    ------
-    InvalidDataError
-        If most entries of a column are dates, or more than `MAX_DATES` of all.
-    ReadError
-        If a code is too long to be one.
-    """
+    """Read columns of codes."""
     cells = [table.cells(name) for name in names]
     texts = np.concatenate([one.texts for one in cells])
     pattern, notes = code_separators(texts)

@@ -14,18 +14,15 @@ from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
 from momentree.readers.records._matrix import Rows, matrix_of
 from momentree.readers.records.coder import RecordCoder
-from momentree.readers.tables.table import Table, excerpt
+from momentree.readers.tables.table import Table, excerpt, excerpts
 
 __all__ = ["columns_of_coder", "encode"]
 
 
 def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
-    """Return the columns, and patterns, of the coder that the table has.
+    """Return the columns, and patterns, of the coder that the table has; refuse it if it has none.
 
-    Raises
-    ------
-    ReadError
-        If it has none: no other columns that look like codes are what the model was fitted to.
+    Other columns that look like codes are not those that the model was fitted to.
     """
     found = [
         pattern
@@ -36,8 +33,8 @@ def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
         raise ReadError(
             "columns_of_coder_missing",
             path=str(table.path),
-            expected=[excerpt(name, 60) for name in coder.code_columns],
-            columns=table.listed(),
+            expected=excerpts(coder.code_columns),
+            columns=excerpts(table.names),
             parameter="code_columns",
         )
     return found
@@ -58,9 +55,7 @@ def encode(
             missing_row=np.concatenate([entries.missing_row, np.tile(np.arange(n), len(at))]),
             missing_code=np.concatenate([entries.missing_code, np.repeat(at, n)]),
         )
-        notes.append(
-            Message("missing_columns", n_columns=len(absent), column=excerpt(absent[0], 60))
-        )
+        notes.append(Message("missing_columns", n_columns=len(absent), column=excerpt(absent[0])))
     column = coder.columns_of(entries.codes)
     X, repeated = matrix_of(rows, entries, column, len(coder.codes))
     unknown = np.flatnonzero(column < 0)

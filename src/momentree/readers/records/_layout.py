@@ -13,7 +13,7 @@ from momentree.messages import Message
 from momentree.readers.records._split import code_separators
 from momentree.readers.records.coder import Form
 from momentree.readers.tables.roles import MISSING, fits, is_binary, mostly_binary
-from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt
+from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts
 
 __all__ = ["Layout", "as_names", "find_layout", "matching"]
 
@@ -42,7 +42,7 @@ class Layout:
 
     def described(self) -> Message:
         """Say in which form the codes are, and in which columns."""
-        first, last = excerpt(self.codes[0], 60), excerpt(self.codes[-1], 60)
+        first, last = excerpt(self.codes[0]), excerpt(self.codes[-1])
         n = len(self.codes)
         return Message(
             "form",
@@ -56,13 +56,7 @@ class Layout:
 
 
 def as_names(parameter: str, value: str | Sequence[str] | None) -> list[str]:
-    """Return names of columns as a list.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they are not strings.
-    """
+    """Return names of columns as a list, after checking that they are strings."""
     names = [value] if isinstance(value, str) else list(value or ())
     if not all(isinstance(name, str) for name in names):
         raise InvalidParameterError("not_column_names", parameter=parameter, value=value)
@@ -70,13 +64,7 @@ def as_names(parameter: str, value: str | Sequence[str] | None) -> list[str]:
 
 
 def matching(table: Table, parameter: str, patterns: Sequence[str]) -> list[str]:
-    """Return the columns with a name, or a name of a pattern.
-
-    Raises
-    ------
-    ReadError
-        If there is none for one of them.
-    """
+    """Return the columns whose names equal a pattern, or match it; each pattern must have one."""
     found: dict[str, None] = {}
     for pattern in patterns:
         names = [name for name in table.names if fnmatchcase(name, pattern)]
@@ -96,12 +84,9 @@ def find_layout(
     union_by: str | None,
     outcome_columns: Sequence[str],
 ) -> Layout:
-    """Find out what the columns are, from what the caller says, from names and from values.
+    """Find the layout from what the caller says and from the names and values of columns.
 
-    Raises
-    ------
-    ReadError
-        If a column is not there, or cannot be guessed safely; the message lists the columns.
+    What cannot be guessed safely is refused.
     """
     for parameter, name in (("id_column", id_column), ("union_by", union_by)):
         if name is not None:
@@ -139,7 +124,7 @@ def find_layout(
     if id_column is None:
         id_column = guess.record_id(others, codes[0], single=single)
         if id_column is not None:
-            notes.append(Message("guessed_id_column", column=excerpt(id_column, 60)))
+            notes.append(Message("guessed_id_column", column=excerpt(id_column)))
     guess.refuse_ids(outcomes, alone=single and id_column is None)
     joined = id_column is not None and not table.is_unique(id_column)
     form = "long" if joined and single else "lists"
@@ -192,7 +177,7 @@ class _Guess:
                         "codes_not_outcomes",
                         parameter="outcome_columns",
                         pattern=pattern,
-                        columns=[excerpt(name, 40) for name in skipped],
+                        columns=excerpts(skipped),
                     )
                 )
             found.update(dict.fromkeys(free))
@@ -233,7 +218,7 @@ class _Guess:
         ]
         notes = []
         if ids:
-            shown = [excerpt(name, 40) for name in ids]
+            shown = excerpts(ids)
             notes.append(Message("ids_left_out", n_columns=len(ids), columns=shown))
         return "wide", [name for name in free if name != key and name not in ids], notes
 
@@ -241,7 +226,7 @@ class _Guess:
         """Return the error that no columns are clearly those of codes."""
         why: Message | str = ""
         if hinted:
-            why = Message("several_may_hold_codes", columns=[excerpt(name, 60) for name in hinted])
+            why = Message("several_may_hold_codes", columns=excerpts(hinted))
         else:
             for name in free:
                 prose = [
@@ -251,13 +236,13 @@ class _Guess:
                 ]
                 if fits("code", name) and prose:
                     why = Message(
-                        "prose_among_codes", column=excerpt(name, 60), value=excerpt(prose[0])
+                        "prose_among_codes", column=excerpt(name), value=excerpt(prose[0])
                     )
                     break
         return ReadError(
             "no_code_columns",
             path=str(self.table.path),
-            columns=self.table.listed(),
+            columns=excerpts(self.table.names),
             why=why,
         )
 
@@ -279,7 +264,7 @@ class _Guess:
             raise ReadError(
                 "several_id_columns",
                 path=str(self.table.path),
-                columns=[excerpt(name, 60) for name in repeated],
+                columns=excerpts(repeated),
                 parameter="id_column",
             )
         if single and not ids:
@@ -288,8 +273,8 @@ class _Guess:
                 raise ReadError(
                     "no_id_column",
                     path=str(self.table.path),
-                    codes=excerpt(codes, 60),
-                    columns=[excerpt(name, 60) for name in candidates],
+                    codes=excerpt(codes),
+                    columns=excerpts(candidates),
                 )
         return next(iter([*repeated, *unique, *row_numbers]), None)
 
@@ -317,12 +302,9 @@ def _single(values: Sequence[str]) -> bool:
 
 def _id_as_outcome(table: Table, name: str) -> ReadError:
     return ReadError(
-        "id_as_outcome",
-        path=str(table.path),
-        column=excerpt(name, 60),
-        parameter="outcome_columns",
+        "id_as_outcome", path=str(table.path), column=excerpt(name), parameter="outcome_columns"
     )
 
 
 def _two_roles(table: Table, name: str) -> ReadError:
-    return ReadError("column_of_two_roles", path=str(table.path), column=excerpt(name, 60))
+    return ReadError("column_of_two_roles", path=str(table.path), column=excerpt(name))

@@ -13,7 +13,7 @@ from momentree.readers.records.codes import clean_code, lookup
 from momentree.readers.tables import EXCEL, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.files import check_exists
 from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import Table, excerpt
+from momentree.readers.tables.table import Table, excerpt, excerpts
 
 __all__ = ["SUFFIXES", "Mapped", "names_of", "read_mapping"]
 
@@ -28,31 +28,7 @@ _PREFIX = re.compile(r"((HAS|DX|ICD|ICD9|ICD10|DIAG|DIAGNOSIS|CODE)[_ .:-]*)+")
 def read_mapping(
     source: Mapped, role: Literal["group", "title"], *, encoding: str, separator: str | None
 ) -> dict[str, str]:
-    """Read what codes map to.
-
-    Parameters
-    ----------
-    source : str, path-like or mapping
-        A table in any format of records, or the mapping itself.
-    role : {"group", "title"}
-        The role of the other column, which is found by its name if there are more than two.
-    encoding : str
-        Encoding of text.
-    separator : str or None
-        The character between columns; None to find out.
-
-    Returns
-    -------
-    dict
-        From clean codes to the entry of the last row with the code.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read, or its columns cannot be identified.
-    InvalidParameterError
-        If it is neither a path nor a mapping of strings.
-    """
+    """Return what clean codes map to; of several entries for a code, the last."""
     if isinstance(source, Mapping):
         if not all(isinstance(text, str) for pair in source.items() for text in pair):
             parameter = "rollup" if role == "group" else "names"
@@ -80,7 +56,7 @@ def _columns_of_mapping(table: Table, role: Literal["group", "title"]) -> list[s
         raise ReadError(
             "not_a_mapping",
             path=str(table.path),
-            columns=table.listed(),
+            columns=excerpts(table.names),
             expected=["code", "group" if role == "group" else "name"],
         )
     return [code, value]

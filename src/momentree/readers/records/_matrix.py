@@ -50,7 +50,7 @@ def join_rows(table: Table, layout: Layout) -> Rows:
                     n_records=n_records,
                     n_records_joined=n_patients,
                     parameter="union_by",
-                    column=excerpt(name, 60),
+                    column=excerpt(name),
                 )
             )
             break
@@ -61,7 +61,7 @@ def _join(table: Table, layout: Layout) -> Rows:
     n = table.n_rows
     if layout.key is None:
         return Rows(np.arange(n), [str(i) for i in range(1, n + 1)], [Message("no_ids")])
-    key = excerpt(layout.key, 60)
+    key = excerpt(layout.key)
     cells = table.cells(layout.key)
     texts = cells.texts[cells.index]
     empty = texts == ""
@@ -87,25 +87,9 @@ def _join(table: Table, layout: Layout) -> Rows:
 def matrix_of(
     rows: Rows, entries: Entries, column: Ints, n_columns: int
 ) -> tuple[sp.csr_array[Any], Ints]:
-    """Fill the matrix.
+    """Return 1 where a record has a code and NaN where that is missing; repeats in each column.
 
-    Parameters
-    ----------
-    rows : Rows
-        The record of each row.
-    entries : Entries
-        The codes of each row.
-    column : ndarray of intp, shape (n_codes,)
-        The column of each code; -1 for none.
-    n_columns : int
-        Number of columns.
-
-    Returns
-    -------
-    X : csr_array of float64, shape (n_records, n_columns)
-        1 where a record has a code, NaN where that is missing.
-    n_repeated : ndarray of intp, shape (n_columns,)
-        Entries that repeat one of the same record.
+    `column` is that of each code; -1 for none.
     """
     shape = (len(rows.ids), n_columns)
     X, n_repeated = _ones(rows.record[entries.row], column[entries.code], shape)

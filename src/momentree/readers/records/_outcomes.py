@@ -30,7 +30,7 @@ def read_outcome(
     numbers, pair = _as_numbers(cells.texts, lower, missing)
     rows = np.flatnonzero((record_of_row >= 0) & ~missing[cells.index])
     records = record_of_row[rows]
-    outcome = excerpt(name, 60)
+    outcome = excerpt(name)
     notes = []
     if pair is not None:
         notes.append(Message("binary_outcome", outcome=outcome, zero=pair[0], one=pair[1]))

@@ -65,15 +65,7 @@ def split_cells(texts: NDArray[Any], pattern: str | None) -> tuple[NDArray[np.in
 
 
 def code_separators(texts: Texts) -> tuple[str | None, list[Message]]:
-    """Find what separates the codes of one cell.
-
-    Returns
-    -------
-    pattern : str or None
-        None where each cell holds one code.
-    notes : list of Message
-        On signs that rarely separate codes: those that do here, and those that may.
-    """
+    """Return a pattern of what separates codes in a cell, None if each holds one; and notes."""
     values = pd.Series(texts, dtype="string[pyarrow]")
     signs = _common_signs(values)
     rare, unsure = _rare_signs(values, signs)

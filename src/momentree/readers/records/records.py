@@ -30,7 +30,7 @@ from momentree.readers.records.objects import Records
 from momentree.readers.tables import Table, open_table
 from momentree.readers.tables.files import check_exists
 from momentree.readers.tables.roles import fits
-from momentree.readers.tables.table import excerpt
+from momentree.readers.tables.table import excerpts
 
 __all__ = ["read_records"]
 
@@ -216,23 +216,15 @@ def read_records(
         notes += _possible_outcomes(entries, {*named, *(coder.code_columns if coder else ())})
     notes += [*rows.notes, *entries.notes]
     if coder is None:
-        rules = RecordCoder(
-            [],
-            layout.form,
-            id_column if union_by is not None else layout.key,
-            named or layout.codes,
-            union_by,
-            empty=empty,
-        )
+        key = id_column if union_by is not None else layout.key
+        rules = RecordCoder([], layout.form, key, layout.codes, union_by, empty=empty)
         rules = _with_rollup(rules, rollup, encoding, separator)
-        # Numbers are looked for in the columns themselves, not in patterns of their names.
-        read = replace(rules, code_columns=layout.codes)
-        read, groups, grouping = group_codes(table, entries, read, wide=wide)
-        all_codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
-        X, repeated = matrix_of(rows, entries, column, len(all_codes))
+        rules, groups, grouping = group_codes(table, entries, rules, wide=wide)
+        codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
+        X, repeated = matrix_of(rows, entries, column, len(codes))
         keep, choice = choose_codes(
             X,
-            all_codes.tolist(),
+            codes.tolist(),
             where=str(table.path),
             min_records=min_records,
             cumulative_frequency=cumulative_frequency,
@@ -240,30 +232,22 @@ def read_records(
             wide=wide,
         )
         X, n_repeated = sp.csr_array(X[:, keep]), int(repeated[keep].sum())
-        kept = all_codes[keep].tolist()
+        kept = codes[keep].tolist()
         titles, unnamed = names_of(
-            kept,
-            names,
-            encoding=encoding,
-            separator=separator,
-            rolled_up=rules.rollup is not None,
+            kept, names, encoding=encoding, separator=separator, rolled_up=rules.rollup is not None
         )
-        coder = replace(
-            rules,
-            codes=kept,
-            names=titles,
-            undotted=read.undotted,
-            code_columns=[c for c, g in zip(entries.codes, groups, strict=True) if g in {*kept}]
-            if wide
-            else rules.code_columns,
-        )
+        # Patterns stay patterns: new records may have more columns of codes.
+        columns = named or layout.codes
+        if wide:
+            columns = [c for c, g in zip(entries.codes, groups, strict=True) if g in {*kept}]
+        coder = replace(rules, codes=kept, names=titles, code_columns=columns)
         notes += [*grouping, *_repeats(n_repeated, coder, union_by), *choice, *unnamed]
     else:
         X, n_repeated, unknown = encode(rows, entries, coder, wide=wide)
         notes += [*_repeats(n_repeated, coder, union_by), *unknown]
     n_codes = count_codes(X)
-    outcomes, outcome_names = {}, {}
     notes += _few_codes(rows, entries, n_codes, min_codes)
+    outcomes, outcome_names = {}, {}
     for name in layout.outcomes:
         values, pair, more = read_outcome(name, table.cells(name), rows.record, len(rows.ids))
         outcomes[name] = values
@@ -345,13 +329,7 @@ def _possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
     columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
     if not columns:
         return []
-    return [
-        Message(
-            "possible_outcomes",
-            n_columns=len(columns),
-            columns=[excerpt(name, 40) for name in columns],
-        )
-    ]
+    return [Message("possible_outcomes", n_columns=len(columns), columns=excerpts(columns))]
 
 
 def _repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:

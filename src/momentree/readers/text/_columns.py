@@ -6,6 +6,7 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables import Source, Table
 from momentree.readers.tables.roles import pick
+from momentree.readers.tables.table import excerpts
 from momentree.readers.text.objects import Documents
 
 __all__ = ["documents_of"]
@@ -73,7 +74,7 @@ def _longest(head: Table, taken: set[str | None]) -> str:
         raise ReadError(
             "no_text_column",
             path=str(head.path),
-            columns=head.listed(),
+            columns=excerpts(head.names),
             parameter="text_column",
         )
     return max(names, key=lambda name: sum(map(len, head.columns[name])))
