@@ -1,0 +1,30 @@
+"""Symmetric operators, which stand for M2 where no d x d array is formed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+__all__ = ["diagonal", "symmetric"]
+
+Floats = NDArray[np.float64]
+
+
+def symmetric(d: int, times: Callable[[Floats], Floats]) -> LinearOperator:
+    """Return a symmetric operator of shape (d, d), given its product with (d,) and (d, m)."""
+    # SciPy also passes columns (d, 1) to matvec; `times` keeps either shape.
+    return LinearOperator(
+        shape=(d, d), dtype=np.float64, matvec=times, rmatvec=times, matmat=times, rmatmat=times
+    )
+
+
+def diagonal(values: Floats) -> LinearOperator:
+    """Return diag(values) as an operator."""
+
+    def times(V: Floats) -> Floats:
+        return np.asarray(values * V if V.ndim == 1 else values[:, None] * V)
+
+    return symmetric(len(values), times)

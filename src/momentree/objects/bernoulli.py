@@ -1,0 +1,138 @@
+"""T eq. 4.1: parameters of mixtures of independent binary variables, also with missing values."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import xlog1py, xlogy
+
+from momentree.objects.mixtures import MixtureParameters
+
+__all__ = ["BernoulliParameters", "IncompleteBernoulliParameters"]
+
+Floats = NDArray[np.float64]
+
+CERTAIN = 1e-9
+"""In likelihoods no probability is closer to 0 or 1, so that logarithms are finite."""
+
+
+class BernoulliParameters(MixtureParameters):
+    """Parameters of a mixture of independent binary variables (Bernoulli naive Bayes).
+
+        log P[x, j] = sum_w x_w log(mu_wj / (1 - mu_wj)) + log omega_j + sum_w log(1 - mu_wj)
+
+    (T eq. 4.1).
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_j = P[component j], sum 1.
+    centers : ndarray of shape (d, k)
+        mu_wj = P[x_w = 1 | component j], in [0, 1]; in likelihoods in [1e-9, 1 - 1e-9].
+    """
+
+    @property
+    def coefficients(self) -> Floats:
+        """log(mu / (1 - mu)), shape (d, k)."""
+        mu = self._uncertain()
+        return np.asarray(np.log(mu) - np.log1p(-mu))
+
+    @property
+    def offsets(self) -> Floats:
+        """b_j = log omega_j + sum_w log(1 - mu_wj), shape (k,)."""
+        return np.asarray(self.log_weights + np.log1p(-self._uncertain()).sum(axis=0))
+
+    @classmethod
+    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+        """Return the probabilities mu_wj = (S_wj + smoothing m_w) / (N_wj + smoothing).
+
+        S counts ones and N observed values. m is the mean of all samples: the prior adds
+        `smoothing` average samples to each component.
+        """
+        ones, observed = cls._values(sums, sizes)
+        mu = (ones + smoothing * _mean(ones, observed)) / (observed + smoothing)
+        return cls(sizes / sizes.sum(), np.clip(mu, 0.0, 1.0))
+
+    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
+        """Return the log density of Beta probabilities: `smoothing` samples of mean m.
+
+        smoothing sum_wj (m_w log mu_wj + (1 - m_w) log(1 - mu_wj))
+        """
+        mean, mu = _mean(*self._values(sums, sizes)), self._uncertain()
+        return smoothing * float((xlogy(mean, mu) + xlog1py(1.0 - mean, -mu)).sum())
+
+    @classmethod
+    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
+        """Return sum_w S_w log(S_w / N_w) + (N_w - S_w) log(1 - S_w / N_w) of each group."""
+        ones, observed = cls._values(sums, sizes)
+        zeros = np.maximum(observed - ones, 0.0)  # rounding may make it negative
+        terms = xlogy(ones, ones) + xlogy(zeros, zeros) - xlogy(observed, observed)
+        return np.asarray(terms.sum(axis=0))
+
+    @classmethod
+    def _values(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+        """Return the numbers of ones and of observed values of each feature in each group."""
+        return sums, np.broadcast_to(sizes, sums.shape)
+
+    def _uncertain(self) -> Floats:
+        return np.clip(self.centers, CERTAIN, 1.0 - CERTAIN)
+
+
+class IncompleteBernoulliParameters(BernoulliParameters):
+    """Bernoulli parameters for samples in which values are missing at random.
+
+    A missing value does not affect the likelihood. The statistics of a sample are its ones and its
+    missing values, (x, g):
+
+        log P[x, j] = sum_w x_w log(mu_wj / (1 - mu_wj)) - g_w log(1 - mu_wj) + b_j
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_j = P[component j], sum 1.
+    centers : ndarray of shape (d, k)
+        mu_wj = P[x_w = 1 | component j], in [0, 1].
+    """
+
+    @classmethod
+    def statistics(cls, X: Any, missing: Any | None = None) -> Any:
+        """Return ones in the first d columns, missing values in the last d.
+
+        Parameters
+        ----------
+        X : csr_array of shape (n, d)
+            Zeros and ones, zero where a value is missing.
+        missing : csr_array of shape (n, d), default=None
+            1 where a value is missing; None if none is.
+
+        Returns
+        -------
+        csr_array of shape (n, 2 d)
+            The statistics.
+        """
+        right = sp.csr_array(X.shape) if missing is None else missing
+        return sp.csr_array(sp.hstack([X, right], format="csr"))
+
+    @classmethod
+    def n_features(cls, n_statistics: int) -> int:
+        """Return d = p / 2."""
+        return n_statistics // 2
+
+    @property
+    def coefficients(self) -> Floats:
+        """Coefficients of ones and of missing values, shape (2 d, k)."""
+        return np.vstack([super().coefficients, -np.log1p(-self._uncertain())])
+
+    @classmethod
+    def _values(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+        ones, missing = np.split(sums, 2)
+        return ones, np.maximum(sizes - missing, 0.0)  # rounding may make it negative
+
+
+def _mean(ones: Floats, observed: Floats) -> Floats:
+    """Return the mean of each feature over all groups, shape (d, 1); 0 if no value is observed."""
+    total = np.maximum(observed.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return np.asarray(ones.sum(axis=1, keepdims=True) / total)
