@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from momentree import decomposition
-from momentree.models._base import DECOMPOSITIONS
+from momentree.models import DECOMPOSITIONS
 from momentree.moments import LDAMoments, PoissonMoments, SingleTopicMoments
 
 

@@ -158,7 +158,7 @@ DAMAGE = {
     "diagnostics as a list": set_in("state", "diagnostics_", {"items": []}),
     "advice as a number": lambda manifest, arrays: manifest["state"]["diagnostics_"][
         "mapping"
-    ].update(advice=3),
+    ].update(warnings=3),
     "too large": lambda manifest, arrays: arrays["components_"].fill(1e200),
     "components below zero": lambda manifest, arrays: arrays["components_"].__imul__(-1),
     "complex": lambda manifest, arrays: arrays.update(components_=arrays["components_"] + 1j),
@@ -209,6 +209,6 @@ def test_nothing_is_left_where_it_cannot_be_written(X, tmp_path):
 def test_concentrations_without_likelihood_are_refused(X, tmp_path):
     path = tmp_path / "lda.mt"
     LatentDirichletAllocation(2, max_iter=1).fit(X).save(path)
-    rewritten(path, lambda manifest, arrays: arrays["alpha_"].fill(1e308))
+    rewritten(path, lambda manifest, arrays: arrays["posterior_.alpha"].fill(1e308))
     with pytest.raises(ReadError, match=r"lda\.mt"):
         LatentDirichletAllocation.load(path)

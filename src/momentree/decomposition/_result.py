@@ -151,7 +151,7 @@ def decomposition(
         "reason": white.reason,
         **extras,
     }
-    numbers["advice"] = [*advice, *_advice(numbers)]
+    numbers["warnings"] = [*advice, *_advice(numbers)]
     return Decomposition(centers, weights, numbers)
 
 

@@ -260,6 +260,6 @@ def _of_all_views(moments: MultiviewMoments, found: Decomposition) -> Decomposit
     # What was said of the third view's centers is said of all.
     old = _advice(numbers)
     numbers["negative_mass"] = _negative_mass(centers)
-    kept = [text for text in numbers["advice"] if text not in old]
-    numbers["advice"] = [*kept, *_advice(numbers)]
+    kept = [text for text in numbers["warnings"] if text not in old]
+    numbers["warnings"] = [*kept, *_advice(numbers)]
     return Decomposition(centers, weights, numbers)

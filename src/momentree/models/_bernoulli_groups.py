@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._validation import check_ones, check_values, check_whole, generator
+from momentree._validation import check_ones, check_values
 from momentree.assignment.assigners import Assigner, MixtureAssigner, reading_gaps
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
-from momentree.metrics import relevance
 from momentree.models import _bernoulli_edits as edits
-from momentree.models._base import FlatModel, drawn_rows
-from momentree.models._bernoulli_data import BinaryData, Run
+from momentree.models._base import FlatModel
+from momentree.models._bernoulli_data import BinaryData
+from momentree.models._fit_result import FitResult
+from momentree.models._sample import draw_labels, draw_rows
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.tree.exports import scoring
 from momentree.tree.page import RecordsPage
@@ -40,7 +41,7 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
     _edited: Assigner  # only after an edit
 
     @abstractmethod
-    def _run(self, data: BinaryData) -> Run:
+    def _run(self, data: BinaryData) -> FitResult:
         """Fit to prepared data."""
 
     @property
@@ -50,7 +51,7 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
 
     # --- inference -------------------------------------------------------------------------------
 
-    def _checked(self, X: Any) -> Any:
+    def _new_counts(self, X: Any) -> Any:
         return self._values(X)[0]
 
     def _values(self, X: Any) -> tuple[Any, Any | None]:
@@ -162,31 +163,9 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
     def _n_parameters(self) -> int:
         return int(self.components_.size + len(self.weights_) - 1)
 
-    def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
-        """Return the most relevant features of each component.
-
-            lam log mu_jw + (1 - lam) log (mu_jw / sum_h omega_h mu_hw)     (T eq. 4.12)
-
-        Parameters
-        ----------
-        n_words : int >= 0, default=10
-            Features of each component, at most.
-        lam : float in [0, 1], default=0.7
-            1 ranks features by frequency, 0 by lift.
-
-        Returns
-        -------
-        list of list of str
-            Names of columns, most relevant first, in the order of components.
-        """
-        check_is_fitted(self, "components_")
-        check_whole("n_words", n_words)
-        values = relevance(self.components_, self.weights_ @ self.components_, lam)
-        order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
-        return [
-            [str(self.vocabulary_[w]) for w in row if p[w] > 0]
-            for row, p in zip(order, self.components_, strict=True)
-        ]
+    @property
+    def _profiles(self) -> Floats:
+        return self.components_
 
     def sample(
         self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
@@ -208,16 +187,14 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
             Component of each sample.
         """
         check_is_fitted(self, "components_")
-        check_whole("n_samples", n_samples)
-        rng = generator(random_state)
-        labels = rng.choice(len(self.weights_), size=n_samples, p=self.weights_).astype(np.intp)
+        rng, labels = draw_labels(self.weights_, n_samples, random_state)
         d = self.components_.shape[1]
 
         def draw(at: slice) -> Any:
             here = labels[at]
             return (rng.random_sample((len(here), d)) < self.components_[here]).astype(np.int64)
 
-        return drawn_rows(n_samples, d, draw), labels
+        return draw_rows(n_samples, d, draw), labels
 
     # --- edits -----------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ _FIELDS = {
     "mean_count_": float | int,
     "diagnostics_": dict,
 }
-_DIAGNOSTICS = {"advice": list, "reason": str, "start": str}
+_DIAGNOSTICS = {"warnings": list, "start": str}
 
 
 def save(model: FlatModel, path: str | PathLike[str], config: dict[str, Any] | None) -> None:

@@ -1,65 +1,73 @@
-"""How many components: document completion, spectrum, penalised likelihood and coherence."""
+"""Choose the number of components by completion, spectrum, BIC and coherence."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._logging import console_logging
-from momentree._validation import check_counts, check_sample_weight, check_something, generator
+from momentree._validation import (
+    check_choice,
+    check_counts,
+    check_sample_weight,
+    check_something,
+    generator,
+)
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import Message
 from momentree.models._base import log, package_log
-from momentree.models._candidates import Fits, Fold, LDAFits, SingleTopicFits, folds
-from momentree.models._criteria import Verdict, in_words, together, verdicts
-from momentree.models._curves import Curves, measure
-from momentree.models._spectrum import Spectrum, spectrum
+from momentree.models.selection._candidates import Fits, Fold, LDAFits, SingleTopicFits, folds
+from momentree.models.selection._criteria import Estimate, combine, estimates
+from momentree.models.selection._curves import Curves, evaluate
+from momentree.models.selection._reasons import reasons
+from momentree.models.selection._spectrum import Spectrum, spectrum
 from momentree.preprocessing import log_scale
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ComponentChoice", "choose_n_components"]
+__all__ = ["ComponentChoice", "Model", "choose_n_components"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Model = Literal["single-topic", "lda"]
 
 LARGEST = 32
-"""The papers' curves go to 32."""
+"""The largest number of topics in the papers' experiments."""
 
 
 @dataclass(frozen=True)
 class ComponentChoice:
-    """A number of components and why.
+    """A number of components, with its reasons.
 
     Attributes
     ----------
     n_components : int
-        The answer.
+        The number chosen.
     interval : tuple of int
-        (low, high): the smallest and the largest number that the data do not rule out.
-    reason : str
-        Why, in words: topics are what the components of all models for counts are.
+        (low, high): the smallest and largest number that the data do not rule out.
+    reasons : tuple of Message
+        Why: a sentence for the answer, then one or more for each criterion.
     table : DataFrame
-        One row a candidate. "n_components"; of the direction of that number "eigenvalue" in one
-        half of the samples, "held_out", its value in the other half, and "noise_floor", what that
+        One row a candidate. "n_components"; for the direction of that number "eigenvalue" in one
+        half of the samples, "held_out", its value in the other half, and "noise_floor", which this
         must exceed; "completion", the log-likelihood of a hidden word in nats, and
-        "completion_error", the standard error of how far it is behind the best; "bic"; "umass"
-        and "npmi", the mean coherence of topics, with "npmi_error"; "seconds". NaN where a
-        criterion was not asked for, or where no group of samples can be split so often.
+        "completion_error", the standard error of its difference from the best; "bic"; "umass" and
+        "npmi", the mean coherence of topics, with "npmi_error"; "seconds". NaN for criteria that
+        were not used, and for numbers that the samples cannot be split into.
     by_criterion : mapping
-        Of each criterion (n_components, low, high); the one that decided comes first.
+        For each criterion (n_components, low, high); the one that decided comes first.
     """
 
     n_components: int
     interval: tuple[int, int]
-    reason: str
+    reasons: tuple[Message, ...]
     table: pd.DataFrame
     by_criterion: Mapping[str, tuple[int, int, int]]
 
@@ -77,20 +85,21 @@ def choose_n_components(
 ) -> ComponentChoice:
     """Choose the number of components of a model for word counts.
 
-    Four criteria, the most trusted first; the first one that is asked for decides. For "lda"
-    "spectrum" goes before "completion", except where it goes on to the largest candidate.
+    Of four criteria, the first one used decides. For "lda", "spectrum" comes before "completion",
+    unless it reaches the largest candidate.
 
-    - "completion": a fifth of the documents is left out of the fit; half of the words of each, y,
-      tells the other half, z. The fewest components within one standard error of the largest
-      sum log sum_j P[j | y] P[z | j], with P[j | y] by log-scaled counts, as
-      :meth:`SingleTopicModel.predict_proba` has it.
-    - "spectrum": eigenvectors u of M2 of one half of the documents (S Theorem 1), counts scaled
-      and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other half is three
-      standard errors above zero. Where completion decides and this is fewer, the answer moves
-      towards it as far as the interval of completion goes, and the interval of the answer
-      reaches down to it.
-    - "bic": -2 log-likelihood + u p log n of log-scaled counts, with p free parameters and u what one
-      word counts after log scaling (:func:`momentree.preprocessing.typical_count_per_token`).
+    - "completion": document completion, the log-likelihood of half of the words of new documents,
+      z, given the other half, y. The fewest components within one standard error of the largest
+      sum log sum_j P[j | y] P[z | j], with P[j | y] as in :meth:`SingleTopicModel.predict_proba`;
+      for "lda" sum_j P[j | y] P[z | j] with inferred topic proportions.
+    - "spectrum": the eigenvectors u of M2 of one half of the documents (S Theorem 1), for
+      log-scaled counts and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u of the other
+      half is three standard errors above zero. If completion decides and the spectrum is lower,
+      the answer moves towards it as far as the interval of completion allows, and the interval
+      of the answer extends down to it.
+    - "bic": -2 log-likelihood + u p log n of log-scaled counts, with p free parameters and u the
+      typical count of one word (:func:`momentree.preprocessing.typical_count_per_token`). Not for
+      "lda".
     - "coherence": the fewest components within one standard error of the largest mean NPMI of
       the 20 most probable words of each topic (T Figure 3.2a).
 
@@ -99,53 +108,50 @@ def choose_n_components(
     X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
         Word counts >= 0.
     model : {"single-topic", "lda"}, default="single-topic"
-        What is fitted: :class:`SingleTopicModel` or :class:`LatentDirichletAllocation`, for which
-        P[z | y] is that of the shares of topics inferred from y.
+        :class:`SingleTopicModel` or :class:`LatentDirichletAllocation`.
     candidates : sequence of int >= 1, default=None
-        Numbers of components to try. None is 1 to 32, for "lda" 1 to 6, 8, 11, 16, 23 and 32,
-        or to half the number of different samples. With None the answer may be between two of
-        these: the spectrum counts one by one.
+        Numbers of components to try. None is 1 to 32, for "lda" 1 to 6, 8, 11, 16, 23 and 32, but
+        at most half the number of different samples. Only with None may the answer lie between
+        candidates, where the spectrum puts it.
     criteria : sequence of str, default=None
-        Some of the four; None is all that the model has. "lda" has no "bic".
+        Some of the four. None is all of them.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights >= 0 of the samples.
     random_state : int, RandomState or None, default=None
-        Draws the halves of documents and of words. None is seed 0.
+        Seed of the folds, and of the halves of documents and words. None is seed 0.
     verbose : bool or int, default=False
-        Tell the progress on standard error; the logger ``momentree.models`` always has it.
+        Print progress to standard error; the logger ``momentree.models`` always receives it.
     progress : callable, default=None
         Called as ``progress(done, total)`` after each candidate.
 
     Returns
     -------
     ComponentChoice
-        The number, its interval, the reason, and all curves; see
+        The number, its interval, the reasons, and all curves; see
         ``momentree.report.plot_n_components``.
 
     Raises
     ------
     InvalidDataError
-        If X is not a matrix of counts from 0 to 1e30, weights do not fit it, or a candidate is
-        larger than the number of samples with a count above zero.
+        If X is not a matrix of counts from 0 to 1e30, if weights do not fit it, or if a candidate
+        exceeds the number of samples with a count above zero.
     EmptyCorpusError
-        If no sample of positive weight holds a count.
+        If no count of a sample with positive weight is above zero.
     InvalidParameterError
-        If `model`, `candidates` or `criteria` are none of what is expected.
+        If `model`, `candidates` or `criteria` are not as above.
 
     Notes
     -----
-    The curve costs little more than its largest fit: the spectrum of all candidates is that of
-    the largest, and one tree, grown best first, holds the start of every fit, since its first
-    k - 1 splits make the tree of k leaves (H Algorithm 2). Documents are left out a fifth at a
-    time until 3,000 have been. Copies of one document stay together, so that none tells of
-    another. Time O(nnz k) a step of EM for each candidate; memory O(nnz + (n + d) k). Fits
-    of "lda" start from the single-topic models of this tree and take ten steps, where
-    :class:`LatentDirichletAllocation` tries the moments too and takes more; one fifth of the
-    documents judges.
+    All candidates together cost little more than the largest one: they share one spectrum, and one
+    best-first tree, whose first k - 1 splits give the start of the fit with k components (H
+    Algorithm 2). Documents are tested a fifth at a time, until 3,000 have been; for "lda" one fifth
+    is tested. Copies of a document stay together in training or testing. Fits of "lda" start from
+    the topics of the tree and take ten steps of EM. Time O(nnz k) a step of EM for each candidate;
+    memory O(nnz + (n + d) k).
 
-    What each criterion gets right was measured, see ``docs/how_many.md``. Real text is no sample
-    of the model: finer topics always exist, and the number grows with the number of documents.
-    Then the reason names the fewest components that give most of the gain.
+    ``docs/how_many.md`` reports how often each criterion is right. Real text is not a sample of
+    the model: finer topics always exist, and their number grows with that of the documents. The
+    reasons therefore name the fewest components with most of the improvement.
 
     References
     ----------
@@ -164,10 +170,11 @@ def choose_n_components(
     >>> choice = choose_n_components(sample.X, candidates=range(1, 9))
     >>> choice.n_components, choice.interval
     (4, (4, 4))
-    >>> choice.by_criterion["spectrum"]
-    (4, 4, 4)
+    >>> print(*choice.reasons[:2])
+    4 topics. Document completion works best with 4 topics.
     """
-    kind = _checked_model(model)
+    check_choice("model", model, get_args(Model))
+    kind = _KINDS[model]
     names = _checked_criteria(criteria, kind)
     rng = generator(random_state)
     X = check_counts(X)
@@ -181,36 +188,29 @@ def choose_n_components(
         tried = _checked_candidates(candidates, kind, len(weight), int(groups.max()) + 1)
         found = None
         if "spectrum" in names:
-            log.info("spectrum of the second moment, by halves")
+            log.info("cross-validating the spectrum of the second moment")
             scaled = log_scale(rows.matrix, "log1p")
             found = spectrum(RowBlocks(scaled.X), weight, scaled.unit, groups, int(tried[-1]), rng)
         curves = Curves.unknown(tried)
         if set(names) - {"spectrum"}:
-            judges = kind.judges if "completion" in names else 0
-            parts = list(folds(rows.matrix, weight, groups, rng, judges=judges))
-            curves = measure(tried, parts, kind.make, rows.matrix, progress)
-    said = verdicts(names, curves, found, between=candidates is None)
-    answer = together(said) if said else Verdict(*[int(tried[0])] * 3)
+            n_test = kind.n_test if "completion" in names else 0
+            parts = list(folds(rows.matrix, weight, groups, rng, n_test=n_test))
+            curves = evaluate(tried, parts, kind.make, rows.matrix, progress)
+    each = estimates(names, curves, found, between=candidates is None)
+    answer = combine(each) if each else Estimate(*[int(tried[0])] * 3)
     return ComponentChoice(
         answer.n_components,
         (answer.low, answer.high),
-        in_words(answer, said, curves),
+        reasons(answer, each, curves),
         _table(curves, found),
-        {name: (v.n_components, v.low, v.high) for name, v in said.items()},
+        {name: (one.n_components, one.low, one.high) for name, one in each.items()},
     )
 
 
 def _copies(rows: RowBlocks) -> Ints:
-    """Give each document a number, the same to those that are the same."""
+    """Give each document a number, the same one to equal documents."""
     key = np.random.RandomState(1).random_sample(rows.shape[1])
     return np.unique(rows.map(lambda B: B.dot(key)), return_inverse=True)[1]
-
-
-def _checked_model(model: str) -> _Kind:
-    if not isinstance(model, str) or model not in _KINDS:
-        msg = f"model={model!r}; expected one of {', '.join(map(repr, _KINDS))}"
-        raise InvalidParameterError(msg)
-    return _KINDS[model]
 
 
 def _checked_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str, ...]:
@@ -218,9 +218,7 @@ def _checked_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str,
         return kind.criteria
     asked = (criteria,) if isinstance(criteria, str) else tuple(criteria)
     if not asked or not set(asked) <= set(kind.criteria):
-        expected = ", ".join(map(repr, kind.criteria))
-        msg = f"criteria={criteria!r}; expected one or more of {expected}"
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("not_criteria", value=criteria, choices=list(kind.criteria))
     return tuple(name for name in kind.criteria if name in asked)
 
 
@@ -234,14 +232,9 @@ def _checked_candidates(
     except TypeError:
         tried = np.empty(0, dtype=np.intp)
     if not len(tried) or tried[0] < 1:
-        msg = f"candidates={candidates!r}; expected whole numbers of 1 or more"
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("not_candidates", value=candidates)
     if tried[-1] > n:
-        msg = (
-            f"candidates go up to {tried[-1]}, but only {n} samples have a count above zero: "
-            "ask for no more components than samples"
-        )
-        raise InvalidDataError(msg)
+        raise InvalidDataError("too_many_candidates", largest=int(tried[-1]), n_rows=n)
     return tried.astype(np.intp)
 
 
@@ -249,9 +242,8 @@ def _table(curves: Curves, found: Spectrum | None) -> pd.DataFrame:
     import pandas as pd
 
     k = curves.candidates
-    numbers = {"eigenvalue": "eigenvalues", "held_out": "held_out", "noise_floor": "floor"}
     columns = {"n_components": k}
-    for name, attribute in numbers.items():
+    for name, attribute in _DIRECTIONS.items():
         values = np.full(int(k[-1]), np.nan)
         if found is not None:
             known = getattr(found, attribute)
@@ -262,17 +254,21 @@ def _table(curves: Curves, found: Spectrum | None) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+_DIRECTIONS = {"eigenvalue": "eigenvalues", "held_out": "held_out", "noise_floor": "floor"}
+"""Columns of the table, and the attributes of the spectrum that they hold."""
+
+
 @dataclass(frozen=True)
 class _Kind:
-    """What is particular to a model: its fits, criteria (the most trusted first), and sizes."""
+    """How a model is fitted and judged: criteria, the most trusted first, and sizes."""
 
     make: Callable[[Fold, int], Fits]
     criteria: tuple[str, ...]
     candidates: tuple[int, ...]
-    judges: int
+    n_test: int
 
 
-_KINDS = {
+_KINDS: dict[str, _Kind] = {
     "single-topic": _Kind(
         SingleTopicFits,
         ("completion", "spectrum", "bic", "coherence"),
