@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import BernoulliMixture
-from momentree.assignment.assigners import MixtureAssigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.datasets import make_bernoulli_mixture
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
