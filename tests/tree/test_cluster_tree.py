@@ -10,7 +10,7 @@ from momentree import ClusterTree
 from momentree.backends import RowBlocks
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.objects import BernoulliParameters
-from momentree.preprocessing.feature_map import FeatureMap
+from momentree.preprocessing import FeatureMap
 from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.split import SPLIT_ITER
 
@@ -94,7 +94,7 @@ def test_the_kind_of_data_is_told_and_may_be_asked_for():
 def test_the_best_split_comes_first(refine):
     """Best first, k leaves are those of k - 1 with the best of their splits."""
     X, _ = records(n=400, noise=0.15)
-    seen = FeatureMap.of(sp.csr_array(X), None, np.ones(len(X)), "binary", scaled=True)
+    seen = FeatureMap.from_data(sp.csr_array(X), None, np.ones(len(X)), "binary", scaled=True)
     splitter = DSidiwoSplitter(5, seen, refine_iter=SPLIT_ITER if refine else 0)
 
     def gain(samples):

@@ -14,7 +14,7 @@ from momentree.decomposition.sidiwo import common_rotation, discriminators
 from momentree.inference import log_joint, log_posterior
 from momentree.moments import AugmentedRawMoments
 from momentree.objects import BernoulliParameters, GaussianParameters
-from momentree.preprocessing.feature_map import FeatureMap
+from momentree.preprocessing import FeatureMap
 from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.split import NoSplit
 from momentree.whitening import whiten

@@ -159,7 +159,7 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
         n_sides=max(n_components, 2) if flat else 2,
         refine_iter=SPLIT_ITER if refine else 0,
     )
-    factors = data.space.factors(data.rows)
+    factors = data.space.row_scale(data.rows)
     limits = Limits(n_components, 1 if flat else np.inf)
     grown = grow(data.rows, data.weight, factors, splitter, limits)
     labels, leaves = grown.labels, grown.root.leaves()

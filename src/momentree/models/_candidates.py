@@ -146,13 +146,13 @@ class SingleTopicFits:
         scaled = log_scale(fold.X, "log1p")
         self._counts, self._weight = RowBlocks(fold.X), fold.weight
         self._rows = RowBlocks(scaled.X)
-        self._unit = typical_count_per_token(self._rows, scaled.unit, fold.weight)
+        self._unit = typical_count_per_token(self._rows, scaled.count_per_token, fold.weight)
         self._known = RowBlocks(log_scale(fold.known, "log1p").X)
         self._hidden = RowBlocks(fold.hidden)
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
         self._n_words = int(np.count_nonzero(seen))
         splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._unit)
-        grown = grow(self._rows, fold.weight, scaled.unit, splitter, Limits(largest))
+        grown = grow(self._rows, fold.weight, scaled.count_per_token, splitter, Limits(largest))
         self._labels, self._partitions = grown.labels, _partitions(grown.root)
 
     def __call__(self, n_components: int) -> Fit | None:

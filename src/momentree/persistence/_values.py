@@ -24,7 +24,7 @@ from momentree.assignment.tree_rules import RuleAssigner
 from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters
 from momentree.persistence._container import Arrays
-from momentree.preprocessing.feature_map import FeatureMap
+from momentree.preprocessing import FeatureMap
 
 __all__ = ["Encoder", "check_finite", "decoded", "storable"]
 

@@ -34,7 +34,7 @@ from momentree.backends import RowBlocks, in_canonical_order, single_threaded_bl
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.objects import IncompleteBernoulliParameters
-from momentree.preprocessing.feature_map import FeatureMap, Kind
+from momentree.preprocessing import FeatureMap, Kind
 from momentree.tree import exports as export
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
@@ -263,7 +263,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_something(X, weight)
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
-            seen = FeatureMap.of(X, missing, weight, self.data, scaled=self.scaling is not None)
+            seen = FeatureMap.from_data(X, missing, weight, self.data, scaled=self.scaling is not None)
             rows, at = in_canonical_order(seen.rows(X, missing), weight)
             ordered = weight[at]
             grown = self._grown(seen, rows, ordered)
@@ -291,7 +291,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         return grow(
             rows,
             weight,
-            seen.factors(rows),
+            seen.row_scale(rows),
             DSidiwoSplitter(
                 min_samples_leaf=self.min_samples_leaf,
                 feature_map=seen,
@@ -468,17 +468,17 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         if not isinstance(seen, FeatureMap) or self.data_ != seen.kind:
             msg = f"a feature map of {self.data_!r:.100} data"
             raise TypeError(msg)
-        expected = FeatureMap.again(
+        expected = FeatureMap.restored(
             seen.kind,
             seen.shift,
             seen.scale,
-            seen.view,
+            seen.moment_scale,
             constant=seen.constant,
             scaled=self.scaling is not None,
         )
         check_shape("shift", seen.shift, (d,))
         check_shape("scale", seen.scale, (d,))
-        p = len(seen.view)
+        p = len(seen.moment_scale)
         consistent = seen.family is expected.family and seen.unit_length == expected.unit_length
         if not consistent or not (seen.scale > 0).all() or seen.family.n_features(p) != d:
             msg = "a feature map that does not fit its data"

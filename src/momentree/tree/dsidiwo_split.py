@@ -13,7 +13,7 @@ from momentree.backends import RowBlocks
 from momentree.decomposition.sidiwo import discriminators
 from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
-from momentree.preprocessing.feature_map import FeatureMap
+from momentree.preprocessing import FeatureMap
 from momentree.refinement import em
 from momentree.tree.split import SPLIT_ITER, NoSplit, Split, Whiten, evaluate_split, sides_of
 from momentree.whitening import whiten
@@ -61,12 +61,12 @@ class DSidiwoSplitter:
         needed = k * self.min_samples_leaf
         if sample_weight.sum() < needed:
             return NoSplit(Message("too_few_to_split", needed=needed, n_sides=k))
-        moments = AugmentedRawMoments(rows, sample_weight, scale, seen.view, seen.constant)
+        moments = AugmentedRawMoments(rows, sample_weight, scale, seen.moment_scale, seen.constant)
         white = self.whiten(moments, k)
         if white.rank < 2:
             return NoSplit(white.reason or Message("one_component"))
         D = discriminators(moments, white)
-        coef = np.ascontiguousarray((D[:, :-1] * seen.view).T)
+        coef = np.ascontiguousarray((D[:, :-1] * seen.moment_scale).T)
         split = self._by_scores(ScoreRule(coef, seen.constant * D[:, -1]), rows, sample_weight)
         if not self.refine_iter or k > 2 or isinstance(split, NoSplit):
             return split

@@ -74,7 +74,7 @@ class TopicSplitter:
             rows,
             sample_weight=sample_weight,
             weighting=self.weighting,
-            unit=count_per_token,
+            count_per_token=count_per_token,
             random_state=self.random_state,
         )
         if not moments.has_triples:

@@ -224,7 +224,7 @@ class TopicTree(TreeEstimator):
             log.info("log scaling counts")
             scaled = log_scale(X, self.log_scaling)
             rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
-            ordered, count_per_token = weight[at], scaled.unit[at]
+            ordered, count_per_token = weight[at], scaled.count_per_token[at]
             smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, ordered)
             limits = Limits.of(self)
             grown = grow(
