@@ -2,6 +2,7 @@
 
 from momentree._validation.arrays import (
     as_floats,
+    check_distribution,
     check_map,
     check_means,
     check_parameters,
@@ -25,6 +26,7 @@ from momentree._validation.tables import (
     check_something,
     check_table,
     check_values,
+    first_cell,
 )
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "check_binary",
     "check_choice",
     "check_counts",
+    "check_distribution",
     "check_features",
     "check_flag",
     "check_integer",
@@ -47,5 +50,6 @@ __all__ = [
     "check_table",
     "check_values",
     "check_whole",
+    "first_cell",
     "generator",
 ]

@@ -14,6 +14,7 @@ __all__ = [
     "MAX_COUNT",
     "MIN_COUNT",
     "as_floats",
+    "check_distribution",
     "check_map",
     "check_means",
     "check_parameters",
@@ -158,8 +159,8 @@ def check_parameters(weights: ArrayLike, components: ArrayLike) -> tuple[Floats,
     w, mu = as_floats("weights", weights), as_floats("components", components)
     check_shape("components", mu, ("k", "d"))
     check_shape("weights", w, (mu.shape[0],))
-    _check_distributions("weights", w)
-    _check_distributions("components", mu)
+    check_distribution("weights", w)
+    check_distribution("components", mu)
     return w, mu
 
 
@@ -188,13 +189,27 @@ def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
     w, mu = as_floats("weights", weights), as_floats("means", means)
     check_shape("means", mu, ("k", "d"))
     check_shape("weights", w, (mu.shape[0],))
-    _check_distributions("weights", w)
+    check_distribution("weights", w)
     if not ((mu >= 0) & np.isfinite(mu)).all():
         raise InvalidDataError("negative_or_not_finite", parameter="means")
     return w, mu
 
 
-def _check_distributions(parameter: str, values: Floats) -> None:
+def check_distribution(parameter: str, values: Floats) -> None:
+    """Check that an array, or each of its rows, is zero or more and sums to 1.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of the argument.
+    values : ndarray of shape (k,) or (n, k)
+        Probabilities.
+
+    Raises
+    ------
+    InvalidDataError
+        If it does not (code ``not_a_distribution``).
+    """
     sums = values.sum(axis=-1)
     if not (values >= 0).all() or not np.allclose(sums, 1.0, atol=SUM_TOLERANCE):
         raise InvalidDataError(

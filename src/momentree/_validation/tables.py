@@ -25,6 +25,7 @@ __all__ = [
     "check_something",
     "check_table",
     "check_values",
+    "first_cell",
 ]
 
 Floats = NDArray[np.float64]
@@ -195,7 +196,7 @@ def _without_missing(X: Any) -> tuple[Any, Any | None]:
     nan = np.isnan(X.data)
     infinite = ~np.isfinite(X.data) & ~nan
     if infinite.any():
-        raise InvalidDataError("infinite_value", **_first_cell(X, infinite))
+        raise InvalidDataError("infinite_value", **first_cell(X, infinite))
     if not nan.any():
         return X, None
     missing = _stored(X, nan)
@@ -239,14 +240,27 @@ def check_ones(X: Any) -> None:
     """
     bad = (X.data != 0) & (X.data != 1)
     if bad.any():
-        cell = _first_cell(X, bad)
+        cell = first_cell(X, bad)
         if cell["value"] < 0:
             raise InvalidDataError("negative_not_binary", **cell)
         raise InvalidDataError("not_binary", **cell)
 
 
-def _first_cell(X: Any, bad: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return row, column and value of the first stored value that is bad."""
+def first_cell(X: Any, bad: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return row, column and value of the first bad value of a CSR array, for a message.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        The table.
+    bad : ndarray of bool of shape (nnz,)
+        Which stored values are bad; at least one.
+
+    Returns
+    -------
+    dict
+        With the keys "row", "column" and "value".
+    """
     at = int(np.argmax(bad))
     row = int(np.searchsorted(X.indptr, at, side="right")) - 1
     return {"row": row, "column": int(X.indices[at]), "value": X.data[at].item()}
@@ -274,7 +288,7 @@ def _finite_counts(X: Any) -> Any:
         sound = not ((X.data < MIN_COUNT) & (X.data != 0)).any()
     if not sound:
         bad = ~(((X.data >= MIN_COUNT) & (X.data <= MAX_COUNT)) | (X.data == 0))
-        cell = _first_cell(X, bad)
+        cell = first_cell(X, bad)
         if cell["value"] < 0:
             raise InvalidDataError("negative_count", **cell)
         if cell["value"] < MIN_COUNT:

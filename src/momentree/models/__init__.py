@@ -6,6 +6,7 @@ from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocati
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import ComponentChoice, choose_n_components
 from momentree.models.single_topic_model import SingleTopicModel
+from momentree.persistence import load
 
 __all__ = [
     "DECOMPOSITIONS",
@@ -15,4 +16,5 @@ __all__ = [
     "PoissonMixture",
     "SingleTopicModel",
     "choose_n_components",
+    "load",
 ]

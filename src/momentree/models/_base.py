@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Integral
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self, cast, get_args
@@ -29,11 +29,12 @@ from momentree._validation import (
     check_whole,
 )
 from momentree.backends import RowBlocks, single_threaded_blas
-from momentree.exceptions import ConvergenceWarning, InvalidDataError, ReadError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference import log_multinomial
 from momentree.messages import Message
 from momentree.metrics import relevance
 from momentree.models._fit_result import FitResult
+from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
 from momentree.tree.page import page_of
 from momentree.whitening import whiten
@@ -66,7 +67,7 @@ WHITENING_ITER = 30
 """Products with M2 beyond two for each component, where its spectrum is flat."""
 
 
-class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the models that are a list of components, not a tree.
 
     A subclass sets its parameters in ``__init__`` and implements :meth:`_fit` and the inference.
@@ -84,6 +85,13 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     warm_start: bool
     random_state: int | np.random.RandomState | None
     verbose: bool | int
+
+    labels_: Ints
+    vocabulary_: NDArray[Any]
+    n_iter_: int
+    converged_: bool
+    diagnostics_: Mapping[str, Any]
+    mean_count_: float
 
     # --- fit -------------------------------------------------------------------------------------
 
@@ -418,62 +426,6 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self, "components_")
         return page_of(self, path, X, ids=ids, texts=texts, labels=labels, order=order, title=title)
-
-    # --- files -----------------------------------------------------------------------------------
-
-    def save(
-        self, path: str | PathLike[str], *, vectorizer_config: dict[str, Any] | None = None
-    ) -> None:
-        """Write the fitted model to a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file; customary suffix ".mt". A zip of JSON and .npy arrays, with the version of
-            the format; no pickle.
-        vectorizer_config : dict, default=None
-            How text becomes counts, kept beside the model: what ``TextVectorizer.to_dict()``
-            returns.
-
-        Raises
-        ------
-        InvalidParameterError
-            If ``decomposition`` is a function that momentree does not have.
-        OSError
-            If the file cannot be written; nothing is left behind.
-        """
-        from momentree.models import persistence
-
-        check_is_fitted(self, "components_")
-        persistence.save(self, path, vectorizer_config)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a fitted model from a file of :meth:`save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Returns
-        -------
-        FlatModel
-            Predicts as it did when it was saved. Its ``vectorizer_config_`` is what was saved
-            with it, or None.
-
-        Raises
-        ------
-        ReadError
-            If the file is missing, damaged, of another kind or of a newer format.
-        """
-        from momentree.models import persistence
-
-        model = persistence.load(path)
-        if not isinstance(model, cls):
-            msg = f"{path} holds a {type(model).__name__}, not a {cls.__name__}"
-            raise ReadError(msg)
-        return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

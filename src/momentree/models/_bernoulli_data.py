@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.moments import BernoulliMoments
 from momentree.objects import BernoulliParameters
-from momentree.preprocessing.feature_map import FeatureMap
+from momentree.preprocessing import FeatureMap
 
 __all__ = ["BinaryData"]
 
@@ -47,7 +47,7 @@ class BinaryData:
     @classmethod
     def prepared(cls, ones: Any, missing: Any | None, weight: Floats) -> tuple[BinaryData, Ints]:
         """Return the data in canonical order, and the row of each sample in `ones`."""
-        feature_map = FeatureMap.of(ones, missing, weight, "binary", scaled=True)
+        feature_map = FeatureMap.from_data(ones, missing, weight, "binary", scaled=True)
         rows, at = in_canonical_order(feature_map.rows(ones, missing), weight)
         matrix, d = rows.matrix, ones.shape[1]
         if missing is not None:
@@ -66,13 +66,15 @@ class BinaryData:
         """Weighted fraction of samples in which each feature is observed; None if all are."""
         if self.missing is None:
             return None
-        return 1.0 / self.feature_map.view[: self.ones.shape[1]]
+        return 1.0 / self.feature_map.moment_scale[: self.ones.shape[1]]
 
     @cached_property
     def moments(self) -> BernoulliMoments:
         """Raw moments of the data (T eq. 4.6 to 4.8)."""
         return BernoulliMoments.from_rows(
-            RowBlocks(self.ones), sample_weight=self.weight, observed=self.observation_rates
+            RowBlocks(self.ones),
+            sample_weight=self.weight,
+            observation_rates=self.observation_rates,
         )
 
     @property

@@ -14,10 +14,9 @@ from momentree.models._bernoulli_data import BinaryData
 from momentree.models._fit_result import Initialization, from_leaves
 from momentree.moments import CorrectedMoments, MultiviewMoments, split_views
 from momentree.objects import BernoulliParameters, Decomposition, Moments
-from momentree.tree.dsidiwo_split import DirectSplitter
-from momentree.tree.growth import grow
-from momentree.tree.stopping import always
-from momentree.tree.topic_split import SPLIT_ITER
+from momentree.tree.dsidiwo_split import DSidiwoSplitter
+from momentree.tree.growth import Limits, grow
+from momentree.tree.split import SPLIT_ITER
 
 __all__ = ["start_from_tree", "start_from_views", "starts_from_moments"]
 
@@ -125,29 +124,18 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
     Initialization
         Fewer components if no group can be split further.
     """
-    feature_map = data.feature_map
-    splitter = DirectSplitter(
-        n_sides=max(n_components, 2) if flat else 2,
+    splitter = DSidiwoSplitter(
         min_samples_leaf=1,
+        feature_map=data.feature_map,
+        n_sides=max(n_components, 2) if flat else 2,
         refine_iter=SPLIT_ITER if refine else 0,
-        smoothing=1.0,
-        family=feature_map.family,
-        view=feature_map.view,
-        constant=feature_map.constant,
     )
-    root = grow(
-        data.rows,
-        data.weight,
-        feature_map.factors(data.rows),
-        splitter,
-        max_leaves=n_components,
-        max_depth=1 if flat else np.inf,
-        growth="best_first",
-        worth=always,
-    )
-    if flat and len(root.leaves()) < n_components > 2:
+    scale = data.feature_map.row_scale(data.rows)
+    limits = Limits(n_components, 1 if flat else np.inf)
+    grown = grow(data.rows, data.weight, scale, splitter, limits)
+    if flat and len(grown.root.leaves()) < n_components > 2:
         return start_from_tree(data, n_components, flat=False, refine=refine)
-    found = from_leaves(root, n_components, data.family, data.rows, data.weight, 1.0)
+    found = from_leaves(grown, n_components, data.family, data.rows, data.weight, 1.0)
     diagnostics = {**found.diagnostics, "start": "clusters" if flat else "tree"}
     return Initialization.of(found.parameters, diagnostics)
 

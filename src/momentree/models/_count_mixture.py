@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -19,9 +18,9 @@ from momentree.moments import RawMoments, Weighting
 from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.preprocessing import LogScaling, log_scale, tfidf, typical_count_per_token
 from momentree.refinement import em
-from momentree.tree.growth import grow
-from momentree.tree.stopping import always
-from momentree.tree.topic_split import SPLIT_ITER, Splitter
+from momentree.tree.growth import Limits, grow
+from momentree.tree.split import SPLIT_ITER
+from momentree.tree.topic_split import TopicSplitter
 
 __all__ = ["Corpus", "CountMixture", "Start"]
 
@@ -68,7 +67,6 @@ class CountMixture(FlatModel):
     start: Start
     tol: float
     posterior_: MixtureParameters
-    diagnostics_: Mapping[str, Any]
 
     # --- what a model is -------------------------------------------------------------------------
 
@@ -141,8 +139,8 @@ class CountMixture(FlatModel):
         weight = weight[at]
         scaled = log_scale(ordered.matrix, self._chosen_log_scaling())
         rows = RowBlocks(scaled.X)
-        smoothing = self.smoothing * typical_count_per_token(rows, scaled.unit, weight)
-        return Corpus(ordered, rows, scaled.unit, weight, smoothing), at
+        smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token, weight)
+        return Corpus(ordered, rows, scaled.count_per_token, weight, smoothing), at
 
     def _initialize(self, corpus: Corpus) -> Initialization[MixtureParameters]:
         last = self._last_fit(corpus.rows.shape[1])
@@ -177,7 +175,7 @@ class CountMixture(FlatModel):
 
     def _from_tree(self, corpus: Corpus) -> Initialization[MixtureParameters]:
         """Grow a tree of k leaves (H Algorithm 2, best first)."""
-        splitter = Splitter(
+        splitter = TopicSplitter(
             min_samples_leaf=1,
             refine_iter=SPLIT_ITER if self.refine else 0,
             weighting=self.weighting,
@@ -186,17 +184,8 @@ class CountMixture(FlatModel):
             decompose=self._decomposer(),
         )
         k, rows, weight = self.n_components, corpus.rows, corpus.weight
-        root = grow(
-            rows,
-            weight,
-            corpus.count_per_token,
-            splitter,
-            max_leaves=k,
-            max_depth=np.inf,
-            growth="best_first",
-            worth=always,
-        )
-        return from_leaves(root, k, self._family, rows, weight, corpus.smoothing)
+        grown = grow(rows, weight, corpus.count_per_token, splitter, Limits(k))
+        return from_leaves(grown, k, self._family, rows, weight, corpus.smoothing)
 
     def _smoothed(self, found: Decomposition, centers: Floats, corpus: Corpus) -> MixtureParameters:
         """Return parameters without zeros: centers as the counts that they predict, smoothed."""

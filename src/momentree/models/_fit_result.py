@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks
 from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters
-from momentree.tree.growth import Branch
+from momentree.tree.growth import Grown
 
-__all__ = ["FitResult", "Initialization", "from_leaves", "m_step", "responsibilities_of"]
+__all__ = ["FitResult", "Initialization", "from_leaves", "m_step"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -108,16 +108,8 @@ def m_step(
     return family.m_step(sums, weighted.sum(axis=0), smoothing)
 
 
-def responsibilities_of(leaves: Sequence[Branch], n: int) -> Floats:
-    """Return ones, shape (n, n_leaves), where a sample is in a leaf."""
-    out = np.zeros((n, len(leaves)))
-    for j, leaf in enumerate(leaves):
-        out[leaf.samples, j] = 1.0
-    return out
-
-
 def from_leaves(
-    root: Branch,
+    grown: Grown,
     n_components: int,
     family: type[M],
     rows: RowBlocks,
@@ -128,7 +120,7 @@ def from_leaves(
 
     Parameters
     ----------
-    root : Branch
+    grown : Grown
         A tree of the samples.
     n_components : int >= 1
         Number of components that were asked for.
@@ -140,9 +132,8 @@ def from_leaves(
     Initialization
         Fewer components, with the reason, where the tree has fewer leaves.
     """
-    leaves = root.leaves()
+    leaves = grown.root.leaves()
     k = len(leaves)
     reason = Message("no_group_splits", reason=leaves[0].reason) if k < n_components else None
-    groups = responsibilities_of(leaves, rows.shape[0])
-    parameters = m_step(family, rows, groups, weight, smoothing)
+    parameters = m_step(family, rows, np.eye(k)[grown.labels], weight, smoothing)
     return Initialization.of(parameters, {"rank": k, "reason": reason, "warnings": []})

@@ -15,7 +15,7 @@ from momentree._validation import (
     check_sample_weight,
     check_values,
 )
-from momentree.assignment.assigners import MixtureAssigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.exceptions import InvalidDataError
 from momentree.models._base import Decomposer, log
 from momentree.models._bernoulli_data import BinaryData
@@ -125,7 +125,7 @@ class BernoulliMixture(BernoulliGroups):
     References
     ----------
     .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Chapter 4.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Chapter 4.
 
     Examples
     --------

@@ -94,7 +94,7 @@ class PoissonMixture(CountMixture):
     References
     ----------
     .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Sections 1.2 and 2.3.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Sections 1.2 and 2.3.
 
     Examples
     --------

@@ -117,9 +117,10 @@ class SingleTopicModel(CountMixture):
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018.
-    .. [2] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. NIPS 2017.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431-1455, 2018. doi:10.1007/s10994-018-5706-4
+    .. [2] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. Advances in Neural
+       Information Processing Systems 30, 2017.
 
     Examples
     --------
@@ -173,7 +174,7 @@ class SingleTopicModel(CountMixture):
         check_choice("log_scaling", self.log_scaling, ("auto", *get_args(LogScaling), None))
         check_choice("weighting", self.weighting, get_args(Weighting))
         if self.weighting == "three_words" and self._chosen_log_scaling():
-            raise InvalidParameterError("three_words_with_log_scaling")
+            raise InvalidParameterError("three_words_after_log_scaling")
 
     def _chosen_start(self) -> str:
         if self.start == "auto":
@@ -190,7 +191,7 @@ class SingleTopicModel(CountMixture):
             corpus.rows,
             sample_weight=corpus.weight,
             weighting=self.weighting,
-            unit=corpus.count_per_token,
+            count_per_token=corpus.count_per_token,
             random_state=self.random_state,
         )
 

@@ -23,6 +23,7 @@ WORDS: dict[str, str] = {
         "{parameter} must be zero or more and sum to 1; the smallest value is {smallest:g}, the "
         "sums are {sums:list}"
     ),
+    "not_finite": "{parameter} must hold finite numbers",
     "negative_or_not_finite": "{parameter} must hold finite numbers of zero or more",
     "bad_sample_weight": (
         "sample_weight[{row}] is {value:g}; expected a number from 0 to {largest:g}"

@@ -155,8 +155,8 @@ def choose_n_components(
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431-1455, 2018. doi:10.1007/s10994-018-5706-4
     .. [2] H. Wallach, I. Murray, R. Salakhutdinov, D. Mimno. Evaluation methods for topic models.
        ICML 2009.
     .. [3] A. Owen, P. Perry. Bi-cross-validation of the SVD and the nonnegative matrix
@@ -190,7 +190,9 @@ def choose_n_components(
         if "spectrum" in names:
             log.info("cross-validating the spectrum of the second moment")
             scaled = log_scale(rows.matrix, "log1p")
-            found = spectrum(RowBlocks(scaled.X), weight, scaled.unit, groups, int(tried[-1]), rng)
+            found = spectrum(
+                RowBlocks(scaled.X), weight, scaled.count_per_token, groups, int(tried[-1]), rng
+            )
         curves = Curves.unknown(tried)
         if set(names) - {"spectrum"}:
             n_test = kind.n_test if "completion" in names else 0
