@@ -18,7 +18,6 @@ WORDS: dict[str, str] = {
         "X has {found:~feature}, but {parameters.start:{start!r}} divides the features into three "
         "views; use {parameters.start:'auto'}"
     ),
-    "one_part": "all its samples are most likely in the same part",
     "alpha0_contradicted": (
         "the moments contradict {parameters.alpha0:{alpha0:g}} and suggest {estimate:.3g}; use "
         "{parameters.alpha0:None}, or refine the topics"
