@@ -263,7 +263,9 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_something(X, weight)
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
-            seen = FeatureMap.from_data(X, missing, weight, self.data, scaled=self.scaling is not None)
+            seen = FeatureMap.from_data(
+                X, missing, weight, self.data, scaled=self.scaling is not None
+            )
             rows, at = in_canonical_order(seen.rows(X, missing), weight)
             ordered = weight[at]
             grown = self._grown(seen, rows, ordered)
@@ -378,9 +380,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
     ) -> Self:
         here = np.flatnonzero(again.groups.labels == group)
         part, weight = again.data[0].take(here), again.weight[here]
-        alone = clone(self).set_params(
-            max_leaf_nodes=n_groups, max_depth=None, growth="best_first"
-        )
+        alone = clone(self).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
         if self.n_components is not None:
             alone.set_params(n_components=n_groups)
         grown = alone._grown(self._feature_map, part, weight)
@@ -397,9 +397,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         groups = again.groups.split(group, Groups(assigner, labels))
         return self._edited(again, root, groups, converged=self.converged_ and converged)
 
-    def _merge(
-        self, again: RefitData[tuple[RowBlocks, RowBlocks]], groups: list[int]
-    ) -> Self:
+    def _merge(self, again: RefitData[tuple[RowBlocks, RowBlocks]], groups: list[int]) -> Self:
         place, to = merged_numbers(groups, again.sizes(self.n_leaves_))
         root = _branch_of(self.tree_)
         for group in reversed(groups):  # from the right, so that the other numbers stay

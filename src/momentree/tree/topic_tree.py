@@ -294,7 +294,10 @@ def _distribution(words: Floats) -> Floats:
 
 def _gain(sums: Floats, sides: list[list[int]]) -> float:
     """Return the log-likelihood of several topics against one."""
+    # The likelihood of words does not depend on the number of documents.
     words = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
-    none = np.zeros(len(sides))  # the likelihood of words does not depend on the number of documents
+    none = np.zeros(
+        len(sides)
+    )
     parts = TopicParameters.maximized_log_likelihood(words, none).sum()
     return float(parts - TopicParameters.maximized_log_likelihood(words.sum(axis=1), none[0]))
