@@ -131,9 +131,9 @@ CHOICES = ("growth", "refine", "log_scaling", "weighting", "stop")
 def test_parameters_out_of_range_are_named():
     for name, value in BAD_PARAMETERS:
         code = "not_a_choice" if name in CHOICES else "not_a_number"
-        with raises(InvalidParameterError, "not_a_flag" if name == "exact" else code) as info:
+        code = "not_a_flag" if name == "exact" else code
+        with raises(InvalidParameterError, code, parameter=name):
             TopicTree(**{name: value}).fit(GOOD)
-        assert info.value.message.values.get("parameter") == name
     with raises(InvalidParameterError, "three_words_after_log_scaling"):
         TopicTree(weighting="three_words").fit(GOOD)
 
