@@ -154,10 +154,10 @@ def test_a_single_topic_comes_back_alone_with_the_reason():
 def test_error_falls_with_the_root_of_the_sample():
     rng = np.random.default_rng(5)
     mu = rng.dirichlet(np.ones(30), size=2)
-    sizes, errors = [250, 1000, 4000, 16000], []
+    sizes, errors = [250, 1000, 4000], []
     for n in sizes:
         trials = []
-        for _ in range(5):
+        for _ in range(8):
             X = rng.multinomial(50, mu[rng.choice(2, size=n, p=[0.7, 0.3])])
             trials.append(np.abs(sidiwo(SingleTopicMoments.from_data(X), 2).centers.T - mu).sum())
         errors.append(np.mean(trials))
