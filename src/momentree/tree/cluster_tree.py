@@ -162,8 +162,8 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
 
     References
     ----------
-    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Chapter 6.
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications. PhD
+       thesis, Universitat Politècnica de Catalunya, 2019. Chapter 6.
 
     Examples
     --------
