@@ -71,7 +71,7 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
         words.append("No refinement followed: these are the answers of the moments alone.")
     if refine:
         # Of the decomposition: what the refinement made of it is another matter.
-        words += [f"Before the refinement: {clean_text(s)}" for s in found.get("advice", ())]
+        words += [f"Before the refinement: {clean_text(str(s))}" for s in found.get("warnings", ())]
     alpha = getattr(model, "alpha_", None)
     if alpha is not None:
         words.append(
@@ -84,7 +84,7 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
         "values": {
             clean_text(key): _plain(value)
             for key, value in sorted(found.items())
-            if key != "advice"
+            if key != "warnings"
         },
     }
 
@@ -106,10 +106,10 @@ def advice(model: FittedFlat) -> list[str]:
     asked = params.get("n_components")
     sentences = []
     if not params.get("refine"):
-        sentences = [clean_text(sentence) for sentence in found.get("advice", ())]
+        sentences = [clean_text(str(sentence)) for sentence in found.get("warnings", ())]
     if found.get("reason"):
         got = len(model.weights_)
-        sentences.insert(0, f"{got} of {asked} topics were found: {clean_text(found['reason'])}.")
+        sentences.insert(0, f"{got} of {asked} topics were found: {clean_text(str(found['reason']))}.")
     return sentences
 
 
@@ -125,4 +125,4 @@ def _plain(value: Any) -> Any:
         return {clean_text(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return clean_text(value)
+    return clean_text(str(value))

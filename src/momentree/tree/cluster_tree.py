@@ -1,4 +1,4 @@
-"""ClusterTree: the estimator for records and other samples, with no model assumed."""
+"""ClusterTree: a tree of clusters without a model (D-SIDIWO, T Algorithm 5 and beyond)."""
 
 from __future__ import annotations
 
@@ -6,149 +6,164 @@ import logging
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._fit import all_or_nothing
 from momentree._logging import console_logging
-from momentree._validation import check_sample_weight, check_something, check_values
-from momentree.assignment.assigners import Assigner, MixtureAssigner, reading_gaps
+from momentree._validation import (
+    check_integer,
+    check_sample_weight,
+    check_shape,
+    check_something,
+    check_values,
+)
+from momentree.assignment.editing import (
+    EditableGroups,
+    Groups,
+    RefitData,
+    merged_numbers,
+    refuse_split,
+)
+from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.messages import Message
 from momentree.objects import IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap, Kind
-from momentree.tree import build, regroup
 from momentree.tree import exports as export
 from momentree.tree._base import TreeEstimator
-from momentree.tree._parameters import Limits, check_parameters
-from momentree.tree.dsidiwo_split import EARLY, DirectSplitter
-from momentree.tree.growth import Branch, Growth, grow
+from momentree.tree.build import build_nodes
+from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
+from momentree.tree.growth import Branch, Grown, Growth, Limits, grow, log
+from momentree.tree.naming import name_by_codes, name_by_difference
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage
-from momentree.tree.stopping import Stop, always, bic_of
-from momentree.tree.topic_split import EXACT, SPLIT_ITER
+from momentree.tree.refine import drop, sort_children
+from momentree.tree.split import EXACT, SPLIT_ITER
+from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
 __all__ = ["ClusterTree", "Refine"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 Refine = Literal["em", "splits", "leaves"]
 
-log = logging.getLogger("momentree.tree")
 
+class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], TreeEstimator):  # type: ignore[misc] # its own to_html
+    """Grow a tree of clusters without a model, from the moments of the data.
 
-class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own to_html
-    """Grow a tree of clusters with no model assumed, from the moments of the data themselves.
-
-    The samples are split by the discriminators d_1, d_2 that SIDIWO recovers from the raw moments
-    M2 = sum x x^T / n and M3 = sum x (x) x (x) x / n, and each side is split again (D-SIDIWO):
+    SIDIWO recovers discriminators d_1, d_2 from the raw moments M2 = sum x x^T / n and
+    M3 = sum x (x) x (x) x / n. They split the samples in two, and each side is split again
+    (D-SIDIWO):
 
         side(x) = argmax_j |d_j . x + c_j|,
 
-    with a constant c that comes of a feature that all samples share. No random restarts: the same
-    data give the same tree on every run, in any order of rows.
+    where the constant c belongs to a feature that all samples share. There are no random restarts:
+    the same data give the same tree on every run, in any order of rows.
 
     Parameters
     ----------
     max_leaf_nodes : int >= 1 or None, default=8
         Number of leaves (clusters) at which growth stops. None lets `stop` decide.
     max_depth : int >= 0 or None, default=None
-        Most splits on the way from the root to a leaf. None sets no limit; for
-        ``growth="depth"`` it stands for the least depth that can hold `max_leaf_nodes` leaves.
+        Largest number of splits between the root and a leaf. None sets no limit; with
+        ``growth="depth"`` it means the smallest depth that can hold `max_leaf_nodes` leaves.
     n_components : int >= 1 or None, default=None
         Split all samples once, into this many clusters, by as many discriminators: a flat
-        clustering. Fewer, with a warning, where the moments show fewer or some are too small.
-        `max_leaf_nodes`, `max_depth` and `growth` are then not used.
+        clustering. There are fewer, with a warning, if the moments show fewer or some are too
+        small. `max_leaf_nodes`, `max_depth` and `growth` are then ignored.
     min_samples_leaf : int or float > 0, default=5
-        Fewest samples in a leaf, counted by their sample weight.
+        Smallest total sample weight of a leaf.
     growth : {"best_first", "depth"}, default="best_first"
-        "best_first" splits next the leaf whose split gains most log-likelihood. "depth" splits
-        every leaf down to `max_depth`, as the thesis does; `max_leaf_nodes` is then no limit.
+        "best_first" always splits the leaf whose split gains most log-likelihood. "depth" splits
+        every leaf down to `max_depth`, as the thesis does, and ignores `max_leaf_nodes`.
         ``growth="depth", refine=None, scaling=None, min_samples_leaf=1, exact=True`` is T Algorithm
         5.
     refine : {"em", "splits", "leaves", None}, default="em"
-        "splits" runs 15 steps of EM after each split, "leaves" runs EM over all leaves in the end,
-        which may move samples between branches, "em" does both. None leaves what the moments
-        give: D-SIDIWO, the most stable answer.
+        "splits" runs 15 steps of EM after each split; "leaves" finally runs EM over all leaves,
+        which may move samples between branches; "em" does both. None keeps the splits by moments:
+        D-SIDIWO, the most stable choice.
     data : {"auto", "binary", "counts", "non_negative", "real"}, default="auto"
-        What the data are; "auto" takes the first of these kinds that fits, but values of zero or
-        more that are seldom zero for real ones. Gains and EM are those of a mixture: of
-        independent Bernoulli variables for binary data, of independent Poisson variables for
-        counts, else of spherical Gaussians.
+        Kind of the data. "auto" takes the first of these kinds that fits, but takes non-negative
+        values that are rarely zero for real ones. Gains and EM use a mixture: of independent
+        Bernoulli variables for binary data, of independent Poisson variables for counts, and of
+        spherical Gaussians otherwise.
     scaling : {"auto", None}, default="auto"
-        What the moments see. "auto": of data of zero or more, each sample with a constant beside
-        it, scaled to length 1, so that a record of many codes counts no more than one of few; of
-        real data, columns of mean 0 and variance 1, and a constant of sqrt(n_features). The
-        constant (of the size of a typical value: 1 in binary data) lets a split separate samples
-        by how much they hold, and not only by what they hold. None takes the data as they are, as
-        T Algorithm 5 does; on records of patients it is less stable (see ``docs/choices.md``).
+        Scaling of samples in the moments. With "auto", samples of non-negative data get a constant
+        feature and unit length, so that a record of many codes counts no more than one of few;
+        columns of real data get mean 0 and variance 1, and a constant of sqrt(n_features). The
+        constant (the size of a typical value: 1 for binary data) lets a split distinguish samples
+        by how much they contain, not only by what they contain. None takes the data as they are,
+        as T Algorithm 5 does; on patient records it is less stable (see ``docs/choices.md``).
     smoothing : float > 0, default=1.0
-        Average samples that are added to each cluster in EM.
+        Number of average samples added to each cluster in EM.
     exact : bool, default=False
-        Whiten each split to rounding error. False ends the eigen-solver of M2 after 2 k + 4
-        products for a split into k, where sampling error moves the eigenvectors further than more
-        products do: labels then differ a little from those of the published algorithm where there
-        are more than 64 features. True costs up to one product with the data for each feature and
+        Whether to whiten each split to rounding error. False stops the eigen-solver of M2 after
+        2 k + 4 products for a split into k, as sampling error moves the eigenvectors further than
+        more products would; with more than 64 features, labels may then differ slightly from those
+        of the published algorithm. True costs up to one product with the data per feature and
         split.
     stop : {"bic"}, default="bic"
-        What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
-        samples is made while a mixture of the two sides gains more than (p + 1)/2 log n nats over
-        one group, the Bayesian information criterion, p being the number of features that occur
-        in them. Gaussians are compared along the line through the two means.
+        When growth stops if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
+        information criterion, makes a split of n samples if a mixture of the two sides gains more
+        than (p + 1)/2 log n nats over one group, where p features occur in them. Gaussians are
+        compared along the line through the two means.
     max_iter : int >= 1, default=100
-        Most steps of the EM over all leaves.
+        Largest number of steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
-        That EM stops when a step raises the log-likelihood, plus the log prior that `smoothing`
-        stands for, by no more than this share.
+        That EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by
+        no more than this fraction.
     random_state : int, RandomState or None, default=None
-        Not used: nothing is drawn. Here because all estimators have it.
+        Ignored, as nothing is drawn; all estimators have it.
     verbose : bool or int, default=False
-        Tell the progress on standard error. The same messages always go to the logger
-        ``momentree.tree``.
+        Whether to show progress on standard error. The logger ``momentree.tree`` always receives
+        it at level INFO.
 
     Attributes
     ----------
     tree_ : TreeNode
         The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples.
     leaves_ : list of TreeNode
-        From left to right.
+        The leaves from left to right.
     n_leaves_ : int
         Number of leaves.
     labels_ : ndarray of int of shape (n_samples,)
-        Leaf of each sample. The largest child comes first, so that numbers do not depend on the
-        order of rows.
+        Leaf of each sample. The largest child comes first, so numbers do not depend on the order
+        of rows.
     data_ : str
-        The kind that the data were taken for.
+        Kind of the data.
     vocabulary_ : ndarray of str of shape (n_features,)
         Names of the columns: `feature_names` of ``fit``, else the columns of a data frame, else
         "0", "1", ...
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only where X is a data frame with names.
+        Column names, if X was a data frame.
     n_iter_ : int
-        Rounds in which all samples were assigned to leaves: the steps of the EM over all leaves,
-        or 1 without it.
+        Steps of the EM over all leaves; 1 without it.
     converged_ : bool
         Whether that EM met its tolerance; True without it.
 
     Notes
     -----
     T Algorithm 5, section 6.3; T Theorem 6.2.1 gives the meaning of d_1 and d_2. Beyond it: the
-    rotation is exact instead of scanned; growth is best first; samples are scaled; more than two
-    sides at once; whitening ends early unless `exact`. Where the best line between groups is no
-    axis of their spread, as for four groups at the corners of a square, second and third moments
-    do not show it, and only EM finds them. Missing values (NaN, in binary data) are left out of
-    EM, and of the moments by inverse rates of observation. Time O(nnz) a level of the tree,
-    O(nnz n_leaves) a step of the last EM; memory beyond X: at most 12 bytes a stored value for the
-    group at hand.
+    rotation is exact instead of scanned, growth is best first, samples are scaled, splits may have
+    more than two sides, and whitening stops early unless `exact`. If the best line between groups
+    is not an axis of their spread, as for four groups at the corners of a square, second and third
+    moments do not show it, and only EM finds the groups. EM ignores missing values (NaN, in binary
+    data), and the moments correct for them by inverse observation rates. Time: O(nnz) per level of
+    the tree and O(nnz n_leaves) per step of the last EM. Memory beyond X: up to 12 bytes per stored
+    value for the current group.
 
     References
     ----------
-    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Chapter 6.
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications. PhD
+       thesis, Universitat Politècnica de Catalunya, 2019. Chapter 6.
 
     Examples
     --------
@@ -163,6 +178,13 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
     >>> bool(sum(agree) > 190)
     True
     """
+
+    _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
+        "refine": (*get_args(Refine), None),
+        "data": ("auto", *get_args(Kind)),
+        "scaling": ("auto", None),
+    }
+    _log: ClassVar[logging.Logger] = log
 
     def __init__(
         self,
@@ -217,7 +239,7 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         y : None
             Not used.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0: a weight of 2 is the same as the sample twice.
+            Weights >= 0; a weight of 2 equals two copies of the sample.
         feature_names : sequence of str of shape (n_features,), default=None
             Names of the columns, for names and reports.
 
@@ -229,184 +251,179 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         Raises
         ------
         InvalidDataError
-            If X is no matrix of finite numbers of the kind that `data` says, values are missing
-            that are not binary, or weights or names do not fit it.
+            If X is not a matrix of finite numbers of the kind `data`, if values are missing and the
+            others are not binary, or if weights or names do not match X.
         EmptyCorpusError
-            If no sample of positive weight holds a value other than zero.
+            If no sample of positive weight has a value other than zero.
         InvalidParameterError
-            If a parameter is out of its range.
+            If a parameter is invalid.
         """
         self._check_parameters()
         X, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_something(X, weight)
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
-            space = FeatureMap.from_data(X, missing, weight, self.data, scaled=self.scaling is not None)
-            rows, at = in_canonical_order(space.rows(X, missing), weight)
-            ordered = weight[at]
-            branches = self._grow(space, rows, ordered)
-            self._feature_map, self.data_ = space, space.kind
-            self._assigner, self.n_iter_, self.converged_ = self._refined(
-                branches, space, rows, ordered
+            seen = FeatureMap.from_data(
+                X, missing, weight, self.data, scaled=self.scaling is not None
             )
-            labels = build.leaf_labels(branches)
+            rows, at = in_canonical_order(seen.rows(X, missing), weight)
+            ordered = weight[at]
+            grown = self._grown(seen, rows, ordered)
+            self._feature_map, self.data_ = seen, seen.kind
+            self._assigner, labels, self.n_iter_, self.converged_ = self._refined(
+                grown, seen, rows, ordered
+            )
             self.labels_ = np.empty_like(labels)
             self.labels_[at] = labels
-            if len(branches.leaves()) < (self.n_components or 0):
-                k = len(branches.leaves())
-                reason = branches.reason or "the moments show no more of min_samples_leaf or more"
-                msg = f"{k} of {self.n_components} clusters: {reason}"
-                warnings.warn(msg, ConvergenceWarning, stacklevel=3)
-            tree = self._nodes(branches, space, rows, RowBlocks(X), ordered, at)
+            self._warn_of_fewer(grown.root)
+            tree = self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
         self._set_tree(tree)
         return self
 
-    def _grow(self, space: FeatureMap, rows: RowBlocks, weight: Floats) -> Branch:
-        limits = Limits.of(self)
+    def _warn_of_fewer(self, root: Branch) -> None:
+        found, asked = len(root.leaves()), self.n_components or 0
+        if found < asked:
+            reason = root.reason or Message("others_too_small")
+            warning = ConvergenceWarning("fewer_clusters", found=found, asked=asked, reason=reason)
+            warnings.warn(warning, stacklevel=4)
+
+    def _grown(self, seen: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:
         k = self.n_components
-        splitter = DirectSplitter(
-            n_sides=k or 2,
-            min_samples_leaf=self.min_samples_leaf,
-            refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
-            smoothing=self.smoothing,
-            family=space.family,
-            view=space.moment_scale,
-            constant=space.constant,
-            whiten=EXACT if self.exact else EARLY,
-        )
+        limits = Limits(k, 1) if k else Limits.of(self)
         return grow(
             rows,
             weight,
-            space.row_scale(rows),
-            splitter,
-            max_leaves=k or limits.leaves,
-            max_depth=1 if k else limits.depth,
+            seen.row_scale(rows),
+            DSidiwoSplitter(
+                min_samples_leaf=self.min_samples_leaf,
+                feature_map=seen,
+                smoothing=self.smoothing,
+                n_sides=k or 2,
+                refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
+                whiten=EXACT if self.exact else EARLY,
+            ),
+            limits,
             growth="best_first" if k else self.growth,
-            worth=always if k or not limits.stops_itself else partial(bic_of, space.family),
+            criterion=partial(mixture_bic, seen.family) if limits.none else accept_all,
         )
 
     def _refined(
-        self, branches: Branch, space: FeatureMap, rows: RowBlocks, weight: Floats
-    ) -> tuple[Assigner, int, bool]:
-        # A split into many is refined over its leaves, which are all there are.
+        self, grown: Grown, seen: FeatureMap, rows: RowBlocks, weight: Floats
+    ) -> tuple[Assigner, Ints, int, bool]:
+        # A flat clustering is refined over its clusters, which are all the leaves.
         over_leaves = self.refine in ("em", "leaves") or (self.refine and self.n_components)
-        if not over_leaves:
-            return build.rules(branches), 1, True
-        log.info("refining %d leaves", len(branches.leaves()))
-        parameters, n_iter, converged = build.refine_leaves(
-            branches,
+        return self._assigned(
+            grown,
             rows,
             weight,
-            family=space.family,
+            family=seen.family if over_leaves else None,
             smoothing=self.smoothing,
-            min_samples_leaf=self.min_samples_leaf,
-            max_iter=self.max_iter,
-            tol=self.tol,
         )
-        parameters = parameters.reordered(build.order(branches, weight))
-        return MixtureAssigner.of(parameters), n_iter, converged
 
     def _nodes(
         self,
-        branches: Branch,
-        space: FeatureMap,
+        root: Branch,
+        labels: Ints,
         rows: RowBlocks,
         values: RowBlocks,
         weight: Floats,
-        at: NDArray[np.intp],
+        at: Ints,
     ) -> TreeNode:
-        labels, k = build.leaf_labels(branches), len(branches.leaves())
-        sums = build.group_sums(rows, labels, k, weight)
-        sizes = np.bincount(labels, weights=weight, minlength=k)
-        family, d = space.family, len(self.vocabulary_)
-        if space.kind in ("binary", "counts"):
+        """Return the finished tree; `values` are in the order of the data, the rest canonical."""
+        seen, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
+        sums = rows.group_sums(labels, k, weight)
+        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        if seen.kind in ("binary", "counts"):
             of_values = sums[:d]
         else:
             in_order = np.empty_like(weight)
             in_order[at] = weight
-            of_values = build.group_sums(values, self.labels_, k, in_order)
+            of_values = values.group_sums(self.labels_, k, in_order)
 
         def center(leaves: list[int]) -> Floats:
-            gaps = sums[d:, leaves].sum(axis=1) if space.incomplete else 0.0
-            observed = np.maximum(sizes[leaves].sum() - gaps, np.finfo(float).tiny)
+            missing = sums[d:, leaves].sum(axis=1) if seen.incomplete else 0.0
+            observed = np.maximum(sizes[leaves].sum() - missing, np.finfo(float).tiny)
             return np.asarray(of_values[:, leaves].sum(axis=1) / observed)
 
         def gain(sides: list[list[int]]) -> float:
             S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
             N = np.array([sizes[side].sum() for side in sides])
-            whole = family.maximized_log_likelihood(S.sum(axis=1), N.sum())
-            return float(family.maximized_log_likelihood(S, N).sum() - whole)
+            whole = seen.family.maximized_log_likelihood(S.sum(axis=1), N.sum())
+            return float(seen.family.maximized_log_likelihood(S, N).sum() - whole)
 
-        tree = build.build_nodes(branches, weight, at, center=center, gain=gain)
-        if space.kind == "real":
-            build.name_by_difference(tree, self.vocabulary_, space.scale)
+        tree = build_nodes(root, self.labels_, sizes, center=center, gain=gain)
+        if seen.kind == "real":
+            name_by_difference(tree, self.vocabulary_, seen.scale)
         else:
-            build.name_groups(tree, self.vocabulary_)
+            name_by_codes(tree, self.vocabulary_)
         return tree
 
-    def split_group(
-        self, X: Any, group: int, n_groups: int = 2, *, sample_weight: ArrayLike | None = None
-    ) -> ClusterTree:
-        """Divide one leaf further, and leave all else as it is (T Remark 4.4.1).
+    # --- edits -----------------------------------------------------------------------------------
 
-        The leaf is split as the tree was, with the same parameters; EM over the new leaves moves
-        no record into or out of them.
+    @property
+    def _groups_assigner(self) -> Assigner:
+        return self._assigner
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The samples of ``fit``, in the same order.
-        group : int
-            Number of the leaf.
-        n_groups : int >= 2, default=2
-            Into how many; fewer where no part can be split further.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of ``fit``.
+    @property
+    def _fitted_with_missing(self) -> bool:
+        return self._feature_map.incomplete
 
-        Returns
-        -------
-        ClusterTree
-            A new fitted tree; this one stays as it is. The new leaves stand in the place of the
-            old, and the leaves after it move on.
+    def _prepared(
+        self, X: Any, missing: Any | None, weight: Floats
+    ) -> tuple[tuple[RowBlocks, RowBlocks], Ints]:
+        self._feature_map.check(X, missing)
+        rows, at = in_canonical_order(self._feature_map.rows(X, missing), weight)
+        return (rows, RowBlocks(X)), at
 
-        Raises
-        ------
-        InvalidDataError
-            If the leaf cannot be split, with the reason, or X is not like the data of ``fit``.
-        InvalidParameterError
-            If there is no such leaf, or `n_groups` is less than 2.
-        """
-        return regroup.split_group(self, X, group, n_groups, sample_weight)
+    def _split(
+        self, again: RefitData[tuple[RowBlocks, RowBlocks]], group: int, n_groups: int
+    ) -> Self:
+        here = np.flatnonzero(again.groups.labels == group)
+        part, weight = again.data[0].take(here), again.weight[here]
+        alone = clone(self).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
+        if self.n_components is not None:
+            alone.set_params(n_components=n_groups)
+        grown = alone._grown(self._feature_map, part, weight)
+        if not grown.root.children:
+            refuse_split(group, grown.root.reason)
+        assigner, labels, _, converged = alone._refined(grown, self._feature_map, part, weight)
+        if not grown.root.children:
+            refuse_split(group, Message("small_part_after_em", least=self.min_samples_leaf))
+        root = _branch_of(self.tree_)
+        leaf = root.leaves()[group]
+        for branch in grown.root.branches():
+            branch.depth += leaf.depth
+        leaf.children, leaf.reason = grown.root.children, None
+        groups = again.groups.split(group, Groups(assigner, labels))
+        return self._edited(again, root, groups, converged=self.converged_ and converged)
 
-    def merge_groups(
-        self, X: Any, groups: Sequence[int], *, sample_weight: ArrayLike | None = None
-    ) -> ClusterTree:
-        """Make one leaf of several, and leave all else as it is.
+    def _merge(self, again: RefitData[tuple[RowBlocks, RowBlocks]], groups: list[int]) -> Self:
+        place, to = merged_numbers(groups, again.sizes(self.n_leaves_))
+        root = _branch_of(self.tree_)
+        for group in reversed(groups):  # from the right, so that the other numbers stay
+            if group != place:
+                drop(root, root.leaves()[group])
+        root.leaves()[to[place]].reason = Message("merged_by_hand")
+        merged = again.groups.renumbered(to)
+        # The merged leaf may be larger than those before it.
+        sizes = np.bincount(merged.labels, weights=again.weight, minlength=len(root.leaves()))
+        merged = merged.reordered(sort_children(root, sizes.astype(np.float64)))
+        return self._edited(again, root, merged, converged=self.converged_)
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The samples of ``fit``, in the same order.
-        groups : sequence of int
-            Numbers of two leaves or more.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of ``fit``.
+    def _edited(
+        self,
+        again: RefitData[tuple[RowBlocks, RowBlocks]],
+        root: Branch,
+        groups: Groups,
+        *,
+        converged: bool,
+    ) -> Self:
+        out = self._with_labels(groups.labels, again.at)
+        out._assigner, out.converged_ = groups.assigner, converged
+        out._set_tree(out._nodes(root, groups.labels, *again.data, again.weight, again.at))
+        return out
 
-        Returns
-        -------
-        ClusterTree
-            A new fitted tree; this one stays as it is. The merged leaf stands in the place of the
-            largest of them; a sibling that is left alone takes the place of their parent. Leaves
-            are numbered anew, the larger child first.
-
-        Raises
-        ------
-        InvalidDataError
-            If X is not like the data of ``fit``.
-        InvalidParameterError
-            If `groups` are not two different leaves or more.
-        """
-        return regroup.merge_groups(self, X, groups, sample_weight)
+    # --- exports and files -----------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
@@ -415,49 +432,73 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
     def scoring(self) -> dict[str, Any]:
-        """Return how a 0/1 record is assigned, as plain arrays: for use outside Python.
+        """Return plain arrays that assign a binary record, for use outside Python.
 
         Returns
         -------
         dict
             With EM over the leaves ``{"kind": "mixture", "coef": (m, d), "intercept": (m,),
             "group": (m,)}``: component probabilities are softmax(coef @ x + intercept), and
-            "group" is the leaf of each. Without it ``{"kind": "rules", "nodes": [...]}``, one
-            inner node each in pre-order, with "coef" (s, d), "intercept" (s,) and "children": the
-            side of largest (coef @ x + intercept)^2 is taken (for ``refine="splits"``, node kind
-            "linear", of largest coef @ x + intercept), and leads to inner node j >= 0 or leaf i as
-            -1 - i. After :meth:`split_group` ``{"kind": "nested", "base": ..., "parts": [...]}``:
-            "base" is again one of these, and for each of its leaves stands the number of the leaf
-            in the whole or ``{"scoring": ..., "leaves": [...]}``, by which its records are divided.
+            "group" is the leaf of each component.
+
+            Without it ``{"kind": "rules", "nodes": [...]}``, one entry per inner node in pre-order,
+            with "coef" (s, d), "intercept" (s,) and "children". For the node kind "scores", take
+            the side of largest (coef @ x + intercept)^2; for "linear" (``refine="splits"``), that
+            of largest coef @ x + intercept. Its child j >= 0 is an inner node, -1 - i is leaf i.
+
+            After :meth:`split_group` ``{"kind": "nested", "base": ..., "parts": [...]}``: "base" is
+            one of these, and for each of its leaves "parts" has the final leaf, or
+            ``{"scoring": ..., "leaves": [...]}`` to divide its records further.
 
         Raises
         ------
         InvalidDataError
-            If the tree was not fitted on binary data.
+            If the tree was not fitted to binary data.
         """
         check_is_fitted(self, "tree_")
         if self.data_ != "binary":
-            msg = f"the tree was fitted on {self.data_} data; only binary records can be scored so"
-            raise InvalidDataError(msg)
-        return export.scoring(self._assigner, len(self.vocabulary_))
+            raise InvalidDataError("not_fitted_to_binary", kind=self.data_)
+        return self._assigner.scoring(len(self.vocabulary_))
 
     def _check_parameters(self) -> None:
-        check_parameters(
-            self,
-            {
-                "growth": get_args(Growth),
-                "refine": (*get_args(Refine), None),
-                "data": ("auto", *get_args(Kind)),
-                "scaling": ("auto", None),
-                "stop": get_args(Stop),
-            },
+        super()._check_parameters()
+        check_integer("n_components", self.n_components, at_least=1, optional=True)
+
+    def _check_restored(self) -> int:
+        k, seen, d = super()._check_restored(), self._feature_map, self.n_features_in_
+        if not isinstance(seen, FeatureMap) or self.data_ != seen.kind:
+            msg = f"a feature map of {self.data_!r:.100} data"
+            raise TypeError(msg)
+        expected = FeatureMap.restored(
+            seen.kind,
+            seen.shift,
+            seen.scale,
+            seen.moment_scale,
+            constant=seen.constant,
+            scaled=self.scaling is not None,
         )
+        check_shape("shift", seen.shift, (d,))
+        check_shape("scale", seen.scale, (d,))
+        p = len(seen.moment_scale)
+        consistent = seen.family is expected.family and seen.unit_length == expected.unit_length
+        if not consistent or not (seen.scale > 0).all() or seen.family.n_features(p) != d:
+            msg = "a feature map that does not fit its data"
+            raise ValueError(msg)
+        if seen.kind != "real":
+            self._check_profiles()
+        check_assigner(self._assigner, seen.family, p, k)
+        return k
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, missing, _ = check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
         if missing is not None and not self._feature_map.incomplete:
-            # The fit had no gaps: a likelihood leaves them out, scores take them for zeros.
+            # No value was missing in the fit: a likelihood leaves these out, scores take zeros.
             rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
-            return reading_gaps(self._assigner), rows
+            return self._assigner.for_missing_values(), rows
         return self._assigner, self._feature_map.rows(X, missing)
+
+
+def _branch_of(node: TreeNode) -> Branch:
+    children = [_branch_of(child) for child in node.children]
+    return Branch(node.depth, None, node.gain, node.reason, children)

@@ -1,19 +1,19 @@
-"""scikit-learn's own checks of latent Dirichlet allocation."""
+"""scikit-learn's own checks of the trees."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from momentree import LatentDirichletAllocation
+from momentree import ClusterTree, TopicTree
 
 from ..sklearn_checks import expected_to_fail
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")  # small data
 @parametrize_with_checks(
     [
-        LatentDirichletAllocation(2),
-        LatentDirichletAllocation(2, start="moments", alpha0=0.5, refine=None),
+        TopicTree(),
+        ClusterTree(),
     ],
     expected_failed_checks=expected_to_fail,
 )
