@@ -319,7 +319,7 @@ def clusters(
             rollup=rollup,
             names=names,
             min_records=min_records,
-            coverage=coverage,
+            cumulative_frequency=coverage,
             min_codes=min_codes,
             drop_constant=not keep_constant,
             empty=empty.value,

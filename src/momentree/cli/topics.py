@@ -309,8 +309,8 @@ def topics(
             token_pattern=token_pattern,
             lowercase=not keep_case,
         )
-    for message in corpus.skipped:
-        _work.tell(message, quiet=quiet)
+    for message in corpus.notes:
+        _work.tell(str(message), quiet=quiet)
     job = _work.Job(
         corpus=corpus,
         title=title,
