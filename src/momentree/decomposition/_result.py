@@ -18,10 +18,12 @@ from momentree.whitening import whiten
 __all__ = [
     "NO_WEIGHT",
     "TINY",
+    "by_weight",
     "from_centers",
     "from_directions",
     "negative_mass",
     "negative_mass_warnings",
+    "scaled_directions",
     "whitened_tensor",
     "whitening_for",
     "with_diagnostics",
@@ -76,22 +78,34 @@ def from_directions(
     extras: dict[str, Any],
     warnings: Sequence[Message] = (),
 ) -> Decomposition:
-    """Scale the directions D of the components by M1 and M2.
+    """Scale the directions of the components by M1 and M2; see :func:`scaled_directions`."""
+    centers, weights, reason = scaled_directions(moments, white, directions)
+    if reason is not None:
+        extras = {**extras, "reason": reason}
+    return with_diagnostics(white, centers, weights, T, extras, warnings)
+
+
+def scaled_directions(
+    moments: Moments, white: Whitening, directions: Floats
+) -> tuple[Floats, Floats, Message | None]:
+    """Return centers and weights, given the directions D of the components.
 
     With mu_i = D_i t_i and R = (W D)^+, M2 implies b_i = |R_i|^2 = w_i t_i^2, and M1 implies
     a = R W M1 with a_i = w_i t_i. So t_i = b_i / a_i and w_i = a_i^2 / b_i. For D = E O with a
-    rotation O, b = 1 and this is step 4 of H Algorithm 1.
+    rotation O, b = 1 and this is step 4 of H Algorithm 1. Components of zero weight are dropped,
+    with a reason.
     """
     R = np.linalg.pinv(white.W @ directions)
     b = np.square(R).sum(axis=1)
     a = R @ (white.W @ moments.m1)
     size = np.abs(a) / np.sqrt(np.maximum(b, TINY))
     keep = size > NO_WEIGHT * max(float(size.max(initial=0.0)), TINY)
+    reason = None
     if not keep.all():
         reason = Message("component_without_weight", found=int(np.count_nonzero(~keep)))
-        extras = {**extras, "reason": white.reason or reason}
+        reason = white.reason or reason
     a, b = a[keep], b[keep]
-    return with_diagnostics(white, directions[:, keep] * (b / a), a * a / b, T, extras, warnings)
+    return directions[:, keep] * (b / a), a * a / b, reason
 
 
 def from_centers(
@@ -126,9 +140,7 @@ def with_diagnostics(
     warnings: Sequence[Message] = (),
 ) -> Decomposition:
     """Sort components by descending weight and add the diagnostics of all decompositions."""
-    peaks = np.abs(centers).max(axis=0, initial=0.0)
-    order = np.lexsort((-peaks, -weights))
-    centers, weights = centers[:, order], weights[order]
+    centers, weights = by_weight(centers, weights)
     gap, residual_m3 = _gap(white), _residual_m3(white, centers, weights, T)
     mass = negative_mass(centers)
     warnings = list(warnings)
@@ -150,6 +162,13 @@ def with_diagnostics(
         "warnings": [*warnings, *negative_mass_warnings(mass)],
     }
     return Decomposition(centers, weights, diagnostics)
+
+
+def by_weight(centers: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Sort components by descending weight; of equal ones, the larger peak comes first."""
+    peaks = np.abs(centers).max(axis=0, initial=0.0)
+    order = np.lexsort((-peaks, -weights))
+    return centers[:, order], weights[order]
 
 
 def _spectrum(white: Whitening) -> Floats:

@@ -14,15 +14,17 @@ from momentree._validation import check_choice, check_integer, check_number
 from momentree.decomposition._joint_rotation import compress, jacobi, minimize_norms, objective
 from momentree.decomposition._result import (
     TINY,
+    by_weight,
     from_centers,
     from_directions,
+    scaled_directions,
     whitened_tensor,
     whitening_for,
 )
 from momentree.decomposition.two_components import two_component_rotation
 from momentree.objects import Decomposition, Moments, Whitening
 
-__all__ = ["common_rotation", "discriminators", "sidiwo"]
+__all__ = ["common_rotation", "discriminators", "pseudo_centers", "sidiwo"]
 
 Floats = NDArray[np.float64]
 Centers = Literal["diagonal", "rotation"]
@@ -147,6 +149,26 @@ def _slices(moments: Moments, white: Whitening, *, exact: bool = False) -> tuple
         return H, np.asarray(np.tensordot(white.W, H, 1))
     T = whitened_tensor(moments, white)
     return np.sqrt(white.eigenvalues[:k, None, None]) * T, T
+
+
+def pseudo_centers(moments: Moments, whitening: Whitening) -> Decomposition:
+    """Return the pseudo-centers of H Algorithm 1 without diagnostics, which a split discards.
+
+    Parameters
+    ----------
+    moments : Moments
+        Moments of any model.
+    whitening : Whitening
+        Of these moments.
+
+    Returns
+    -------
+    Decomposition
+        That of ``sidiwo(..., centers="rotation")``; of the diagnostics only "reason".
+    """
+    rotation, _ = common_rotation(_slices(moments, whitening, exact=True)[0])
+    centers, weights, reason = scaled_directions(moments, whitening, whitening.E @ rotation)
+    return Decomposition(*by_weight(centers, weights), {"reason": reason or whitening.reason})
 
 
 def discriminators(moments: Moments, whitening: Whitening) -> Floats:
