@@ -93,7 +93,8 @@ class _Separated:
 
     def read(self, names: Sequence[str]) -> Table:
         header = self.head().names
-        kept = [header.index(name) for name in names]
+        place = {name: j for j, name in enumerate(header)}
+        kept = [place[name] for name in names]
         with self.open() as file:
             cells = self._regular(file, kept) if len(header) > _MANY_COLUMNS else None
         if cells is None:
