@@ -2,6 +2,7 @@
 
 from momentree._validation.arrays import (
     as_floats,
+    check_distribution,
     check_map,
     check_means,
     check_parameters,
@@ -17,7 +18,6 @@ from momentree._validation.parameters import (
     generator,
 )
 from momentree._validation.tables import (
-    check_binary,
     check_counts,
     check_features,
     check_missing,
@@ -25,13 +25,14 @@ from momentree._validation.tables import (
     check_something,
     check_table,
     check_values,
+    first_cell,
 )
 
 __all__ = [
     "as_floats",
-    "check_binary",
     "check_choice",
     "check_counts",
+    "check_distribution",
     "check_features",
     "check_flag",
     "check_integer",
@@ -47,5 +48,6 @@ __all__ = [
     "check_table",
     "check_values",
     "check_whole",
+    "first_cell",
     "generator",
 ]
