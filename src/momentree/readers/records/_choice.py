@@ -14,7 +14,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
 from momentree.readers.records.coder import RecordCoder
-from momentree.readers.records.codes import EXAMPLES, SYSTEMS, lookup, looks_like, lost_zeros
+from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
 __all__ = ["choose_codes", "group_codes"]
