@@ -159,6 +159,7 @@ def test_ways_to_say_tab(tmp_path, separator):
     [
         ("empty.csv", "", "empty_file", {}),
         ("blank.csv", " \n\n", "empty_file", {}),
+        ("quoted-blank.csv", '" "\n', "empty_file", {}),
         (
             "latin.csv",
             "text\ncaffè\n".encode("latin-1"),
@@ -189,6 +190,7 @@ def test_ways_to_say_tab(tmp_path, separator):
         ("fields.csv", "text,n\na,1\nb,c,2\n", "too_many_fields", at(3, found=3, expected=2)),
         ("multi.csv", 'n,text\n1,"a\nb"\n2,c\n3,d,e\n', "too_many_fields", at(5)),
         ("all-long.csv", "text,n\na,1,x\nb,2,y\n", "too_many_fields", at(2)),
+        ("open-header.csv", 'n,"text\n1,a\n', "unclosed_quote", at(1)),
         ("quote.csv", 'n,text\n1,a\n2,"b\n3,c\n', "unclosed_quote", at(3)),
     ],
 )

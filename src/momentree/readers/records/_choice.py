@@ -14,7 +14,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
 from momentree.readers.records.coder import RecordCoder
-from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lost_zeros
+from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
 __all__ = ["choose_codes", "group_codes"]
@@ -82,7 +82,7 @@ def _check_system(table: Table, codes: Sequence[str], counts: Ints, system: str)
 def _check_mapping(
     table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder
 ) -> list[Message]:
-    known = np.array([group is not None for group in rules.mapped(codes)], dtype=bool)
+    known = np.array([group is not None for group in lookup(rules.mapping, codes)], dtype=bool)
     lost, total = int(counts[~known].sum()), int(counts.sum())
     if total and lost == total:
         raise InvalidDataError(

@@ -115,7 +115,8 @@ def find_layout(
     if union_by is not None:
         form = form or ("long" if single else "lists")
         return Layout(form, union_by, True, codes, outcomes, chosen, notes)
-    others = [name for name in table.names if name not in codes and name not in outcomes]
+    used = {*codes, *outcomes}
+    others = [name for name in table.names if name not in used]
     if form is not None:
         guess.refuse_ids(outcomes, alone=False)
         key = id_column or guess.unique_id(others)
@@ -160,6 +161,8 @@ class _Guess:
         self, patterns: Sequence[str], keys: set[str], codes: Sequence[str]
     ) -> tuple[list[str], list[Message]]:
         """Return the columns of outcomes: by name, or by a pattern that skips codes and ids."""
+        if not patterns:
+            return [], []
         ids = keys | {name for name in self.table.names if self.is_own_id(name)}
         likely = codes or self.code_columns([n for n in self.table.names if n not in keys])
         taken = ids.union(likely)
@@ -206,7 +209,7 @@ class _Guess:
             return "slots", slots[0], []
         if len(hinted) == 1:
             return None, hinted, []
-        binary = [name for name in free if mostly_binary(self.sample[name])]
+        binary = {name for name in free if mostly_binary(self.sample[name])}
         no_ids = [name for name in free if not fits("id", name)]
         if hinted or len(binary) < 2 or 2 * len(binary) < len(no_ids):
             raise self.unclear(free, hinted)

@@ -116,28 +116,13 @@ class RecordCoder:
         """
         clean = [clean_code(code) for code in codes]
         if self.rollup == "mapping":
-            groups = self.mapped(clean)
+            groups = lookup(self.mapping, clean)
             return [
                 code if group is None else group for code, group in zip(clean, groups, strict=True)
             ]
         if self.rollup is not None:
             return roll_up(clean, self.rollup)
         return [undotted(code) for code in clean] if self.undotted else clean
-
-    def mapped(self, codes: Sequence[str]) -> list[str | None]:
-        """Look codes up in the mapping.
-
-        Parameters
-        ----------
-        codes : sequence of str
-            Codes in upper case.
-
-        Returns
-        -------
-        list of str or None
-            The group of each; None for codes that are not in the mapping, with or without dots.
-        """
-        return lookup(self.mapping, codes)
 
     def columns_of(self, codes: Sequence[str]) -> NDArray[np.intp]:
         """Find the columns of codes.

@@ -184,7 +184,8 @@ def read_records(
         skip_rows=skip_rows,
         check_titles=True,
     )
-    ignored = matching(source.head, "ignore_columns", as_names("ignore_columns", ignore_columns))
+    patterns = as_names("ignore_columns", ignore_columns)
+    ignored = set(matching(source.head, "ignore_columns", patterns))
     table = source.read([name for name in source.head.names if name not in ignored])
     named = as_names("code_columns", code_columns)
     union_by = _known(table, union_by, coder.union_by if coder else None)
@@ -239,7 +240,8 @@ def read_records(
         # Patterns stay patterns: new records may have more columns of codes.
         columns = named or layout.codes
         if wide:
-            columns = [c for c, g in zip(entries.codes, groups, strict=True) if g in {*kept}]
+            known = set(kept)
+            columns = [c for c, g in zip(entries.codes, groups, strict=True) if g in known]
         coder = replace(rules, codes=kept, names=titles, code_columns=columns)
         notes += [*grouping, *_repeats(n_repeated, coder, union_by), *choice, *unnamed]
     else:

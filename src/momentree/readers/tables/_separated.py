@@ -33,8 +33,8 @@ _ROWS_AT_ONCE = 20_000
 _MANY_COLUMNS = 1_000
 """pandas takes 0.1 ms for each column, whatever is in it."""
 _LONGEST_FIELD = (1 << 31) - 1
-_END = "\x1e"
-"""Follows the last line; an open quote takes it in."""
+_END = "\udfff"
+"""Follows the last line; an open quote takes it in. No decoded text holds a lone surrogate."""
 
 
 def open_separated(
@@ -45,7 +45,7 @@ def open_separated(
     with open_text(path, encoding, newline="") as file:
         _skip(file, skip_rows)
         sample = file.read(_SAMPLE_CHARACTERS)
-    if not sample.strip():
+    if not _rows(sample, _NO_SEPARATOR):
         if skip_rows:
             raise ReadError("no_rows_below", path=str(path), n_skipped=skip_rows)
         raise ReadError("empty_file", path=str(path))
@@ -81,6 +81,9 @@ class _Separated:
     def head(self) -> Table:
         with self.open() as file:
             first = list(islice(self.rows(file), SAMPLE_ROWS + 1))
+        origin, last = first[-1]
+        if last[-1].endswith(_END):
+            raise ReadError("unclosed_quote", path=str(self.path), origin=origin)
         header = check_names(self.path, first[0][1])
         cells = zip_longest(*(row[: len(header)] for _, row in first), fillvalue="")
         columns = {name: list(column[1:]) for name, column in zip(header, cells, strict=True)}
@@ -93,7 +96,8 @@ class _Separated:
 
     def read(self, names: Sequence[str]) -> Table:
         header = self.head().names
-        kept = [header.index(name) for name in names]
+        place = {name: j for j, name in enumerate(header)}
+        kept = [place[name] for name in names]
         with self.open() as file:
             cells = self._regular(file, kept) if len(header) > _MANY_COLUMNS else None
         if cells is None:
@@ -207,6 +211,8 @@ def find_separator(sample: str, *, cut: bool) -> str:
 def _rows(sample: str, separator: str, *, cut: bool = False) -> list[tuple[int, list[str]]]:
     """Return the rows of a sample, each with the number of its line."""
     rows = list(_numbered(io.StringIO(sample, newline=""), separator))
+    if rows:
+        rows[-1][1][-1] = rows[-1][1][-1].removesuffix(_END)
     return rows[:-1] if cut and len(rows) > 1 else rows
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 __all__ = [
@@ -57,9 +58,11 @@ def _any_code(values: Sequence[str]) -> bool:
 
 def _codes(values: Sequence[str]) -> bool:
     """Whether almost all parts of the values are short and have a digit: codes, not sentences."""
+    if mostly_binary(values):
+        return False
     parts = [part for value in values[:200] for part in re.split(r"[;,|^~&/\s]+", value) if part]
     codes = sum(len(part) <= 16 and any(map(str.isdigit, part)) for part in parts)
-    return bool(parts) and codes >= 0.9 * len(parts) and not mostly_binary(values)
+    return bool(parts) and codes >= 0.9 * len(parts)
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,7 @@ RULES = (
 _LONGEST_NAME = 100
 
 
+@lru_cache(1 << 16)
 def _plain(name: str) -> str:
     """Return a name in lower case, its words separated by one blank: "patient id"."""
     if len(name) > _LONGEST_NAME:
