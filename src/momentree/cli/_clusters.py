@@ -149,7 +149,7 @@ def _check_number(job: Job, n: int) -> None:
 
 def _check_outcomes(job: Job) -> None:
     """Refuse names, dates and ids as outcomes, before anything is fitted."""
-    from momentree.report.records_outcomes import why_no_classes
+    from momentree.report.records import why_no_classes
 
     for name, values in job.records.outcomes.items():
         if reason := why_no_classes(values[job.records.enough]):
@@ -241,7 +241,7 @@ def _powers(job: Job, labels: Any) -> tuple[dict[str, Any], dict[str, str]]:
     Accuracies are ratios of counts, so that a hidden count could be found from exact ones.
     """
     from momentree.metrics import predictive_accuracy
-    from momentree.report.records_outcomes import count_outcomes
+    from momentree.report.records import count_outcomes
 
     records = job.records
     values = {name: known[records.enough] for name, known in records.outcomes.items()}

@@ -65,7 +65,7 @@ def run(job: _work.Job, model: Model, n_components: int, parameters: Mapping[str
         write(job.save_option, lambda path: _work.save(path, fitted, corpus))
     if not job.quiet:
         remarks = [_chosen(choice)] if choice is not None else []
-        remarks += [f"Note: {sentence}" for sentence in summary["diagnostics"]["advice"]]
+        remarks += [f"Note: {sentence}" for sentence in summary["diagnostics"]["warnings"]]
         _work.show_topics(summary, took, remarks)
         _work.list_files(outputs)
 

@@ -43,7 +43,7 @@ def names_of(estimator: Any) -> list[str]:
     """Return names of groups for a model that was saved without them: its most relevant codes."""
     if hasattr(estimator, "leaves_"):
         return [leaf.name for leaf in estimator.leaves_]
-    from momentree.report._fitted import topic_names
+    from momentree.report.topics import topic_names
 
     return topic_names(estimator)
 
@@ -116,7 +116,7 @@ def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str
                 "name": _name(node),
                 "size": node["size"],
                 "n_records": node["n_samples"] if node["exact"] else None,
-                "rest": node["rest"],
+                "residual": node["residual"],
                 "share": node["share"],
                 "share_interval": node["share_interval"],
                 "codes": [

@@ -132,7 +132,7 @@ def tell_codes(summary: Mapping[str, Any], console: Console) -> Text:
             base = ("≈" if codes["about"][j] else "") + whole_percent(codes["rate"][j])
             rates = f"{here} ({base})".replace(" %", "%")
             told.append(f"{cut(_plain(title, style), _CODE_LENGTH)} {_plain(rates, style)}")
-        if node["rest"]:
+        if node["residual"]:
             held = fixed(node["codes_per_record"], 1)
             whole = fixed(summary["nodes"][0]["codes_per_record"], 1)
             told.insert(
@@ -264,7 +264,7 @@ def _rates(
     """Return the rates of a class in each group and in all of them, as text."""
     import numpy as np
 
-    from momentree.report.records_outcomes import class_rate
+    from momentree.report.records import class_rate
 
     sizes, about = summary["groups"]["sizes"], summary["groups"]["about"]
     small = f"<{summary['min_cell']}"

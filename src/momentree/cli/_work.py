@@ -112,7 +112,7 @@ def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
     import pandas as pd
 
     from momentree import datasets
-    from momentree.report.shares import in_order
+    from momentree.report.topics import sort_documents
 
     if source.is_dir() or datasets.holds_counts(source):
         message = f"--order {column} names a column, and {source} has none: leave it out."
@@ -123,7 +123,7 @@ def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
     except ReadError as error:
         raise ReadError(str(error).replace("for the label", "for --order")) from error
     values = pd.Series(documents.labels, name=column, dtype=object)
-    in_order(values, len(values))  # before the work, not after it
+    sort_documents(values, len(values))  # before the work, not after it
     return values
 
 
@@ -149,7 +149,7 @@ def summarize_model(
             texts=corpus.texts if whole else None,
             labels=_known_labels(corpus),
             order=order if whole else None,
-            shares=shares,
+            topic_proportions=shares,
             title=title or corpus.name,
             made_with=_made_with(corpus, took),
         )
@@ -232,7 +232,7 @@ def assignments(
         names = [leaf.name for leaf in model.leaves_]
         rows = [(int(j), names[j], p) for j, p in zip(places, best, strict=True)]
         return ["leaf", "name", "probability"], rows
-    from momentree.report._fitted import topic_names
+    from momentree.report.topics import topic_names
 
     names = topic_names(model)
     header = ["topic", "name", "probability", *(f"topic_{j}" for j in range(len(names)))]

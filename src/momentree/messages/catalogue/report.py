@@ -14,6 +14,7 @@ WORDS: dict[str, str] = {
     "no_such_group": "{parameter:{value!r}}; expected the number of a group, 0 to {last}",
     "no_such_outcome": "{parameter:{value!r}}; the outcomes of the records are {names:quoted list}",
     "no_values_to_order_by": "{name} has no values; pass numbers or dates to order documents by",
+    "not_a_list": "{parameter} is of type {type}; expected a list of entries",
     "not_a_matrix": "X has shape {shape}; expected (n, d), records by codes",
     "not_a_time": "{name} has the value {value!r}; documents are ordered by numbers or by dates "
     "such as 2020-12-31",

@@ -66,10 +66,11 @@ def sort_documents(order: Collection[Any] | None, n: int) -> Ordered:
     if order is None:
         rows = np.arange(n)
         return Ordered(rows, None, rows, "order of the input")
-    if not isinstance(order, Collection) or len(order) != n:
-        found = len(order) if isinstance(order, Collection) else 0
+    if not isinstance(order, Collection):
+        raise InvalidDataError("not_a_list", parameter="order", type=type(order).__name__)
+    if len(order) != n:
         raise InvalidDataError(
-            "not_one_each", parameter="order", found=found, needed=n, of="document"
+            "not_one_each", parameter="order", found=len(order), needed=n, of="document"
         )
     name = clean_text(getattr(order, "name", None) or "order")
     values = pd.Series(list(order), dtype=object)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
+from momentree.messages import Message
 from momentree.tree.node import TreeNode
 
 THEMES = ("heart failure", "childbirth", "kidney disease", "injury of the hip")
@@ -27,7 +28,7 @@ class Records:
     outcomes: dict = field(default_factory=dict)
     outcome_names: dict = field(default_factory=lambda: {"died": ("False", "True")})
     name: str = "Ward"
-    notes: tuple = ("3 cells with blanks around the code were trimmed",)
+    notes: tuple = (Message("codes_trimmed", n_cells=3),)
 
 
 @dataclass
@@ -97,6 +98,27 @@ def rule_probabilities(scoring, X):
 
     visit(0, np.arange(len(X)), np.ones(len(X)))
     return out
+
+
+def evaluated(scoring, X):
+    if scoring["kind"] == "rules":
+        return rule_probabilities(scoring, X)
+    if scoring["kind"] == "nested":
+        return nested_probabilities(scoring, X)
+    scores = X @ np.transpose(scoring["coef"]) + scoring["intercept"]
+    P = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return (P / P.sum(axis=1, keepdims=True)) @ np.eye(max(scoring["group"]) + 1)[scoring["group"]]
+
+
+def nested_probabilities(scoring, X):
+    found = {}
+    for part, share in zip(scoring["parts"], evaluated(scoring["base"], X).T, strict=True):
+        if isinstance(part, int):
+            found[part] = found.get(part, 0) + share
+            continue
+        for leaf, inner in zip(part["leaves"], evaluated(part["scoring"], X).T, strict=True):
+            found[leaf] = found.get(leaf, 0) + share * inner
+    return np.column_stack([found[leaf] for leaf in range(len(found))])
 
 
 def make_records(n=900, seed=0, missing=0.0):

@@ -1,6 +1,4 @@
-"""The page of a flat model in a real browser: the chart of shares, relations, documents."""
-
-import json
+"""The page of a flat model in a browser: the chart of topic proportions, relations, documents."""
 
 import numpy as np
 import pytest
@@ -9,7 +7,21 @@ from momentree import LatentDirichletAllocation
 from momentree.datasets import make_lda
 from momentree.report import summarize, write_html
 
-from .test_report_browser import CONTRAST, By, Keys, find, find_all, row_of, search_for, topic_name
+from ..browsing import (
+    CONTRAST,
+    By,
+    Keys,
+    emulated,
+    find,
+    find_all,
+    overflows,
+    requested,
+    row_of,
+    scheme,
+    search_for,
+    topic_name,
+    width_of,
+)
 
 N, K = 150, 5
 THEMES = ("sea", "oven", "rose", "drum", "recommendations")
@@ -54,7 +66,7 @@ def page(driver, address):
     assert [entry["message"] for entry in driver.get_log("browser")] == []
 
 
-def shown_shares(page, within):
+def shown_proportions(page, within):
     rows = find_all(page, f"{within} .share-list li")
     return [
         (
@@ -69,13 +81,13 @@ def topics_of(summary):
     return {node["leaf"]: node for node in summary["nodes"] if node["leaf"] is not None}
 
 
-def expected_shares(model, sample, summary, row):
+def expected_proportions(model, sample, summary, row):
     names = {j: f"{j} {node['name']}" for j, node in topics_of(summary).items()}
-    shares = model.transform(sample.X)[row]
-    return [(names[j], shares[j]) for j in np.argsort(-shares, kind="stable")]
+    proportions = model.transform(sample.X)[row]
+    return [(names[j], proportions[j]) for j in np.argsort(-proportions, kind="stable")]
 
 
-def check_shares(shown, expected):
+def check_proportions(shown, expected):
     assert shown
     known = dict(expected)
     for name, share in shown:
@@ -86,11 +98,11 @@ def check_shares(shown, expected):
 
 def test_it_opens_on_the_whole_with_its_topics(page, summary):
     assert page.title == "Mixed · topics"
-    assert f"each document mixes {K} topics" in find(page, ".about").text
+    assert f"each document is a mix of {K} topics" in find(page, ".about").text
     assert topic_name(page) == "All documents"
     assert len(find_all(page, ".splits button")) == K
     tabs = [tab.text for tab in find_all(page, '[role="tab"]')]
-    assert tabs == ["Explore", "Shares", "Relations", "All topics", "Table"]
+    assert tabs == ["Explore", "Proportions", "Relations", "All topics", "Table"]
     for node in summary["nodes"][1:]:
         row_of(page, node["id"]).click()
         assert topic_name(page) == node["name"]
@@ -98,11 +110,13 @@ def test_it_opens_on_the_whole_with_its_topics(page, summary):
 
 
 def test_the_slider_reads_every_column_by_keyboard(page, model, sample, summary):
-    find(page, "#tab-shares").click()
+    find(page, "#tab-proportions").click()
     slider = find(page, "#column")
     slider.send_keys(Keys.HOME)
     for row in range(3):
-        check_shares(shown_shares(page, "#readout"), expected_shares(model, sample, summary, row))
+        check_proportions(
+            shown_proportions(page, "#readout"), expected_proportions(model, sample, summary, row)
+        )
         heading = find(page, "#readout h3").text
         assert heading == f"{1900 + row}: doc-{row:03}"
         assert slider.get_attribute("aria-valuetext").startswith(heading)
@@ -112,7 +126,7 @@ def test_the_slider_reads_every_column_by_keyboard(page, model, sample, summary)
 
 
 def test_pointing_at_the_chart_reads_its_column(page, summary):
-    find(page, "#tab-shares").click()
+    find(page, "#tab-proportions").click()
     page.execute_script(
         "const chart = document.getElementById('areas'), box = chart.getBoundingClientRect();"
         "chart.dispatchEvent(new PointerEvent('pointermove', {bubbles: true,"
@@ -122,14 +136,14 @@ def test_pointing_at_the_chart_reads_its_column(page, summary):
     assert find(page, "#cursor").get_attribute("x") == "75"
 
 
-def test_the_areas_have_the_heights_of_the_shares(page, model, sample, summary):
-    find(page, "#tab-shares").click()
-    shares = model.transform(sample.X)
-    # What is painted on top at a point is the topic whose share lies there.
+def test_the_areas_have_the_heights_of_the_proportions(page, model, sample, summary):
+    find(page, "#tab-proportions").click()
+    proportions = model.transform(sample.X)
+    # The topic painted on top at a point is the one whose proportion is there.
     for row in (0, 40, 149):
-        edges = np.cumsum(shares[row])
-        for j in np.flatnonzero(shares[row] > 0.05):
-            middle = edges[j] - shares[row, j] / 2
+        edges = np.cumsum(proportions[row])
+        for j in np.flatnonzero(proportions[row] > 0.05):
+            middle = edges[j] - proportions[row, j] / 2
             node = page.execute_script(
                 "const box = document.getElementById('areas').getBoundingClientRect();"
                 "return document.elementFromPoint(box.left + box.width * (arguments[0] + .5) / 150,"
@@ -141,29 +155,33 @@ def test_the_areas_have_the_heights_of_the_shares(page, model, sample, summary):
 
 
 def test_a_click_on_an_area_opens_its_topic(page):
-    find(page, "#tab-shares").click()
+    find(page, "#tab-proportions").click()
     find(page, "#areas").click()
     assert find(page, "#explore").is_displayed()
     assert topic_name(page) != "All documents"
 
 
-def test_a_column_opens_its_document_with_its_shares(page, model, sample, summary):
-    find(page, "#tab-shares").click()
+def test_a_column_opens_its_document_with_its_proportions(page, model, sample, summary):
+    find(page, "#tab-proportions").click()
     find(page, "#column").send_keys(Keys.HOME)
     find(page, "#readout .more").click()
     assert find(page, ".document.found b").text == "doc-000"
-    check_shares(shown_shares(page, ".found"), expected_shares(model, sample, summary, 0))
+    check_proportions(
+        shown_proportions(page, ".found"), expected_proportions(model, sample, summary, 0)
+    )
 
 
-def test_search_finds_a_document_with_its_shares(page, model, sample, summary):
+def test_search_finds_a_document_with_its_proportions(page, model, sample, summary):
     search_for(page, "doc-091")
     find(page, "#results button").click()
     assert find(page, ".document.found b").text == "doc-091"
-    check_shares(shown_shares(page, ".found"), expected_shares(model, sample, summary, 91))
+    check_proportions(
+        shown_proportions(page, ".found"), expected_proportions(model, sample, summary, 91)
+    )
 
 
 def test_words_of_the_chart_and_relations_lead_to_topics(page, summary):
-    find(page, "#tab-shares").click()
+    find(page, "#tab-proportions").click()
     assert len(find_all(page, "#in-words li")) == K
     assert [run.text for run in find_all(page, ".runs bdi")] == ["early", "late"]
     find(page, "#in-words li:nth-child(3) a").click()
@@ -179,12 +197,8 @@ def test_words_of_the_chart_and_relations_lead_to_topics(page, summary):
 
 
 def test_numbers_stay_on_one_line_and_words_in_one_piece(page):
-    for width in (360, 900, 1280):
-        page.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
-        )
-        try:
+    for width in (360, 1280):
+        with width_of(page, width):
             for tab, selector in (
                 ("tab-relations", ".pairs b, .matrix td"),
                 ("tab-explore", ".words-list .word, .words-list .times"),
@@ -199,8 +213,6 @@ def test_numbers_stay_on_one_line_and_words_in_one_piece(page):
                 )
                 assert len(lines) > K
                 assert set(lines) <= {0, 1}, (width, tab)
-        finally:
-            page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_the_table_has_no_columns_of_a_tree(page):
@@ -211,39 +223,25 @@ def test_the_table_has_no_columns_of_a_tree(page):
     assert len(find_all(page, "#table tbody tr")) == K + 1
 
 
-@pytest.mark.parametrize(("width", "height"), [(360, 800), (768, 1024), (1400, 900)])
-def test_nothing_overflows_sideways(page, width, height):
-    page.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500},
-    )
-    try:
-        for tab in ("tab-shares", "tab-relations", "tab-explore"):
+@pytest.mark.parametrize("width", [360, 768, 1400])
+def test_nothing_overflows_sideways(page, width):
+    with width_of(page, width):
+        for tab in ("tab-proportions", "tab-relations", "tab-explore"):
             page.execute_script("document.getElementById(arguments[0]).click()", tab)
-            assert page.execute_script(
-                "return document.documentElement.scrollWidth <= window.innerWidth"
-            ), tab
-    finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+            assert not overflows(page), tab
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_enough_contrast(page, scheme):
-    page.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia",
-        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
-    )
-    try:
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_text_has_enough_contrast(page, name):
+    with emulated(page, **scheme(name)):
         page.execute_script("document.getElementById('made').open = true")
-        for tab in ("tab-explore", "tab-shares", "tab-relations", "tab-leaves", "tab-table"):
+        for tab in ("tab-explore", "tab-proportions", "tab-relations", "tab-leaves", "tab-table"):
             find(page, f"#{tab}").click()
             assert page.execute_script(CONTRAST) == []
-    finally:
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_everything_has_a_name_for_a_reader(page):
-    find(page, "#tab-shares").click()
+    find(page, "#tab-proportions").click()
     unnamed = page.execute_script(
         "return [...document.querySelectorAll('button, input, a[href], [role=region], [role=img]')]"
         ".filter(e => !(e.textContent.trim() || e.labels?.length || e.ariaLabel"
@@ -253,25 +251,16 @@ def test_everything_has_a_name_for_a_reader(page):
 
 
 def test_no_request_leaves_the_page(page, address):
-    for tab in ("tab-shares", "tab-relations"):
+    for tab in ("tab-proportions", "tab-relations"):
         find(page, f"#{tab}").click()
-    messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
-    requests = [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
-    assert [url for url in requests if url.split("#")[0] not in (address, "data:,")] == []
+    assert requested(page) == {address}
 
 
 def test_print_shows_the_chart_and_the_relations(page):
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    try:
+    with emulated(page, media="print"):
         for selector in ("#areas", "#in-words", ".matrix", ".cards"):
             assert find(page, selector).is_displayed()
         assert not find(page, "#column").is_displayed()
-    finally:
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_hostile_text_does_nothing(driver, sample, tmp_path):
@@ -281,7 +270,7 @@ def test_hostile_text_does_nothing(driver, sample, tmp_path):
     summary = summarize(model, sample.X, ids=hostile, texts=hostile, labels=hostile)
     driver.get_log("browser")
     driver.get(write_html(summary, tmp_path / "attack.html").as_uri())
-    for tab in ("tab-shares", "tab-relations", "tab-explore"):
+    for tab in ("tab-proportions", "tab-relations", "tab-explore"):
         find(driver, f"#{tab}").click()
     search_for(driver, "onerror")
     assert driver.title == "Topics · topics"

@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import npmi_coherence, relevance, umass_coherence
 from momentree.report import render_html, summarize
+from tests.raising import raises
 
 
 def summary_of(case, **options):
@@ -29,7 +30,7 @@ def test_nodes_mirror_the_tree(case):
         assert entry["n_samples"] == node.n_samples
         assert entry["share"] == pytest.approx(node.weight)
         assert entry["gain"] == pytest.approx(node.gain)
-        assert entry["reason"] == node.reason
+        assert entry["reason"] == str(node.reason or "")
     assert summary["nodes"][0]["name"] == "All documents"
     assert summary["nodes"][2]["name"] == nodes[2].name
     assert (summary["n_documents"], summary["n_features"], summary["n_leaves"]) == (120, 240, 4)
@@ -194,17 +195,17 @@ def test_a_single_leaf_and_an_empty_text(make_case):
 
 
 @pytest.mark.parametrize("name", ["ids", "texts", "labels"])
-def test_wrong_lengths_are_named(case, name):
-    with pytest.raises(InvalidDataError, match=f"{name} has 3 entries.*120 documents"):
+def test_wrong_lengths_are_refused(case, name):
+    with raises(InvalidDataError, "not_one_each", parameter=name, found=3, needed=120):
         summarize(case.estimator, **{name: ["a", "b", "c"]})
 
 
 def test_another_matrix_is_refused(case):
-    with pytest.raises(InvalidDataError, match=r"shape \(120, 239\).*240 words"):
+    with raises(InvalidDataError, "x_not_of_fit", model="tree", shape="(120, 239)"):
         summarize(case.estimator, case.X[:, :-1])
 
 
 @pytest.mark.parametrize("options", [{"n_words": 0}, {"n_documents": -1}, {"n_words": 2.5}])
 def test_bad_parameters_are_refused(case, options):
-    with pytest.raises(InvalidParameterError, match="must be an integer of at least"):
+    with pytest.raises(InvalidParameterError):
         summarize(case.estimator, **options)

@@ -10,10 +10,11 @@ import pytest
 import scipy.sparse as sp
 
 from momentree.datasets import make_patient_records
+from momentree.messages import Message
 from momentree.report import render_html, summarize_records, write_html
 
-from .records_cases import Mixture, Records, flat_case, tree_case
-from .test_report_html import ALLOWED_SCRIPTS, ATTACKS, read
+from ..pages import ALLOWED_SCRIPTS, ATTACKS, read
+from .cases import Mixture, Records, flat_case, tree_case
 
 CASES = {"flat": flat_case, "tree": tree_case}
 
@@ -33,7 +34,7 @@ def attacked(kind):
     records.names |= {code: turn[j] for j, code in enumerate(records.codes)}
     records.ids = np.array(turn, dtype=object)
     records.name = ATTACKS[0]
-    records.notes = ATTACKS
+    records.notes = [Message(attack) for attack in ATTACKS]
     records.outcomes = {
         ATTACKS[0]: records.outcomes["died"],
         ATTACKS[2]: np.array(turn, dtype=object),
@@ -92,16 +93,16 @@ def test_the_page_reads_without_scripts(kind):
             assert summary["codes"]["name"][j] in text
             assert f"{100 * rate:.0f} %" in text
     for note in records.notes:
-        assert note in text
+        assert str(note) in text
     assert "0.91" in text
     assert "<5" in text
-    assert "No single record is in this page" in text
+    assert "This page contains no single record" in text
 
 
 def test_a_page_with_records_says_so():
     text = " ".join(read(page_of("flat", include_records=True, min_cell=1)).text)
-    assert "holds single records" in text
-    assert "All numbers are shown as they are" in text
+    assert "shows single records" in text
+    assert "All counts are shown" in text
 
 
 def test_a_page_holds_no_record_anywhere():

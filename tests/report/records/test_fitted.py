@@ -11,10 +11,9 @@ from momentree.datasets import make_patient_records, read_records
 from momentree.metrics import predictive_accuracy
 from momentree.report import summarize_records, write_html
 
-from .records_cases import named
-from .test_records_report import evaluated
-from .test_records_report_browser import assigned, followed, type_codes
-from .test_report_browser import find, row_of
+from ..browsing import find, row_of
+from .cases import evaluated, named
+from .test_browser import assigned, followed, type_codes
 
 MODELS = {
     "tree": lambda: mt.ClusterTree(max_leaf_nodes=6),
@@ -68,7 +67,7 @@ def test_the_rule_in_the_page_is_that_of_predict_proba(models, records, name):
     assert np.abs(P - model.predict_proba(X)).max() < 1e-8
     names = set(summary["codes"]["name"])
     assert names <= {f"condition {j}" for j in range(60)}
-    assert summary["notes"] == list(records.notes)
+    assert summary["notes"] == [str(note) for note in records.notes]
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -1,4 +1,4 @@
-"""Which documents are typical, which are shipped, and how they are cut."""
+"""Which documents are typical, which a page includes, and how they are cut."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from momentree.report.documents import (
-    clean_text,
-    evenly_spread,
-    snippet,
-    typical_documents,
-    words_of_row,
-)
+from momentree.report._text import clean_text, snippet
+from momentree.report.topics._documents import evenly_spread, typical_documents, words_of_row
 
 
 def literal_score(x, center, base, shrink):

@@ -1,29 +1,22 @@
-"""The report of flat models: summary, page, figures."""
+"""The report of flat models: summary and page."""
 
 import json
 import re
 
-import matplotlib
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from momentree import LatentDirichletAllocation, PoissonMixture, SingleTopicModel
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
 from momentree.metrics import npmi_coherence, umass_coherence
-from momentree.report import (
-    plot_topic_shares,
-    plot_topic_words,
-    render_html,
-    summarize,
-    write_html,
-)
-from momentree.report._fitted import fitted
+from momentree.report import render_html, summarize, write_html
+from momentree.report.topics import topic_names
+from tests.raising import raises
 
-from .test_report_html import ALLOWED_SCRIPTS, ATTACKS, read
-
-matplotlib.use("Agg")
+from ..pages import ALLOWED_SCRIPTS, ATTACKS, read
 
 MODELS = {
     "single-topic": lambda: SingleTopicModel(4),
@@ -86,15 +79,15 @@ def test_the_summary_mirrors_the_model(model, flat_case):
         assert (model.labels_[rows] == j).all()
 
 
-def test_documents_carry_their_shares(model, flat_case):
+def test_documents_have_their_proportions(model, flat_case):
     summary = summary_of(model, flat_case)
-    shares = model.transform(flat_case.X)
+    proportions = model.transform(flat_case.X)
     for item in summary["documents"]["items"]:
-        exact = shares[item["row"]]
-        assert item["shares"][0][0] == int(exact.argmax())
-        for j, share in item["shares"]:
+        exact = proportions[item["row"]]
+        assert item["proportions"][0][0] == int(exact.argmax())
+        for j, share in item["proportions"]:
             assert share / 1000 == pytest.approx(exact[j], abs=5.1e-4)
-        assert sum(share for _, share in item["shares"]) > 900
+        assert sum(share for _, share in item["proportions"]) > 900
 
 
 def test_the_summary_is_json_and_the_same_every_time(model, flat_case):
@@ -103,13 +96,15 @@ def test_the_summary_is_json_and_the_same_every_time(model, flat_case):
     assert json.loads(first) == summary_of(model, flat_case)
 
 
-def test_topics_come_by_the_share_that_documents_have(topics, flat_case):
-    shares = np.random.default_rng(0).dirichlet([1.0, 4.0, 0.5, 2.0], size=120)
-    summary = summarize(topics, shares=shares, **flat_case.arguments)
+def test_topics_are_ordered_by_their_mean_proportion(topics, flat_case):
+    proportions = np.random.default_rng(0).dirichlet([1.0, 4.0, 0.5, 2.0], size=120)
+    summary = summarize(topics, topic_proportions=proportions, **flat_case.arguments)
     nodes = [node for node in summary["nodes"] if node["leaf"] is not None]
     assert [node["leaf"] for node in nodes] == [1, 3, 0, 2]
-    assert [node["share"] for node in nodes] == pytest.approx(shares.mean(axis=0)[[1, 3, 0, 2]])
-    names = [leaf.name for leaf in fitted(topics).root.leaves()]
+    assert [node["share"] for node in nodes] == pytest.approx(
+        proportions.mean(axis=0)[[1, 3, 0, 2]]
+    )
+    names = topic_names(topics)
     for node in nodes:
         assert node["name"] == names[node["leaf"]]
         assert node["n_samples"] == (topics.labels_ == node["leaf"]).sum()
@@ -123,14 +118,14 @@ def test_topics_come_by_the_share_that_documents_have(topics, flat_case):
         assert float(percent) == pytest.approx(100 * node["share"], abs=0.051)
 
 
-def test_weights_stand_in_for_shares_that_are_not_known(flat_case):
+def test_weights_replace_unknown_proportions(flat_case):
     model = MODELS["lda"]().fit(flat_case.X)
     nodes = summarize(model)["nodes"][1:]
     assert [node["share"] for node in nodes] == pytest.approx(model.weights_)
     text = " ".join(" ".join(read(render_html(summarize(model))).text).split())
-    assert "what the model expects a document to have of it" in text
+    assert "its expected proportion in a document" in text
     text = " ".join(" ".join(read(render_html(summarize(model, flat_case.X))).text).split())
-    assert "what a document has of it on average" in text
+    assert "its mean proportion in the documents" in text
 
 
 def test_the_page_reads_without_scripts(model, flat_case):
@@ -139,9 +134,7 @@ def test_the_page_reads_without_scripts(model, flat_case):
     assert f"{len(model.weights_)} topic" in text
     for words in model.top_words(3):
         assert all(word in text for word in words)
-    assert "In words" in text
-    assert "on average, most at" in text
-    assert "How it went" in text
+    assert "on average, highest at" in text
     ids = [a["id"] for _, a in reader.tags if "id" in a]
     assert len(ids) == len(set(ids))
     links = {a["href"][1:] for t, a in reader.tags if t == "a" and a["href"].startswith("#")}
@@ -158,7 +151,11 @@ def test_hostile_text_stays_text(flat_case):
     words = flat_case.estimator.vocabulary_.astype(object)
     words[: len(ATTACKS)] = ATTACKS
     model = SingleTopicModel(3).fit(flat_case.X, feature_names=words)
-    model.diagnostics_ = {**model.diagnostics_, "advice": [ATTACKS[0]], ATTACKS[1]: ATTACKS[2]}
+    model.diagnostics_ = {
+        **model.diagnostics_,
+        "warnings": [Message(ATTACKS[0])],
+        ATTACKS[1]: ATTACKS[2],
+    }
 
     class Named(list):
         name = ATTACKS[2]
@@ -195,21 +192,21 @@ def test_without_data_there_are_words_and_similarities_only(topics):
     summary = summarize(topics)
     assert summary["areas"] is None
     assert summary["relations"]["correlation"] is None
-    assert "shares" not in summary["documents"]["items"][0]
+    assert "proportions" not in summary["documents"]["items"][0]
     assert summary["title"] == "Topics"
     page = render_html(summary)
-    assert 'id="tab-shares"' not in page
+    assert 'id="tab-proportions"' not in page
     assert 'id="tab-relations"' in page
-    assert "Correlation of shares" not in page
+    assert "Correlation of" not in page
 
 
 def test_a_tree_gets_the_chart_when_it_is_given_an_order(case):
     assert summarize(case.estimator, case.X)["areas"] is None
     summary = summarize(case.estimator, case.X, **case.arguments, order=range(120))
-    shares = np.array(summary["areas"]["shares"])
-    assert (shares.argmax(axis=0) == case.estimator.labels_).all()
+    proportions = np.array(summary["areas"]["proportions"])
+    assert (proportions.argmax(axis=0) == case.estimator.labels_).all()
     page = render_html(summary)
-    assert 'id="tab-shares"' in page
+    assert 'id="tab-proportions"' in page
     assert 'id="tab-relations"' not in page
 
 
@@ -222,27 +219,33 @@ def test_many_topics_and_documents_keep_the_page_small(make_case):
     model.transform = lambda X: rng.dirichlet(np.full(60, 0.05), size=X.shape[0])
     page = render_html(summarize(model, case.X, texts=["x " * 300] * 4000))
     assert len(page.encode()) < 3_000_000
-    assert "Alike in their words" in page
+    assert "Similar words" in page
     assert '<section class="matrix">' not in page
 
 
-def test_diagnostics_are_told_in_words(flat_case):
-    model = SingleTopicModel(6, refine=None).fit(flat_case.X)
+def test_diagnostics_are_worded(flat_case):
+    model = SingleTopicModel(4, refine=None).fit(flat_case.X)
+    few = Message("too_few_samples", found=7, needed=10)
+    model.diagnostics_ = {**model.diagnostics_, "warnings": [few], "reason": few}
     summary = summary_of(model, flat_case)
     found = summary["diagnostics"]
-    assert any("No refinement" in sentence for sentence in found["words"])
-    assert found["advice"] == model.diagnostics_["advice"]
-    assert len(found["values"]["eigenvalues"]) >= 6
-    for sentence in found["advice"]:
+    assert any("no refinement" in sentence for sentence in found["words"])
+    assert found["warnings"][0].startswith("4 of 4 topics were found: ")
+    assert str(few) in found["warnings"][0]
+    assert found["warnings"][1:] == [str(few)]
+    assert found["values"]["reason"] == str(few)
+    assert len(found["values"]["eigenvalues"]) >= 4
+    for sentence in found["warnings"]:
         assert sentence in " ".join(read(render_html(summary)).text)
 
 
-def test_advice_on_the_start_is_no_advice_on_what_was_refined(flat_case):
+def test_warnings_on_the_start_are_not_on_the_refined_result(flat_case):
     model = SingleTopicModel(4).fit(flat_case.X)
-    model.diagnostics_ = {**model.diagnostics_, "advice": ["Mind the gap."]}
+    few = Message("too_few_samples", found=7, needed=10)
+    model.diagnostics_ = {**model.diagnostics_, "warnings": [few]}
     found = summary_of(model, flat_case)["diagnostics"]
-    assert "Before the refinement: Mind the gap." in found["words"]
-    assert found["advice"] == []
+    assert f"Before refinement: {few}" in found["words"]
+    assert found["warnings"] == []
 
 
 def test_the_page_knows_how_much_of_a_text_can_be_searched(topics, flat_case):
@@ -255,13 +258,13 @@ def test_the_page_knows_how_much_of_a_text_can_be_searched(topics, flat_case):
 
 
 def test_bad_input_is_refused(topics, flat_case):
-    with pytest.raises(InvalidDataError, match="the model was fitted on 120 documents"):
+    with raises(InvalidDataError, "not_one_each", parameter="ids", found=1, needed=120):
         summarize(topics, flat_case.X, ids=["a"])
-    with pytest.raises(InvalidDataError, match="240 words"):
+    with raises(InvalidDataError, "x_not_of_fit", model="model"):
         summarize(topics, flat_case.X[:, :-1])
-    with pytest.raises(InvalidDataError, match="order has 3 entries"):
+    with raises(InvalidDataError, "not_one_each", parameter="order", found=3):
         summarize(topics, flat_case.X, order=[1, 2, 3])
-    with pytest.raises(NotFittedError, match="not fitted"):
+    with pytest.raises(NotFittedError):
         summarize(SingleTopicModel(2))
 
 
@@ -269,47 +272,3 @@ def test_bad_input_is_refused(topics, flat_case):
 def test_any_form_of_the_counts_gives_the_same_summary(topics, flat_case, convert):
     other = summarize(topics, convert(flat_case.X), **flat_case.arguments)
     assert other == summary_of(topics, flat_case)
-
-
-def test_the_figure_of_shares_holds_the_shares(topics, flat_case):
-    shares = topics.transform(flat_case.X)
-    ax = plot_topic_shares(topics, flat_case.X)
-    assert len(ax.collections) == 4
-    assert ax.get_xlim() == (0, 120)
-    # The area of each topic in the figure is the sum of its shares.
-    for j, collection in enumerate(ax.collections):
-        x, y = collection.get_paths()[0].vertices.T
-        area = 0.5 * abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1)))
-        assert area == pytest.approx(shares[:, j].sum(), abs=0.2)
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels[0].startswith("0  ")
-    same = plot_topic_shares(shares, ax=ax)
-    assert same is ax
-    assert len(ax.collections) == 8
-    matplotlib.pyplot.close("all")
-
-
-def test_the_figure_of_words_holds_the_words(topics):
-    ax = plot_topic_words(topics, n_words=5)
-    texts = [text.get_text() for text in ax.texts]
-    for words in topics.top_words(5):
-        at = texts.index(words[0])
-        assert texts[at : at + 5] == words
-    assert len(ax.patches) == 20
-    assert max(patch.get_width() for patch in ax.patches) <= 0.9
-    matplotlib.pyplot.close("all")
-
-
-def test_figures_refuse_bad_input(topics, flat_case):
-    with pytest.raises(InvalidDataError, match="X is missing"):
-        plot_topic_shares(topics)
-    with pytest.raises(InvalidDataError, match="sum to 1"):
-        plot_topic_shares(np.ones((3, 2)))
-    with pytest.raises(InvalidDataError, match="expected"):
-        plot_topic_shares([0.5, 0.5])
-    with pytest.raises(InvalidDataError, match="no array of numbers"):
-        plot_topic_shares("shares")
-    with pytest.raises(InvalidParameterError, match="n_words"):
-        plot_topic_words(topics, n_words=0)
-    with pytest.raises(InvalidParameterError, match="lam"):
-        plot_topic_words(topics, lam=2.0)
