@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import BernoulliMoments, SingleTopicMoments
 from momentree.whitening import DENSE_FEATURES, whiten
+from tests.raising import raises
 
 
 def model(k, d, seed=0):
@@ -14,7 +15,7 @@ def model(k, d, seed=0):
     return rng.dirichlet(5 * np.ones(k)), rng.dirichlet(np.ones(d), size=k)
 
 
-@pytest.mark.parametrize("d", [5, DENSE_FEATURES, DENSE_FEATURES + 1, 400])
+@pytest.mark.parametrize("d", [5, DENSE_FEATURES, DENSE_FEATURES + 1, 200])
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_whitened_second_moment_is_the_identity(k, d):
     moments = SingleTopicMoments.from_parameters(*model(4, d))
@@ -24,7 +25,7 @@ def test_whitened_second_moment_is_the_identity(k, d):
     np.testing.assert_allclose(found.W @ found.E, np.eye(k), atol=1e-9)
     values = np.linalg.eigvalsh(M2)[::-1][:k]
     np.testing.assert_allclose(found.eigenvalues, values, rtol=1e-9)
-    assert found.reason == ""
+    assert found.reason is None
 
 
 @pytest.mark.parametrize("d", [10, 300])
@@ -32,7 +33,7 @@ def test_fewer_components_are_a_result_with_a_reason(d):
     moments = SingleTopicMoments.from_parameters(*model(2, d))
     found = whiten(moments, 3)
     assert found.rank == 2
-    assert "shows 2 component(s) of 3" in found.reason
+    assert (found.reason.code, found.reason.values["rank"]) == ("rank_too_low", 2)
 
 
 def test_balanced_components_are_found_although_m1_is_orthogonal_to_the_second():
@@ -80,7 +81,7 @@ def test_a_negative_second_eigenvalue_is_no_component():
 
 
 def test_refuses_no_components():
-    with pytest.raises(InvalidParameterError, match="n_components=0"):
+    with raises(InvalidParameterError, "not_a_number", parameter="n_components"):
         whiten(SingleTopicMoments.from_parameters(*model(2, 5)), 0)
 
 
@@ -99,7 +100,7 @@ def test_the_next_eigenvalue_tells_the_gap(d):
 
 @pytest.mark.parametrize("k", [True, 2.0, "2", None, np.float64(3)])
 def test_refuses_what_is_no_whole_number(k):
-    with pytest.raises(InvalidParameterError, match="whole number"):
+    with raises(InvalidParameterError, "not_a_number", parameter="n_components"):
         whiten(SingleTopicMoments.from_parameters(*model(2, 5)), k)
 
 
@@ -148,5 +149,5 @@ def test_no_moments_at_all_are_no_component(d):
 
 @pytest.mark.parametrize("max_iter", [0, -1, 2.5, True])
 def test_a_limit_is_a_whole_number(max_iter):
-    with pytest.raises(InvalidParameterError, match="max_iter="):
+    with raises(InvalidParameterError, "not_a_number", parameter="max_iter"):
         whiten(SingleTopicMoments.from_parameters(*model(2, 5)), 2, max_iter=max_iter)

@@ -12,11 +12,11 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import BernoulliMixture
-from momentree.assignment.assigners import MixtureAssigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.datasets import make_bernoulli_mixture
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
-from momentree.models.persistence import load_any
+from momentree.models import load
 from momentree.objects import BernoulliParameters
 
 OPTIONS = (
@@ -308,7 +308,7 @@ def test_a_file_keeps_a_model_and_its_edits(options, gaps, tmp_path):
     for found in (model, model.merge_groups(X, [0, 1]), edited(X, model)):
         found.save(tmp_path / "model.mt", vectorizer_config={"kind": "records"})
         again = BernoulliMixture.load(tmp_path / "model.mt")
-        assert isinstance(load_any(tmp_path / "model.mt"), BernoulliMixture)
+        assert isinstance(load(tmp_path / "model.mt"), BernoulliMixture)
         assert again.vectorizer_config_ == {"kind": "records"}
         for name in ("labels_", "weights_", "components_", "vocabulary_"):
             np.testing.assert_array_equal(getattr(again, name), getattr(found, name))

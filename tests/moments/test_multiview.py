@@ -14,6 +14,7 @@ from momentree import decomposition
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments import MultiviewMoments, split_views
+from tests.raising import raises
 
 METHODS = (
     "sidiwo",
@@ -70,17 +71,6 @@ def test_moments_are_those_of_the_paper_made_symmetric(seed, k):
     assert moments.view_sizes == (5, 4, 6)
     assert moments.n_components == k
     np.testing.assert_allclose(moments.means, np.concatenate([v @ x for x in views]) / v.sum())
-
-
-@settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 10_000), k=st.integers(1, 7))
-def test_the_whitened_tensor_is_m3_in_three_directions(seed, k):
-    moments = MultiviewMoments.from_data(draw(seed), n_components=2)
-    W = np.random.default_rng(seed).normal(size=(k, 6))
-    M3, T, H = moments.m3_dense(), moments.whitened_tensor(W), moments.whitened_slices(W)
-    scale = np.abs(T).max()
-    np.testing.assert_allclose(T, np.einsum("ar,rst,bs,ct->abc", W, M3, W, W), atol=1e-9 * scale)
-    np.testing.assert_allclose(H, np.einsum("rst,as,bt->rab", M3, W, W), atol=1e-9 * scale)
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -186,7 +176,7 @@ def test_views_that_have_nothing_in_common():
     assert moments.singular_values.shape == (0,)
     found = decomposition.sidiwo(moments, 2)
     assert found.n_components == 0
-    assert "M2 shows 0 component(s)" in found.diagnostics["reason"]
+    assert found.diagnostics["reason"].code == "rank_too_low"
 
 
 @pytest.mark.parametrize("d", [3, 7, 99])
@@ -209,51 +199,63 @@ X = np.eye(4)
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "error", "code"),
     [
-        (lambda: MultiviewMoments.from_data([X, X], n_components=1), InvalidDataError, "2 views"),
+        (
+            lambda: MultiviewMoments.from_data([X, X], n_components=1),
+            InvalidDataError,
+            "not_three_views",
+        ),
         (
             lambda: MultiviewMoments.from_data([X, X, X[:3]], n_components=1),
             InvalidDataError,
-            "4, 4, 3 rows",
+            "views_of_different_samples",
         ),
         (
             lambda: MultiviewMoments.from_data([X, X, X * np.inf], n_components=1),
             InvalidDataError,
-            "row 0, column 0 holds inf",
+            "infinite_value",
         ),
         (
             lambda: MultiviewMoments.from_data([X, X, X], n_components=0),
             InvalidParameterError,
-            "n_components=0",
+            "not_a_number",
         ),
         (
             lambda: MultiviewMoments.from_data([X, X, X * np.nan], n_components=1),
             InvalidDataError,
-            "column 0 is missing",
+            "never_observed",
         ),
-        (lambda: MultiviewMoments.from_parameters([0.5], [X, X, X]), InvalidDataError, "sum to 1"),
-        (lambda: MultiviewMoments.from_parameters([1.0], [X, X, X]), InvalidDataError, "of 1 rows"),
+        (
+            lambda: MultiviewMoments.from_parameters([0.5], [X, X, X]),
+            InvalidDataError,
+            "not_a_distribution",
+        ),
+        (
+            lambda: MultiviewMoments.from_parameters([1.0], [X, X, X]),
+            InvalidDataError,
+            "wrong_shape",
+        ),
         (
             lambda: MultiviewMoments.from_parameters([1.0], [[[1]], [[np.nan]], [[1]]]),
             InvalidDataError,
-            "finite",
+            "not_finite",
         ),
         (
             lambda: MultiviewMoments.from_data(draw(0), n_components=1).whitened_slices(X),
             InvalidDataError,
-            "W has shape",
+            "wrong_shape",
         ),
         (
             lambda: MultiviewMoments.from_parameters(["a"], [X, X, X]),
             InvalidDataError,
-            "weights is no array of numbers",
+            "not_numbers",
         ),
-        (lambda: split_views(2), InvalidDataError, "2 feature"),
-        (lambda: split_views(3.0), InvalidParameterError, "n_features=3.0"),
-        (lambda: split_views(9, "a"), InvalidParameterError, "random_state="),
+        (lambda: split_views(2), InvalidParameterError, "not_a_number"),
+        (lambda: split_views(3.0), InvalidParameterError, "not_a_number"),
+        (lambda: split_views(9, "a"), InvalidParameterError, "not_a_random_state"),
     ],
 )
-def test_bad_input_is_named(call, error, says):
-    with np.errstate(invalid="ignore"), pytest.raises(error, match=says):
+def test_bad_input_is_refused(call, error, code):
+    with np.errstate(invalid="ignore"), raises(error, code):
         call()

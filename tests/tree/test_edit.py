@@ -8,7 +8,9 @@ import scipy.sparse as sp
 
 from momentree import ClusterTree
 from momentree.assignment import editing as edit
-from momentree.assignment.assigners import Division, MixtureAssigner, NestedAssigner, RuleAssigner
+from momentree.assignment.nested import Division, NestedAssigner
+from momentree.assignment.posteriors import MixtureAssigner
+from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.objects import BernoulliParameters

@@ -148,9 +148,9 @@ def assign(
     progress = Progress(quiet=quiet, verbose=verbose)
 
     with progress.stage(f"reading {model.name}"):
-        from momentree.models.persistence import load_any
+        from momentree.models import load
 
-        loaded = load_any(model)
+        loaded = load(model)
     of_records = (loaded.vectorizer_config_ or {}).get("kind") == "records"
     _check_options(context, model, of_records=of_records)
     reading: dict[str, Any] = {"id_column": id_column, "encoding": encoding, "separator": separator}

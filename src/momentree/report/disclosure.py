@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.metrics._checks import check_positive
 
 __all__ = ["HIDDEN", "SMALL", "Disclosure", "Published"]
 
@@ -62,7 +62,7 @@ class Disclosure:
     min_cell: int
 
     def __post_init__(self) -> None:
-        check_positive("min_cell", self.min_cell)
+        check_integer("min_cell", self.min_cell, at_least=1)
 
     @property
     def hides(self) -> bool:

@@ -7,7 +7,6 @@ WORDS: dict[str, str] = {
     "ambiguous_dates": "{name} has dates such as {value!r}, whose day and month are ambiguous; "
     "write them as 2020-12-31",
     "axes_not_one_a_panel": "{found} axes; expected {needed}, one for each of {panels:and}",
-    "font_size": "{parameter:{value!r}}; expected a size in points from 1 to {highest}",
     "names_need_codes": "{parameter} is a mapping of {found:~name}; pass {parameters.codes} too, "
     "the code of each column, to look the names up",
     "no_known_outcome": "no record has a known value of the outcome; choose another outcome",
@@ -39,10 +38,19 @@ WORDS: dict[str, str] = {
     "x_required": "X is missing; pass the documents whose topic proportions to draw",
 }
 
+_INDISTINCT = "it shows no distinct groups"
+_SMALL_PART = "one of two groups would be too small"
+
 PLAIN: dict[str, str] = {
-    "too_few_components": "it shows no distinct groups",
-    "no_two_components": "it shows no distinct groups",
-    "gain_below_penalty": "two groups describe it no better than one (by BIC)",
+    "bic_penalty": "two groups describe it no better than one (by BIC)",
+    "max_depth_reached": "the largest depth, {limit}, was reached",
+    "max_leaf_nodes_reached": "the largest number of groups, {limit}, was reached",
+    "more_components_than_features": _INDISTINCT,
+    "one_component": _INDISTINCT,
+    "rank_too_low": _INDISTINCT,
+    "small_part_after_em": _SMALL_PART,
+    "small_side": _SMALL_PART,
+    "too_few_to_split": "it is too small to split",
 }
 """Words for readers of a page or a terminal, without the terms of the algorithm, by code.
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree._validation import check_integer, check_number
+from momentree.exceptions import InvalidDataError
 from momentree.metrics import relevance
-from momentree.metrics._checks import check_positive
 from momentree.report._layout import leaf_color, spread_hue
 from momentree.report.disclosure import Disclosure
 from momentree.report.numbers import short_percent
@@ -75,10 +74,7 @@ def text_widths(fontsize: float) -> Callable[[str], float]:
     """
     from matplotlib.textpath import TextPath
 
-    if not (isinstance(fontsize, Real) and 1.0 <= fontsize <= LARGEST_FONT):
-        raise InvalidParameterError(
-            "font_size", parameter="fontsize", value=fontsize, highest=LARGEST_FONT
-        )
+    check_number("fontsize", fontsize, at_least=1, at_most=LARGEST_FONT)
 
     def width(text: str) -> float:
         # Letters are drawn on whole pixels, which adds up to a few per cent.
@@ -176,7 +172,7 @@ def top_words(
     InvalidParameterError
         If `n_words` < 1 or `lam` is outside [0, 1].
     """
-    check_positive("n_words", n_words)
+    check_integer("n_words", n_words, at_least=1)
     value = np.asarray(relevance(P, base, lam))
     order = np.argsort(-value, axis=1, kind="stable")[:, :n_words]
     return [

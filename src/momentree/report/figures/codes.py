@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.metrics import GroupProfiles
-from momentree.metrics._checks import check_positive
 from momentree.report.figures._canvas import (
     INK,
     LINE,
@@ -105,7 +105,7 @@ def plot_code_frequencies(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['asthma', 'gout']
     """
-    check_positive("n_codes", n_codes)
+    check_integer("n_codes", n_codes, at_least=1)
     k, d = profiles.frequencies.shape
     disclosure = disclosure_of(min_cell)
     code_names = names_of("names", names, d, codes=codes)
@@ -212,7 +212,7 @@ def plot_relative_risk(
     >>> ax.get_xscale()
     'log'
     """
-    check_positive("n_codes", n_codes)
+    check_integer("n_codes", n_codes, at_least=1)
     k, d = profiles.relative_risk.shape
     if not 0 <= group < k:
         raise InvalidParameterError("no_such_group", parameter="group", value=group, last=k - 1)

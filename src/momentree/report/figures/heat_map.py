@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._sparse import check_structure
+from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import group_profiles
-from momentree.metrics._checks import check_positive
 from momentree.report.figures._canvas import bare, colors_of, names_of, new_axes
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def plot_record_heatmap(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['0  (1)', '1  (2)']
     """
-    check_positive("n_codes", n_codes)
-    check_positive("max_rows", max_rows)
+    check_integer("n_codes", n_codes, at_least=1)
+    check_integer("max_rows", max_rows, at_least=1)
     groups = np.asarray(labels)
     whole = group_profiles(X, groups)
     sizes = whole.n_records.astype(np.intp)

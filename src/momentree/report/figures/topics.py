@@ -185,7 +185,7 @@ def plot_topic_words(
 
 
 def _checked(values: Any) -> NDArray[np.float64]:
-    proportions = as_floats("topic proportions", values)
+    proportions = as_floats("model_or_proportions", values)
     if proportions.ndim != 2 or not proportions.size:
         raise InvalidDataError("not_topic_proportions", shape=str(proportions.shape))
     if not (proportions >= 0).all() or not np.allclose(proportions.sum(axis=1), 1.0, atol=1e-6):

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics import group_profiles
-from momentree.metrics._checks import check_positive
 from momentree.report._estimators import FittedGroups, check_fitted
 from momentree.report._provenance import provenance
 from momentree.report._text import clean_text
@@ -24,7 +24,7 @@ from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._table import PublishedTable
 from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
-from momentree.tree.build import CODE_LAMBDA
+from momentree.tree.naming import CODE_LAMBDA
 
 if TYPE_CHECKING:
     from momentree.datasets import Records
@@ -145,8 +145,8 @@ def summarize_records(
     >>> summary["groups"]["sizes"], summary["groups"]["counts"]
     ([30, 20], [[30, 30, 0, -1], [0, 0, 20, 20]])
     """
-    check_positive("n_codes", n_codes)
-    check_positive("heat_codes", heat_codes)
+    check_integer("n_codes", n_codes, at_least=1)
+    check_integer("heat_codes", heat_codes, at_least=1)
     disclosure = Disclosure(min_cell)
     X, labels, enough = _fitted_rows(estimator, records)
     outcomes = _in_order(records, outcome, enough)

@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._sparse import as_csr
-from momentree._validation import check_table
+from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import npmi_coherence, umass_coherence
-from momentree.metrics._checks import check_positive
 from momentree.metrics.words import relevance_order
 from momentree.report._estimators import (
     Fitted,
@@ -138,9 +137,8 @@ def summarize(
     spread over the leaves and within each leaf over the corpus, and the typical documents in any
     case. Time: one product X·v for each node.
     """
-    check_positive("n_words", n_words)
-    if n_documents != 0:
-        check_positive("n_documents", n_documents)
+    check_integer("n_words", n_words, at_least=1)
+    check_integer("n_documents", n_documents, at_least=0)
     model = fitted(estimator)
     leaf_of = model.labels
     n, d = len(leaf_of), len(model.vocabulary)

@@ -9,6 +9,7 @@ from scipy.stats import binom
 from momentree.datasets import make_hierarchical_topics
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments import SingleTopicMoments, moment_error_bound, required_samples
+from tests.raising import raises
 
 
 def literal(lengths, delta, order, m_norm, version):
@@ -134,39 +135,39 @@ def test_required_samples_of_the_valid_bound_ignore_the_length():
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "says"),
+    ("change", "error", "code"),
     [
-        ({"delta": 0}, InvalidParameterError, "delta=0"),
-        ({"delta": 1.0}, InvalidParameterError, "delta=1.0"),
-        ({"delta": "a"}, InvalidParameterError, "delta='a'"),
-        ({"order": 4}, InvalidParameterError, "order=4"),
-        ({"m_norm": 1.1}, InvalidParameterError, "m_norm=1.1"),
-        ({"m_norm": float("nan")}, InvalidParameterError, "m_norm=nan"),
-        ({"version": "book"}, InvalidParameterError, "version='book'"),
-        ({"lengths": [2.5]}, InvalidDataError, "whole numbers"),
-        ({"lengths": [-1]}, InvalidDataError, "whole numbers"),
-        ({"lengths": [np.nan]}, InvalidDataError, "whole numbers"),
-        ({"lengths": 5}, InvalidDataError, "a list"),
-        ({"lengths": ["a"]}, InvalidDataError, "no array of numbers"),
-        ({"lengths": []}, InvalidDataError, "no document has 2 words"),
-        ({"lengths": [2, 2], "order": 3}, InvalidDataError, "no document has 3 words"),
+        ({"delta": 0}, InvalidParameterError, "not_a_number"),
+        ({"delta": 1.0}, InvalidParameterError, "not_a_number"),
+        ({"delta": "a"}, InvalidParameterError, "not_a_number"),
+        ({"order": 4}, InvalidParameterError, "not_an_order"),
+        ({"m_norm": 1.1}, InvalidParameterError, "not_a_number"),
+        ({"m_norm": float("nan")}, InvalidParameterError, "not_a_number"),
+        ({"version": "book"}, InvalidParameterError, "not_a_choice"),
+        ({"lengths": [2.5]}, InvalidDataError, "bad_lengths"),
+        ({"lengths": [-1]}, InvalidDataError, "bad_lengths"),
+        ({"lengths": [np.nan]}, InvalidDataError, "bad_lengths"),
+        ({"lengths": 5}, InvalidDataError, "bad_lengths"),
+        ({"lengths": ["a"]}, InvalidDataError, "not_numbers"),
+        ({"lengths": []}, InvalidDataError, "documents_too_short"),
+        ({"lengths": [2, 2], "order": 3}, InvalidDataError, "documents_too_short"),
     ],
 )
-def test_bad_input_is_named(change, error, says):
-    with pytest.raises(error, match=says):
+def test_bad_input_is_refused(change, error, code):
+    with raises(error, code):
         moment_error_bound(**{"lengths": [5, 5], "delta": 0.1, **change})
 
 
 def test_bad_epsilon_is_named():
-    with pytest.raises(InvalidParameterError, match="epsilon=0"):
+    with raises(InvalidParameterError, "not_a_number", parameter="epsilon"):
         required_samples(0, 0.1, 10)
     for epsilon in (1e-300, 5e-324):
-        with pytest.raises(InvalidParameterError, match="takes more than 1e"):
+        with raises(InvalidParameterError, "too_many_documents"):
             required_samples(epsilon, 0.1, 10)
-    with pytest.raises(InvalidDataError, match="no document has 3 words"):
+    with raises(InvalidDataError, "documents_too_short", order=3):
         required_samples(0.1, 0.1, 2, order=3)
 
 
 def test_lengths_that_are_no_longer_whole_numbers_are_refused():
-    with pytest.raises(InvalidDataError, match="whole numbers from 0"):
+    with raises(InvalidDataError, "bad_lengths"):
         moment_error_bound([1e300], 0.1, order=3)
