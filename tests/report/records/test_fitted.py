@@ -11,7 +11,7 @@ from momentree.datasets import make_patient_records, read_records
 from momentree.metrics import predictive_accuracy
 from momentree.report import summarize_records, write_html
 
-from ..browsing import find, row_of
+from ..browsing import row_of
 from .cases import evaluated, named
 from .test_browser import assigned, followed, type_codes
 

@@ -111,12 +111,12 @@ def describe_groups(
     list of dict
         In pre-order, see `momentree.report.summarize_records`.
     """
-    base = table.rates(range(len(table.about)))
+    base = table.rates(range(len(table.size_estimates)))
     hidden = set(np.flatnonzero(table.sizes < 0).tolist())
     nodes = []
     for node, cell in zip(root.nodes(), icicle_cells(root, spread=spread), strict=True):
         leaves = sorted(int(leaf.leaf_id or 0) for leaf in node.leaves())
-        n = float(table.about[leaves].sum())
+        n = float(table.size_estimates[leaves].sum())
         # The hidden sizes of all groups have a known sum: the total less those that are shown.
         exact = not hidden & set(leaves) or hidden <= set(leaves)
         rates = table.rates(leaves)
