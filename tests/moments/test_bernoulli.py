@@ -37,7 +37,7 @@ def with_gaps(X, rates, seed):
 
 
 def literal_moments(X, v):
-    """The moments of the class's notes for missing values, entry by entry."""
+    """The formulas for missing values in the notes of the class, entry by entry."""
     n, d = X.shape
     v = v / v.sum()
     p = np.array([v[~np.isnan(X[:, i])].sum() for i in range(d)])
@@ -61,7 +61,7 @@ def literal_moments(X, v):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_moments_are_those_of_the_notes(seed):
+def test_moments_agree_with_the_notes(seed):
     rng = np.random.default_rng(seed)
     X = with_gaps(draw(seed, n=20, d=4), rng.uniform(0.5, 1, size=4), seed)
     v = rng.integers(1, 4, size=20).astype(float)
@@ -97,14 +97,14 @@ def test_missing_values_leave_every_entry_unbiased():
         pairs.append((some.m3_dense(), full.m3_dense()))
         gaps.append(np.concatenate([(a - b).ravel() for a, b in pairs]))
     error = np.std(gaps, axis=0, ddof=1) / np.sqrt(len(gaps))
-    # Rates are estimated too, which moves a ratio by the order of 1/n: a tenth of the error.
+    # The rates are estimated too, which adds a bias of order 1/n: a tenth of the error.
     assert (np.abs(np.mean(gaps, axis=0)) <= 5 * error + 1e-12).all()
-    # A wrong power of 1 / p moves an entry by 0.05 or more, which five of these cannot hide.
+    # A wrong power of 1 / p would change an entry by 0.05 or more.
     assert np.median(error) < 2e-3
 
 
 def test_off_diagonal_entries_converge_to_the_population():
-    """T eq. 4.9 to 4.11; the diagonal ends at M1 instead."""
+    """T eq. 4.9 to 4.11; the diagonal converges to M1."""
     rng = np.random.default_rng(1)
     w, mu = np.array([0.7, 0.3]), rng.random((2, 5))
     exact = BernoulliMoments.from_parameters(w, mu)
@@ -126,7 +126,7 @@ def test_off_diagonal_entries_converge_to_the_population():
 
 
 def literal_asvtd(x, k):
-    """T Algorithm 2 as printed, line by line."""
+    """T Algorithm 2, line by line."""
     n, d = x.shape
     M2 = x.T @ x / n
     U, S, _ = np.linalg.svd(M2)
@@ -168,7 +168,7 @@ def test_exact_moments_give_the_parameters_back(method, k):
     np.testing.assert_allclose(found.weights, w[order], rtol=1e-6)
 
 
-def test_data_come_in_many_forms():
+def test_data_may_be_of_any_type():
     pd = pytest.importorskip("pandas")
     X = with_gaps(draw(5), 0.8, 5)
     stored = sp.coo_array(np.nan_to_num(X, nan=2.0))
@@ -200,7 +200,7 @@ def test_checked_rows_with_known_rates_give_the_same():
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_weights_repeat_rows_and_columns_may_move(seed):
+def test_weights_are_copies_and_columns_may_be_permuted(seed):
     rng = np.random.default_rng(seed)
     X, v = with_gaps(draw(seed), 0.8, seed), rng.integers(1, 4, size=40)
     base = BernoulliMoments.from_data(X, sample_weight=v).m3_dense()
@@ -211,7 +211,7 @@ def test_weights_repeat_rows_and_columns_may_move(seed):
     np.testing.assert_allclose(moved, base[np.ix_(at, at, at)], atol=1e-12)
 
 
-def test_a_feature_that_is_never_seen_has_no_moments():
+def test_a_feature_that_is_never_observed_has_zero_moments():
     rows = RowBlocks(sp.csr_array(np.array([[1.0, 0.0], [0.0, 0.0]])))
     found = BernoulliMoments.from_rows(
         rows, sample_weight=np.ones(2), observation_rates=np.array([1.0, 0.0])

@@ -1,4 +1,4 @@
-"""Raw moments of binary data less their bias: exact where the parameters are, better elsewhere."""
+"""Corrected moments of binary data: exact for exact parameters, better for estimated ones."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def model(seed, d, k):
 
 
 def population(w, mu):
-    """The raw moments of all 2^d rows, each as often as it is drawn."""
+    """The raw moments of all 2^d rows, weighted by their probabilities."""
     rows = np.array(list(itertools.product([0, 1], repeat=len(mu))))
     chance = [np.prod(np.where(x[:, None] == 1, mu, 1 - mu), axis=0) @ w for x in rows]
     return BernoulliMoments.from_data(rows, sample_weight=chance)
@@ -27,7 +27,7 @@ def population(w, mu):
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 5), k=st.integers(1, 4))
-def test_the_true_parameters_leave_the_exact_moments(seed, d, k):
+def test_the_true_parameters_give_the_exact_moments(seed, d, k):
     w, mu = model(seed, d, k)
     found = CorrectedMoments(population(w, mu), w, mu)
     exact = BernoulliMoments.from_parameters(w, mu.T)
@@ -39,8 +39,8 @@ def test_the_true_parameters_leave_the_exact_moments(seed, d, k):
     np.testing.assert_allclose(found.whitened_tensor(W), exact.whitened_tensor(W), atol=1e-10)
 
 
-def test_what_is_taken_away_is_the_bias():
-    """The closed form of the bias, entry by entry, from the class that bounds it."""
+def test_the_correction_is_the_bias():
+    """The closed form of the bias, entry by entry."""
     w, mu = model(7, 5, 3)
     raw = population(w, mu)
     found, bias, one = CorrectedMoments(raw, w, mu), bernoulli_bias(w, mu.T), np.eye(5)
@@ -55,7 +55,7 @@ def test_what_is_taken_away_is_the_bias():
         assert abs(excess[a, b, c]) < 1e-14
 
 
-def test_the_moments_that_were_given_stay_as_they_are():
+def test_the_given_moments_are_not_changed():
     w, mu = model(1, 5, 2)
     raw, W = population(w, mu), np.eye(5)
     before = raw.whitened_slices(W), raw.whitened_tensor(W)
@@ -66,12 +66,12 @@ def test_the_moments_that_were_given_stay_as_they_are():
 
 
 @pytest.mark.parametrize("method", [svtd, sidiwo])
-def test_decomposing_them_gives_the_true_parameters(method):
+def test_a_decomposition_recovers_the_true_parameters(method):
     w, mu = model(3, 5, 3)
     raw = population(w, mu)
     found = method(CorrectedMoments(raw, w, mu), 3)
     assert recovery_error(found.centers.T, mu.T) < 1e-6
-    # The raw moments do not: what is taken away is what is wrong with them.
+    # The raw moments do not.
     assert recovery_error(method(raw, 3).centers.T, mu.T) > 1e-2
 
 

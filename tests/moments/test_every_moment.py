@@ -1,4 +1,4 @@
-"""What all moments have in common: whitened slices, whitened tensor, weights, checks of W."""
+"""Properties of all moments: whitened slices and tensor, weights, checks of W."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def augmented(X, sample_weight=None):
     rng = np.random.default_rng(0)
     v = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     scale = rng.uniform(0.5, 2, size=D - 1)
-    factor = 1.0 / X.sum(axis=1)
+    factor = 1.0 / (1.0 + X.sum(axis=1))
     return AugmentedRawMoments(RowBlocks(sp.csr_array(X[:, 1:])), v, factor, scale, -1.5)
 
 

@@ -55,7 +55,7 @@ def words_in_order(c, alpha, mu):
 
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_lda_moments_have_the_bias_that_is_stated(n):
-    """Every corpus of n documents of three words of two kinds, with its probability."""
+    """Sum over all corpora of n documents of three words, from a vocabulary of two."""
     alpha, mu = np.array([0.3, 0.9]), np.array([[0.9, 0.1], [0.2, 0.8]])
     a, chances = alpha.sum(), {}
     for words, p in words_in_order(3, alpha, mu):
@@ -108,7 +108,7 @@ def test_lda_moments_converge_to_the_population():
         seconds.append(moments.m2 @ np.eye(4))
         thirds.append(moments.m3_dense())
     exact = LDAMoments.from_parameters(alpha, mu)
-    # The products of estimates in Theorem 3 are biased by the order of 1/n: below one such error.
+    # Products of estimates have a bias of order 1/n, less than one standard error.
     for found, true in ((seconds, exact.m2 @ np.eye(4)), (thirds, exact.m3_dense())):
         error = np.std(found, axis=0, ddof=1) / np.sqrt(40)
         assert (np.abs(np.mean(found, axis=0) - true) < 6 * error).all()

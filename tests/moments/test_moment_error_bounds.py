@@ -26,7 +26,7 @@ def literal(lengths, delta, order, m_norm, version):
 
 
 def error(X, weights, components, order):
-    """||M~ - M||_F of the estimator that the bound is about."""
+    """||M~ - M||_F of the estimator."""
     found, true = SingleTopicMoments.from_data(X), SingleTopicMoments.from_parameters
     exact = true(weights, components)
     if order == 3:
@@ -44,7 +44,7 @@ def test_the_bound_is_the_formula(order, version):
         assert found == pytest.approx(literal(lengths, delta, order, m_norm, version), rel=1e-12)
 
 
-def test_short_documents_count_in_the_published_bound_alone():
+def test_only_the_published_bound_counts_short_documents():
     """C_1 of S Theorem 2 is the sum of all lengths."""
     short = [5, 9] + [1] * 30
     added = moment_error_bound(short, 0.1, version="paper")
@@ -69,7 +69,7 @@ def test_the_thesis_bound_holds(order):
     for delta in (0.9, 0.5, 0.1):
         bound = moment_error_bound(lengths, delta, order=order, m_norm=m_norm)
         assert np.mean(np.greater(errors, bound)) <= delta
-    # As if all documents weighed the same, the formula would fail.
+    # With equal weights for all documents, the formula would fail.
     alike = moment_error_bound(np.full(61, 50), 0.1, order=order, m_norm=m_norm)
     assert np.mean(np.greater(errors, alike)) > 0.9
 
@@ -88,7 +88,7 @@ def test_the_mean_error_is_the_first_term_where_documents_are_single_points(orde
 
 @pytest.mark.parametrize("order", [2, 3])
 def test_the_published_bound_fails_for_long_documents(order):
-    """Two topics of one word each: the error is sqrt(2) |share - 1/2| for any length."""
+    """Two topics of one word each: the error is sqrt(2) |p - 1/2| for any length."""
     n, delta, m_norm = 100, 0.05, math.sqrt(0.5)
     count = np.arange(n + 1)
     chance, errors = binom.pmf(count, n, 0.5), math.sqrt(2) * np.abs(count / n - 0.5)
@@ -101,7 +101,7 @@ def test_the_published_bound_fails_for_long_documents(order):
     assert failure(1000, "thesis") <= delta
     assert failure(1000, "paper") == pytest.approx(0.271, abs=5e-4)
     assert failure(10, "paper") > delta
-    # The estimator does have that error, for documents of any length.
+    # The estimator has this error for documents of any length.
     for length in (3, 1000):
         sample = make_hierarchical_topics(n, length, topics=np.eye(2), noise=0, random_state=1)
         share = np.mean(sample.labels == 0)
@@ -121,7 +121,7 @@ def test_one_word_may_change_more_than_the_paper_says():
 
 @pytest.mark.parametrize("version", ["thesis", "paper"])
 @pytest.mark.parametrize("order", [2, 3])
-def test_required_samples_is_the_least_number(order, version):
+def test_required_samples_is_the_smallest_number(order, version):
     for epsilon, delta, length, m_norm in ((0.3, 0.1, 10, 0.0), (0.07, 0.01, 4, 0.6)):
         options = {"order": order, "m_norm": m_norm, "version": version}
         n = required_samples(epsilon, delta, length, **options)
@@ -158,16 +158,16 @@ def test_bad_input_is_refused(change, error, code):
         moment_error_bound(**{"lengths": [5, 5], "delta": 0.1, **change})
 
 
-def test_bad_epsilon_is_named():
+def test_bad_epsilon_is_refused():
     with raises(InvalidParameterError, "not_a_number", parameter="epsilon"):
         required_samples(0, 0.1, 10)
     for epsilon in (1e-300, 5e-324):
-        with raises(InvalidParameterError, "too_many_documents"):
+        with raises(InvalidParameterError, "error_too_small"):
             required_samples(epsilon, 0.1, 10)
     with raises(InvalidDataError, "documents_too_short", order=3):
         required_samples(0.1, 0.1, 2, order=3)
 
 
-def test_lengths_that_are_no_longer_whole_numbers_are_refused():
+def test_lengths_beyond_exact_floats_are_refused():
     with raises(InvalidDataError, "bad_lengths"):
         moment_error_bound([1e300], 0.1, order=3)

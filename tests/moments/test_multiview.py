@@ -88,7 +88,7 @@ def test_exact_moments_are_those_of_the_third_view(k):
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("method", METHODS)
-def test_every_decomposition_takes_them(method, k):
+def test_every_decomposition_recovers_the_third_view(method, k):
     w, mu = model(k, k, (20, 30, 70))
     found = getattr(decomposition, method)(MultiviewMoments.from_parameters(w, mu), k)
     cost = np.linalg.norm(found.centers.T[:, None] - mu[2], axis=2)
@@ -98,8 +98,8 @@ def test_every_decomposition_takes_them(method, k):
 
 
 @pytest.mark.parametrize("wide", [(12, 9, 7), (9, 12, 7)])
-def test_views_of_many_features_give_the_same(monkeypatch, wide):
-    """By ARPACK what is found by a dense solver; the signs of singular vectors cancel."""
+def test_arpack_agrees_with_the_dense_solver(monkeypatch, wide):
+    """The signs of singular vectors cancel."""
     views = draw(5, n=200, sizes=wide, k=3)
     base = MultiviewMoments.from_data(views, n_components=3)
     module = importlib.import_module("momentree.moments._views")
@@ -119,7 +119,7 @@ def with_gaps(views, rates, seed):
     return [np.where(rng.random(x.shape) < rates[: x.shape[1]], x, np.nan) for x in views]
 
 
-def test_missing_values_are_divided_by_the_share_observed():
+def test_means_are_divided_by_the_observation_rate():
     views = with_gaps(draw(6), np.linspace(0.6, 1, 6), 6)
     shares = [(~np.isnan(x)).mean(axis=0) for x in views]
     found = MultiviewMoments.from_data(views, n_components=2)
@@ -141,13 +141,13 @@ def test_missing_values_leave_cross_moments_unbiased():
         gaps.append((some.other_views(np.eye(6)) - full.other_views(np.eye(6))).ravel())
     error = np.std(gaps, axis=0, ddof=1) / 10
     assert (np.abs(np.mean(gaps, axis=0)) < 5 * error).all()
-    # Without division by the share an entry would be off by a tenth and more.
+    # Without division by the rate, an entry would be wrong by a tenth or more.
     assert np.median(error) < 5e-3
 
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_weights_repeat_samples_and_samples_may_move(seed):
+def test_weights_are_copies_and_order_does_not_matter(seed):
     rng = np.random.default_rng(seed)
     views, v = draw(seed), rng.integers(1, 4, size=60)
     base = MultiviewMoments.from_data(views, n_components=2, sample_weight=v).m3_dense()
@@ -156,7 +156,7 @@ def test_weights_repeat_samples_and_samples_may_move(seed):
     np.testing.assert_allclose(found, base, atol=1e-9 * max(1.0, np.abs(base).max()))
 
 
-def test_views_come_in_many_forms_and_need_not_be_binary():
+def test_views_may_be_of_any_type():
     views = [x * 2.5 - 1 for x in draw(8)]
     base = MultiviewMoments.from_data(views, n_components=2).m3_dense()
     forms = (sp.csc_array(views[0]), sp.coo_matrix(views[1]), views[2].tolist())
@@ -164,14 +164,14 @@ def test_views_come_in_many_forms_and_need_not_be_binary():
     np.testing.assert_allclose(found.m3_dense(), base, atol=1e-12)
 
 
-def test_more_components_than_views_hold_are_left_out():
+def test_components_beyond_the_rank_are_omitted():
     w, mu = model(0, 2, (5, 5, 5))
     moments = MultiviewMoments([RowBlocks(sp.csr_array(x)) for x in mu], w, 4)
     assert len(moments.singular_values) == 2
     np.testing.assert_allclose(moments.m2 @ np.eye(5), (mu[2].T * w) @ mu[2], atol=1e-10)
 
 
-def test_views_that_have_nothing_in_common():
+def test_independent_views_have_no_components():
     moments = MultiviewMoments.from_data([np.eye(3), np.zeros((3, 2)), np.eye(3)], n_components=2)
     assert moments.singular_values.shape == (0,)
     found = decomposition.sidiwo(moments, 2)
@@ -180,7 +180,7 @@ def test_views_that_have_nothing_in_common():
 
 
 @pytest.mark.parametrize("d", [3, 7, 99])
-def test_a_split_holds_every_feature_once(d):
+def test_a_split_contains_every_feature_once(d):
     parts = split_views(d, 1)
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(d))
     sizes = [len(part) for part in parts]
@@ -191,7 +191,7 @@ def test_a_split_holds_every_feature_once(d):
         np.testing.assert_array_equal(one, other)
 
 
-def test_seeds_give_other_splits():
+def test_seeds_give_different_splits():
     assert len({tuple(split_views(30, seed)[0]) for seed in range(5)}) == 5
 
 

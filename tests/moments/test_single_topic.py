@@ -93,7 +93,7 @@ def test_uniform_weighting_averages_over_documents(X):
     np.testing.assert_allclose(found.m3_dense(), M3, atol=1e-13)
 
 
-def test_short_documents_add_nothing_to_higher_moments():
+def test_short_documents_do_not_affect_higher_moments():
     long = np.array([[3, 1, 0], [0, 2, 2]])
     short = np.array([[1, 0, 0], [0, 0, 1], [0, 0, 0]])
     alone = SingleTopicMoments.from_data(long)
@@ -137,7 +137,7 @@ def test_three_words_is_unbiased():
         assert (np.abs(values.mean(axis=0) - truth) / standard_error).max() < 5
 
 
-def test_three_words_repeats_with_its_seed_and_wants_whole_counts():
+def test_three_words_depends_on_its_seed_and_requires_whole_counts():
     X = np.random.default_rng(0).poisson(2.0, size=(20, 5))
     first, second, other = (
         SingleTopicMoments.from_data(X, weighting="three_words", random_state=s).m3_dense()
@@ -167,7 +167,7 @@ def test_moments_converge_to_the_population_with_slope_minus_one_half(weighting)
     assert -0.65 < slope < -0.35
 
 
-def test_population_moments_are_their_definition():
+def test_population_moments_agree_with_their_definition():
     rng = np.random.default_rng(2)
     w, mu = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(5), size=3)
     exact = SingleTopicMoments.from_parameters(w, mu)
@@ -185,7 +185,7 @@ def test_population_moments_are_their_definition():
 
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from(["length", "uniform"]))
-def test_weights_are_repetitions_and_rows_and_columns_have_no_order(seed, weighting):
+def test_weights_are_copies_and_order_does_not_matter(seed, weighting):
     rng = np.random.default_rng(seed)
     X = rng.poisson(1.5, size=(8, 4)) + np.eye(8, 4, dtype=int) * 3
     v = rng.integers(0, 4, size=8)
@@ -222,7 +222,7 @@ def test_block_size_and_format_do_not_matter():
         assert SingleTopicMoments.from_data(other).m1.sum() == pytest.approx(1.0)
 
 
-def test_scaled_documents_with_their_count_per_token_weigh_by_its_square_and_cube():
+def test_scaling_a_document_changes_only_its_weight():
     """Scaling a document by u is unbiased: it only changes the document's weight."""
     rng = np.random.default_rng(5)
     X = rng.poisson(1.0, size=(5, 4)) + np.array([3, 0, 0, 0])

@@ -117,7 +117,7 @@ def test_real_columns_get_mean_0_and_variance_1(weighted):
 
 
 def test_observation_rates_remove_the_bias_of_missing_values():
-    """The mean of what the moments see is that of the values, where gaps are at random."""
+    """If values are missing at random, the moments have the means of complete data."""
     rng = np.random.default_rng(0)
     n, p, share = 40_000, np.array([0.2, 0.5, 0.8]), np.array([1.0, 0.7, 0.4])
     X = (rng.random((n, 3)) < p).astype(float)

@@ -1,4 +1,4 @@
-"""Checks of numbers, choices and flags: which values pass, and the words of the others."""
+"""Checks of numbers, choices, flags and arrays, and how their messages are composed."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_flags_pass(value):
 
 
 @pytest.mark.parametrize("value", [["a"], np.array(["a", "b"]), 1, True])
-def test_what_is_no_string_is_no_choice(value):
+def test_other_types_are_not_choices(value):
     with raises(InvalidParameterError, "not_a_choice", parameter="c"):
         check_choice("c", value, ("a", "b"))
 
@@ -96,7 +96,7 @@ def test_no_random_state_means_seed_zero():
 
 
 @pytest.mark.parametrize("values", ["a", [[1], [1, 2]], [1j]])
-def test_what_is_no_array_of_real_numbers_is_refused(values):
+def test_other_arrays_are_refused(values):
     with raises(InvalidDataError, "not_numbers", parameter="W"):
         as_floats("W", values)
 

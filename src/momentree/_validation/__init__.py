@@ -18,7 +18,6 @@ from momentree._validation.parameters import (
     generator,
 )
 from momentree._validation.tables import (
-    check_binary,
     check_counts,
     check_features,
     check_missing,
@@ -31,7 +30,6 @@ from momentree._validation.tables import (
 
 __all__ = [
     "as_floats",
-    "check_binary",
     "check_choice",
     "check_counts",
     "check_distribution",

@@ -33,25 +33,7 @@ SUM_TOLERANCE = 1e-8
 
 
 def as_floats(parameter: str, values: ArrayLike) -> Floats:
-    """Return an argument of a function as an array of float64.
-
-    Parameters
-    ----------
-    parameter : str
-        Name of the argument.
-    values : array_like
-        Real numbers; complex ones are refused, not truncated.
-
-    Returns
-    -------
-    ndarray
-        The array.
-
-    Raises
-    ------
-    InvalidDataError
-        If it is not an array of real numbers (code ``not_numbers``).
-    """
+    """Return an argument as an array of float64; complex numbers are refused, not truncated."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", ComplexWarning)  # NumPy drops imaginary parts
@@ -63,22 +45,7 @@ def as_floats(parameter: str, values: ArrayLike) -> Floats:
 def check_shape(
     parameter: str, array: NDArray[np.generic], expected: tuple[int | str, ...]
 ) -> None:
-    """Check the shape of an array.
-
-    Parameters
-    ----------
-    parameter : str
-        Name of the argument.
-    array : ndarray
-        The array.
-    expected : tuple of int or str
-        Its shape; a string such as ``"n_samples"`` stands for any length.
-
-    Raises
-    ------
-    InvalidDataError
-        If the shape differs (code ``wrong_shape``).
-    """
+    """Check the shape of an array; a string such as ``"n_samples"`` stands for any length."""
     same = array.ndim == len(expected) and all(
         isinstance(size, str) or found == size
         for found, size in zip(array.shape, expected, strict=True)
@@ -97,25 +64,9 @@ def _in_parentheses(shape: tuple[int | str, ...]) -> str:
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
-    """Return sample weights as float64.
+    """Return sample weights (n_samples,) as float64; ones for None, all equal for a scalar.
 
-    Parameters
-    ----------
-    sample_weight : array_like of shape (n_samples,), scalar or None
-        Weights; None for ones.
-    n_samples : int
-        Number of samples.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The weights.
-
-    Raises
-    ------
-    InvalidDataError
-        If weights are not numbers, their number is wrong, one is negative, not finite or above
-        1e30, or none is 1e-30 or more.
+    They must be from 0 to 1e30, and at least one must be 1e-30 or more.
     """
     if sample_weight is None:
         return np.ones(n_samples)
@@ -135,27 +86,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
 
 
 def check_parameters(weights: ArrayLike, components: ArrayLike) -> tuple[Floats, Floats]:
-    """Return mixing weights and topics after checking that they are distributions.
-
-    Parameters
-    ----------
-    weights : array_like of shape (k,)
-        Mixing weights.
-    components : array_like of shape (k, d)
-        A distribution in each row.
-
-    Returns
-    -------
-    weights : ndarray of shape (k,)
-        As float64.
-    components : ndarray of shape (k, d)
-        As float64.
-
-    Raises
-    ------
-    InvalidDataError
-        If shapes do not fit, or values are negative or do not sum to 1.
-    """
+    """Return mixing weights (k,) and topics (k, d), all of them distributions."""
     w, mu = as_floats("weights", weights), as_floats("components", components)
     check_shape("components", mu, ("k", "d"))
     check_shape("weights", w, (mu.shape[0],))
@@ -165,27 +96,7 @@ def check_parameters(weights: ArrayLike, components: ArrayLike) -> tuple[Floats,
 
 
 def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
-    """Return mixing weights and means after checking that the means are zero or more.
-
-    Parameters
-    ----------
-    weights : array_like of shape (k,)
-        Mixing weights.
-    means : array_like of shape (k, d)
-        The mean of a component in each row.
-
-    Returns
-    -------
-    weights : ndarray of shape (k,)
-        As float64.
-    means : ndarray of shape (k, d)
-        As float64.
-
-    Raises
-    ------
-    InvalidDataError
-        If shapes do not fit, weights are no distribution, or means are negative or not finite.
-    """
+    """Return mixing weights (k,), a distribution, and means (k, d), zero or more and finite."""
     w, mu = as_floats("weights", weights), as_floats("means", means)
     check_shape("means", mu, ("k", "d"))
     check_shape("weights", w, (mu.shape[0],))
@@ -196,20 +107,7 @@ def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def check_distribution(parameter: str, values: Floats) -> None:
-    """Check that an array, or each of its rows, is zero or more and sums to 1.
-
-    Parameters
-    ----------
-    parameter : str
-        Name of the argument.
-    values : ndarray of shape (k,) or (n, k)
-        Probabilities.
-
-    Raises
-    ------
-    InvalidDataError
-        If it does not (code ``not_a_distribution``).
-    """
+    """Check that an array, or each of its rows, is zero or more and sums to 1."""
     sums = values.sum(axis=-1)
     if not (values >= 0).all() or not np.allclose(sums, 1.0, atol=SUM_TOLERANCE):
         raise InvalidDataError(
@@ -221,25 +119,7 @@ def check_distribution(parameter: str, values: Floats) -> None:
 
 
 def check_map(W: ArrayLike, d: int) -> Floats:
-    """Return a whitening matrix as float64.
-
-    Parameters
-    ----------
-    W : array_like of shape (k, d)
-        The matrix.
-    d : int
-        Number of features.
-
-    Returns
-    -------
-    ndarray of shape (k, d)
-        The matrix.
-
-    Raises
-    ------
-    InvalidDataError
-        If it is not a matrix of d columns.
-    """
+    """Return a whitening matrix (k, d) as float64."""
     W = as_floats("W", W)
     check_shape("W", W, ("k", d))
     return W

@@ -33,25 +33,10 @@ def check_number(
     below: float | None = None,
     optional: bool = False,
 ) -> None:
-    """Check that a parameter is a finite number in a range.
+    """Check that a parameter is a finite number in a range, or None if it is optional.
 
-    Parameters
-    ----------
-    parameter : str
-        Its name.
-    value : object
-        Its value.
-    at_least, above : float, default=None
-        Lower end of the range, included (`at_least`) or not (`above`); None for no lower end.
-    at_most, below : float, default=None
-        Upper end of the range, included (`at_most`) or not (`below`); None for no upper end.
-    optional : bool, default=False
-        Whether the value may be None.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is not such a number (code ``not_a_number``).
+    `at_least` and `at_most` include the end of the range, `above` and `below` exclude it. The code
+    of the error is ``not_a_number``.
     """
     if optional and value is None:
         return
@@ -78,25 +63,9 @@ def check_integer(
     at_most: int | None = None,
     optional: bool = False,
 ) -> None:
-    """Check that a parameter is a whole number in a range.
+    """Check that a parameter is a whole number in a range, or None if it is optional.
 
-    Parameters
-    ----------
-    parameter : str
-        Its name.
-    value : object
-        Its value.
-    at_least : int
-        Lower end of the range, included.
-    at_most : int, default=None
-        Upper end of the range, included; None for no upper end.
-    optional : bool, default=False
-        Whether the value may be None.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is not such a number (code ``not_a_number``).
+    The code of the error is ``not_a_number``.
     """
     if optional and value is None:
         return
@@ -137,22 +106,7 @@ def _plain(value: object) -> object:
 
 
 def check_choice(parameter: str, value: object, choices: Sequence[str | None]) -> None:
-    """Check that a parameter is one of a few strings, or None where `choices` holds it.
-
-    Parameters
-    ----------
-    parameter : str
-        Its name.
-    value : object
-        Its value.
-    choices : sequence of str or None
-        The allowed values, such as ``get_args`` of a ``Literal``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none of them (code ``not_a_choice``).
-    """
+    """Check that a parameter is one of `choices`, such as ``get_args`` of a ``Literal``."""
     if not (value is None or isinstance(value, str)) or value not in choices:
         raise InvalidParameterError(
             "not_a_choice", parameter=parameter, value=_plain(value), choices=list(choices)
@@ -160,20 +114,7 @@ def check_choice(parameter: str, value: object, choices: Sequence[str | None]) -
 
 
 def check_flag(parameter: str, value: object) -> None:
-    """Check that a parameter is True or False; 0 and 1 pass too, as in scikit-learn.
-
-    Parameters
-    ----------
-    parameter : str
-        Its name.
-    value : object
-        Its value.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is neither (code ``not_a_flag``).
-    """
+    """Check that a parameter is True or False; 0 and 1 pass too, as in scikit-learn."""
     if not isinstance(value, Integral | np.bool_) or value not in (0, 1):
         raise InvalidParameterError("not_a_flag", parameter=parameter, value=_plain(value))
 
@@ -184,23 +125,7 @@ def check_whole(parameter: str, value: object) -> None:
 
 
 def generator(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
-    """Return the random generator of a seed; None means seed 0, so that answers repeat.
-
-    Parameters
-    ----------
-    random_state : int, RandomState or None
-        A seed, or a generator, which is returned as it is.
-
-    Returns
-    -------
-    RandomState
-        The generator.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none of these (code ``not_a_random_state``).
-    """
+    """Return the random generator of a seed; None means seed 0, so that results repeat."""
     seed: Any = 0 if random_state is None else random_state
     try:
         return cast("np.random.RandomState", check_random_state(seed))

@@ -17,7 +17,6 @@ from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
 __all__ = [
-    "check_binary",
     "check_counts",
     "check_features",
     "check_missing",
@@ -39,14 +38,11 @@ _CHECKS: dict[str, Any] = {
 
 
 def check_counts(X: Any) -> Any:
-    """Return X as a CSR array of finite, non-negative numbers, without a copy where possible.
+    """Return X as a CSR array of finite, non-negative numbers, without a copy if possible.
 
-    Raises
-    ------
-    InvalidDataError
-        If X is not two-dimensional and numeric, is empty or damaged, or holds NaN, infinities,
-        negative values, values above 1e30 or between 0 and 1e-30 (codes ``negative_count``,
-        ``tiny_count``, ``huge_count``, ``missing_count``, with the first bad row and column).
+    The codes of the errors are ``negative_count``, ``tiny_count`` (below 1e-30), ``huge_count``
+    (above 1e30) and ``missing_count``, with the first bad row and column, and those of
+    :func:`check_table`.
     """
     return _finite_counts(check_table(X))
 
@@ -54,31 +50,10 @@ def check_counts(X: Any) -> Any:
 def check_features(
     estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
 ) -> tuple[Any, NDArray[Any]]:
-    """Check the counts given to an estimator and find the names of their columns.
+    """Return the counts given to an estimator as :func:`check_counts`, and the column names.
 
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        ``n_features_in_`` and ``feature_names_in_`` are set on it when `reset`, else compared.
-    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-        Counts.
-    feature_names : sequence of str or None
-        Names of the columns; they take precedence over those of a data frame.
-    reset : bool
-        Whether this is ``fit``.
-
-    Returns
-    -------
-    X : csr_array of shape (n_samples, n_features)
-        Checked counts.
-    names : ndarray of shape (n_features,)
-        Names of the columns.
-
-    Raises
-    ------
-    InvalidDataError
-        As :func:`check_counts`; if columns are not those of ``fit``; if there are not as many
-        names as columns.
+    With `reset`, as in ``fit``, this sets ``n_features_in_`` and ``feature_names_in_``; otherwise
+    it compares with them. `feature_names` take precedence over the names of a data frame.
     """
     X, names = _named(estimator, X, feature_names, reset=reset)
     return _finite_counts(X), names
@@ -87,27 +62,9 @@ def check_features(
 def check_values(
     estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
 ) -> tuple[Any, Any | None, NDArray[Any]]:
-    """Check real-valued samples given to an estimator, and find the names of their columns.
+    """Return real-valued samples given to an estimator, missing cells, and column names.
 
-    Parameters
-    ----------
-    estimator, X, feature_names, reset
-        As in :func:`check_features`, but X may hold any numbers, and NaN for a missing value.
-
-    Returns
-    -------
-    X : csr_array of shape (n_samples, n_features)
-        The values; missing ones are not stored.
-    missing : csr_array of shape (n_samples, n_features) or None
-        1 where a value is missing; None where none is.
-    names : ndarray of shape (n_features,)
-        Names of the columns.
-
-    Raises
-    ------
-    InvalidDataError
-        As :func:`check_missing`; if columns are not those of ``fit``; if there are not as many
-        names as columns.
+    As :func:`check_features` for the values and missing cells of :func:`check_missing`.
     """
     X, names = _named(estimator, X, feature_names, reset=reset)
     return *_without_missing(X), names
@@ -132,10 +89,8 @@ def _named(
 def check_table(X: Any) -> Any:
     """Return X as a dense array or a sparse one in rows; its numbers may be NaN or infinite.
 
-    Raises
-    ------
-    InvalidDataError
-        If X is not two-dimensional and numeric, is empty, or is a damaged sparse matrix.
+    Tables that are not two-dimensional and numeric, empty tables and damaged sparse matrices are
+    refused.
     """
     _check_received(X)
     with _as_invalid_data():
@@ -167,23 +122,8 @@ def _as_invalid_data() -> Iterator[None]:
 def check_missing(X: Any) -> tuple[Any, Any | None]:
     """Return X as a CSR array of finite numbers, and its missing cells (NaN).
 
-    Parameters
-    ----------
-    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-        Numbers; NaN marks a missing value, also as a stored value of a sparse matrix.
-
-    Returns
-    -------
-    X : csr_array of shape (n_samples, n_features)
-        The values; missing ones are not stored.
-    missing : csr_array of shape (n_samples, n_features) or None
-        1 where a value is missing; None where none is.
-
-    Raises
-    ------
-    InvalidDataError
-        If X is not two-dimensional and numeric, is empty, or holds infinities (code
-        ``infinite_value``, with the first bad row and column).
+    Missing values are not stored in the first array. The second has 1 where a value is missing; it
+    is None if none is. An infinite value is refused (code ``infinite_value``).
     """
     return _without_missing(_canonical(check_table(X)))
 
@@ -204,40 +144,8 @@ def _without_missing(X: Any) -> tuple[Any, Any | None]:
     return _stored(X, ~nan), missing
 
 
-def check_binary(X: Any) -> tuple[Any, Any | None]:
-    """Return X as a CSR array of zeros and ones, and its missing cells (NaN).
-
-    Parameters
-    ----------
-    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-        0 or 1, also False or True; NaN marks a missing value.
-
-    Returns
-    -------
-    X : csr_array of shape (n_samples, n_features)
-        The values; missing ones are not stored.
-    missing : csr_array of shape (n_samples, n_features) or None
-        1 where a value is missing; None where none is.
-
-    Raises
-    ------
-    InvalidDataError
-        As :func:`check_missing` and :func:`check_ones`.
-    """
-    X, missing = check_missing(X)
-    check_ones(X)
-    return X, missing
-
-
 def check_ones(X: Any) -> None:
-    """Check that a CSR array of finite numbers holds only zeros and ones.
-
-    Raises
-    ------
-    InvalidDataError
-        If it holds another value (codes ``not_binary`` and ``negative_not_binary``, with the
-        first bad row and column).
-    """
+    """Check that a CSR array of finite numbers has only the values zero and one."""
     bad = (X.data != 0) & (X.data != 1)
     if bad.any():
         cell = first_cell(X, bad)
@@ -247,20 +155,7 @@ def check_ones(X: Any) -> None:
 
 
 def first_cell(X: Any, bad: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return row, column and value of the first bad value of a CSR array, for a message.
-
-    Parameters
-    ----------
-    X : csr_array of shape (n, d)
-        The table.
-    bad : ndarray of bool of shape (nnz,)
-        Which stored values are bad; at least one.
-
-    Returns
-    -------
-    dict
-        With the keys "row", "column" and "value".
-    """
+    """Return row, column and value of the first bad stored value, for a message."""
     at = int(np.argmax(bad))
     row = int(np.searchsorted(X.indptr, at, side="right")) - 1
     return {"row": row, "column": int(X.indices[at]), "value": X.data[at].item()}
@@ -300,20 +195,7 @@ def _finite_counts(X: Any) -> Any:
 
 
 def check_something(X: Any, sample_weight: Floats) -> None:
-    """Check that a sample of positive weight holds a value other than zero.
-
-    Parameters
-    ----------
-    X : csr_array of shape (n_samples, n_features)
-        Finite numbers.
-    sample_weight : ndarray of shape (n_samples,)
-        Weights >= 0.
-
-    Raises
-    ------
-    EmptyCorpusError
-        If none does (codes ``all_empty`` and ``all_weighted_empty``).
-    """
+    """Check that a sample of positive weight has a value other than zero."""
     if not X.data.any():
         raise EmptyCorpusError("all_empty", n_rows=X.shape[0])
     weighted = sample_weight > 0

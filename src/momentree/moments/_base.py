@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +11,14 @@ from scipy.sparse.linalg import LinearOperator
 
 from momentree._validation import check_map
 
-__all__ = ["BaseMoments"]
+__all__ = ["BaseMoments", "chunks", "pairs_of"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+COLUMNS_AT_ONCE = 16
+"""Columns per pass over the data. Wider products are no faster per column, and each thread holds a
+partial sum of this many columns and d rows."""
 
 
 class BaseMoments(ABC):
@@ -86,3 +92,16 @@ class BaseMoments(ABC):
 
     @abstractmethod
     def _tensor(self, W: Floats) -> Floats: ...
+
+
+def chunks(n: int) -> Iterator[slice]:
+    """Yield slices of n columns for one pass over the data each."""
+    for start in range(0, n, COLUMNS_AT_ONCE):
+        yield slice(start, start + COLUMNS_AT_ONCE)
+
+
+def pairs_of(k: int) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the pairs a <= b of k directions, as many as fit in one pass over the data."""
+    a, b = np.triu_indices(k)
+    for at in chunks(len(a)):
+        yield a[at], b[at]

@@ -12,13 +12,12 @@ from scipy.sparse.linalg import LinearOperator, svds
 from momentree._validation import as_floats, check_distribution, check_missing, check_shape
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
+from momentree.moments._base import chunks
 
 __all__ = ["View", "checked_means", "checked_views", "leading_pair"]
 
 Floats = NDArray[np.float64]
 
-COLUMNS_AT_ONCE = 16
-"""Columns per pass over the data: each thread holds a partial sum of this many columns."""
 DENSE_FEATURES = 256
 """Up to this many features of one view, a complete SVD costs no more than a partial one."""
 RANK_TOLERANCE = 1e-10
@@ -59,8 +58,7 @@ class View:
         def some(at: slice) -> Floats:
             return self.rows.sum(lambda B: B.tdot(Z[B.at, at]))
 
-        starts = range(0, Z.shape[1], COLUMNS_AT_ONCE)
-        parts = [some(slice(start, start + COLUMNS_AT_ONCE)) for start in starts]
+        parts = [some(at) for at in chunks(Z.shape[1])]
         return self.scaled(np.hstack([np.zeros((self.d, 0)), *parts]))
 
     def scaled(self, sums: Floats) -> Floats:
@@ -89,9 +87,7 @@ def _dense(a: View, b: View, v: Floats) -> tuple[Floats, Floats, Floats]:
         V, S, U = _dense(b, a, v)
         return U, S, V
     eye = np.eye(b.d)
-    starts = range(0, b.d, COLUMNS_AT_ONCE)
-    cuts = [slice(start, start + COLUMNS_AT_ONCE) for start in starts]
-    P = np.hstack([a.tdot(v[:, None] * b.dot(eye[:, at])) for at in cuts])
+    P = np.hstack([a.tdot(v[:, None] * b.dot(eye[:, at])) for at in chunks(b.d)])
     U, S, Vt = np.linalg.svd(P, full_matrices=False)
     return U, S, Vt.T
 

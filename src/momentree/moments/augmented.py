@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from momentree.backends import Block, RowBlocks
-from momentree.moments._base import BaseMoments
+from momentree.moments._base import BaseMoments, pairs_of
 from momentree.moments._operators import symmetric
-from momentree.moments.factorial import COLUMNS_AT_ONCE
 
 __all__ = ["AugmentedRawMoments"]
 
@@ -87,9 +86,7 @@ class AugmentedRawMoments(BaseMoments):
     def _slices(self, W: Floats) -> Floats:
         k, d = W.shape
         H, r3 = np.empty((d, k, k)), self._r3
-        rows, columns = np.triu_indices(k)
-        for start in range(0, len(rows), COLUMNS_AT_ONCE):
-            a, b = rows[start : start + COLUMNS_AT_ONCE], columns[start : start + COLUMNS_AT_ONCE]
+        for a, b in pairs_of(k):
 
             def pairs(Z: Floats, at: slice, a: Ints = a, b: Ints = b) -> Floats:
                 out = np.empty((len(Z), len(a)))

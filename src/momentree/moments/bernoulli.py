@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._validation import check_binary, check_means, check_sample_weight
+from momentree._validation import check_means, check_missing, check_ones, check_sample_weight
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.moments._operators import diagonal
@@ -130,7 +130,8 @@ class BernoulliMoments(SampleMeans):
             If X is not two-dimensional or holds a value other than 0, 1 and NaN (the message names
             row and column), if a feature is never observed, or no sample has a positive weight.
         """
-        X, missing = check_binary(X)
+        X, missing = check_missing(X)
+        check_ones(X)
         v = check_sample_weight(sample_weight, X.shape[0])
         return cls.from_rows(RowBlocks(X), sample_weight=v, observation_rates=rates_of(missing, v))
 

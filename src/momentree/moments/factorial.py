@@ -7,17 +7,13 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from momentree.backends import Block, RowBlocks
-from momentree.moments._base import BaseMoments
+from momentree.moments._base import BaseMoments, chunks, pairs_of
 from momentree.moments._operators import symmetric
 
 __all__ = ["FactorialMoments"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
-COLUMNS_AT_ONCE = 16
-"""Columns of slices per pass over the data. Wider products are no faster per column, and each
-thread holds a partial sum of this many columns and d rows."""
 
 
 class FactorialMoments(BaseMoments):
@@ -99,9 +95,7 @@ class FactorialMoments(BaseMoments):
         r3, r3u = self._r3[:, None], self._r3u[:, None]
         corrected = bool(self._r3u.any())
         H = np.empty((d, k, k))
-        pairs_a, pairs_b = np.triu_indices(k)
-        for at in range(0, len(pairs_a), COLUMNS_AT_ONCE):
-            a, b = pairs_a[at : at + COLUMNS_AT_ONCE], pairs_b[at : at + COLUMNS_AT_ONCE]
+        for a, b in pairs_of(k):
             P = (W[a] * W[b]).T
 
             def kernel(B: Block, a: Ints = a, b: Ints = b, P: Floats = P) -> Floats:
@@ -155,5 +149,4 @@ class FactorialMoments(BaseMoments):
         def some(columns: slice) -> Floats:
             return self._rows.sum(lambda B: B.tdot(r3u[B.at] * Z[B.at, columns]))
 
-        cuts = range(0, Z.shape[1], COLUMNS_AT_ONCE)
-        return np.hstack([some(slice(at, at + COLUMNS_AT_ONCE)) for at in cuts])
+        return np.hstack([some(columns) for columns in chunks(Z.shape[1])])

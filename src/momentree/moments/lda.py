@@ -75,7 +75,8 @@ class LDAMoments(BaseMoments):
     References
     ----------
     .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Theorem 3.
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4.
+       Theorem 3.
     .. [2] A. Anandkumar et al. A spectral algorithm for latent Dirichlet allocation. NIPS 2012.
 
     Examples

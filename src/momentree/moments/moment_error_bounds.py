@@ -94,7 +94,8 @@ def moment_error_bound(
     .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
        PhD thesis, Universitat Politècnica de Catalunya, 2019. Theorem 3.2.2.
     .. [2] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Theorem 2.
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4.
+       Theorem 2.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def required_samples(
     root = one / epsilon
     if root > math.sqrt(MOST_DOCUMENTS):
         raise InvalidParameterError(
-            "too_many_documents", parameter="epsilon", value=epsilon, most=MOST_DOCUMENTS
+            "error_too_small", parameter="epsilon", value=epsilon, most=MOST_DOCUMENTS
         )
     return math.floor(root**2) + 1
 

@@ -14,10 +14,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from momentree._validation import check_integer, check_sample_weight
 from momentree.backends import Block, RowBlocks
-from momentree.moments._base import BaseMoments
+from momentree.moments._base import BaseMoments, pairs_of
 from momentree.moments._operators import symmetric
 from momentree.moments._views import (
-    COLUMNS_AT_ONCE,
     View,
     checked_means,
     checked_views,
@@ -256,9 +255,7 @@ class MultiviewMoments(BaseMoments):
         third = self._views[2]
         d, m, r = third.d, W.shape[0], len(self.singular_values)
         H = np.empty((d, m, m))
-        all_a, all_b = np.triu_indices(m)
-        for at in range(0, len(all_a), COLUMNS_AT_ONCE):
-            a, b = all_a[at : at + COLUMNS_AT_ONCE], all_b[at : at + COLUMNS_AT_ONCE]
+        for a, b in pairs_of(m):
 
             def kernel(B: Block, a: Ints = a, b: Ints = b) -> Floats:
                 rows = B.at

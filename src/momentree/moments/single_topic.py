@@ -70,7 +70,8 @@ class SingleTopicMoments(FactorialMoments):
     References
     ----------
     .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Theorem 1, Remark 3.
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4.
+       Theorem 1, Remark 3.
     .. [2] J. Zou, D. Hsu, D. Parkes, R. Adams. Contrastive learning using spectral methods.
        NIPS 2013. Propositions 3 and 4.
 

@@ -1,6 +1,7 @@
 """Preprocessing: log scaling, tf-idf, observation rates, and the feature map of cluster trees."""
 
-from momentree.preprocessing.feature_map import FeatureMap, Kind
+from momentree.preprocessing.feature_map import FeatureMap
+from momentree.preprocessing.kinds import Kind
 from momentree.preprocessing.log_scaling import (
     LogScaled,
     LogScaling,

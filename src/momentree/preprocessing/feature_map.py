@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._validation import first_cell
 from momentree.backends import RowBlocks, in_canonical_order
-from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
 from momentree.objects import (
     BernoulliParameters,
     GaussianParameters,
@@ -20,26 +17,18 @@ from momentree.objects import (
     MixtureParameters,
     PoissonParameters,
 )
+from momentree.preprocessing.kinds import Kind, check_kind, detect_kind
 from momentree.preprocessing.observation_rates import observation_rates
 
-__all__ = ["FeatureMap", "Kind"]
+__all__ = ["FeatureMap"]
 
 Floats = NDArray[np.float64]
-Kind = Literal["binary", "counts", "non_negative", "real"]
-
-MAX_SIZE = 1e100
-"""The third powers of larger numbers overflow."""
 
 _FAMILIES: dict[Kind, type[MixtureParameters]] = {
     "binary": BernoulliParameters,
     "counts": PoissonParameters,
     "non_negative": GaussianParameters,
     "real": GaussianParameters,
-}
-_EXPECTED: dict[Kind, str] = {
-    "binary": "zeros_and_ones",
-    "counts": "whole_numbers",
-    "non_negative": "not_negative",
 }
 
 
@@ -116,9 +105,8 @@ class FeatureMap:
             If the data are not of the given kind, if values are missing and the data are not
             binary, or if a value is above 1e100 in size.
         """
-        _check_size(X)
-        kind = _detect(X) if kind == "auto" else _check_kind(kind, X)
-        _check_missing(kind, missing)
+        kind = detect_kind(X) if kind == "auto" else kind
+        check_kind(kind, X, missing)
         if kind != "binary" or missing is not None:
             # The same bits for every order of rows: they decide between symmetric groups.
             ordered, at = in_canonical_order(RowBlocks(X), weight)
@@ -187,9 +175,7 @@ class FeatureMap:
         InvalidDataError
             If they are not; the message names row and column.
         """
-        _check_size(X)
-        _check_kind(self.kind, X)
-        _check_missing(self.kind, missing)
+        check_kind(self.kind, X, missing)
 
     def rows(self, X: Any, missing: Any | None) -> RowBlocks:
         """Return the statistics of samples.
@@ -238,50 +224,6 @@ class FeatureMap:
             right = self.moment_scale**2 if self.kind == "binary" else 1.0 - self.moment_scale
             squares = rows.map(lambda B: B.dot(right))
         return _inverse_roots(squares + self.constant**2)
-
-
-def _detect(X: Any) -> Kind:
-    kind = _narrowest(X)
-    # Non-negative values that are mostly not zero are measurements: their sizes matter, not only
-    # their proportions.
-    return "real" if kind == "non_negative" and 2 * X.nnz > X.shape[0] * X.shape[1] else kind
-
-
-def _narrowest(X: Any) -> Kind:
-    data = X.data
-    if data.min(initial=0) < 0:
-        return "real"
-    # Numbers from 0 to 1 whose sum is their number of non-zeros are all 0 or 1.
-    if data.max(initial=0) <= 1 and data.sum(dtype=np.float64) == np.count_nonzero(data):
-        return "binary"
-    return "counts" if (data == np.floor(data)).all() else "non_negative"
-
-
-def _check_kind(kind: Kind, X: Any) -> Kind:
-    kinds = get_args(Kind)
-    if kinds.index(_narrowest(X)) > kinds.index(kind):
-        bad = X.data < 0
-        if kind == "binary":
-            bad = (X.data != 0) & (X.data != 1)
-        elif kind == "counts":
-            bad |= X.data != np.floor(X.data)
-        expected = Message(_EXPECTED[kind])
-        raise InvalidDataError(
-            "another_kind_of_data", kind=kind, expected=expected, **first_cell(X, bad)
-        )
-    return kind
-
-
-def _check_size(X: Any) -> None:
-    if float(X.data.max(initial=0)) > MAX_SIZE or float(X.data.min(initial=0)) < -MAX_SIZE:
-        cell = first_cell(X, np.abs(X.data) > MAX_SIZE)
-        raise InvalidDataError("huge_value", largest=MAX_SIZE, **cell)
-
-
-def _check_missing(kind: Kind, missing: Any | None) -> None:
-    if missing is not None and kind != "binary":
-        row, column = (int(part[0]) for part in missing.nonzero())
-        raise InvalidDataError("missing_not_binary", row=row, column=column, kind=kind)
 
 
 def _constant(kind: Kind, X: Any, weight: Floats) -> float:

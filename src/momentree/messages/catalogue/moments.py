@@ -3,8 +3,8 @@
 WORDS: dict[str, str] = {
     # --- moments ---------------------------------------------------------------------------------
     "three_words_need_whole_counts": (
-        "weighting='three_words' draws single words and requires whole-number counts; X holds "
-        "{value:g}"
+        "{parameters.weighting:'three_words'} draws single words and requires whole-number counts; "
+        "X holds {value:g}"
     ),
     "no_document_of_three_words": (
         "no document has three words or more, so that third moments do not exist; use longer "
@@ -20,7 +20,7 @@ WORDS: dict[str, str] = {
     "documents_too_short": (
         "no document has {order} words, so that moments of order {order} do not exist"
     ),
-    "too_many_documents": (
+    "error_too_small": (
         "{parameter:{value!r}} requires more than {most:g} documents; give a larger error, such as "
         "0.01"
     ),
