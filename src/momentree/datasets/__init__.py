@@ -1,19 +1,10 @@
-"""Readers of text, counts and records, samplers that know the truth, and text always there."""
+"""Datasets: readers of text, counts and records; samplers that return their true parameters."""
 
 from momentree.datasets.docstrings import load_docstrings
-from momentree.datasets.samplers import TopicSample, make_hierarchical_topics, make_single_topic
-from momentree.datasets.samplers_binary import (
-    BernoulliSample,
-    PatientSample,
-    make_bernoulli_mixture,
-    make_patient_records,
-)
-from momentree.datasets.samplers_mixed import (
-    LDASample,
-    PoissonSample,
-    make_lda,
-    make_poisson_mixture,
-)
+from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mixture
+from momentree.datasets.patients import make_patient_records
+from momentree.datasets.samples import LDASample, MixtureSample, PatientSample, TopicSample
+from momentree.datasets.topics import make_hierarchical_topics, make_lda, make_single_topic
 from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.counts import holds_counts, read_counts
 from momentree.readers.objects import Corpus, Documents, Records
@@ -29,12 +20,11 @@ from momentree.readers.text.words import LANGUAGES, TOKEN_PATTERN, stop_words
 __all__ = [
     "LANGUAGES",
     "TOKEN_PATTERN",
-    "BernoulliSample",
     "Corpus",
     "Documents",
     "LDASample",
+    "MixtureSample",
     "PatientSample",
-    "PoissonSample",
     "RecordCoder",
     "Records",
     "TextVectorizer",
