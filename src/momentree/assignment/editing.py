@@ -83,7 +83,8 @@ class RefitData(Generic[Data]):
 
     def sizes(self, n_groups: int) -> Floats:
         """Return the total sample weight of each group, shape (n_groups,)."""
-        return np.bincount(self.groups.labels, weights=self.weight, minlength=n_groups)
+        found = np.bincount(self.groups.labels, weights=self.weight, minlength=n_groups)
+        return found.astype(np.float64)
 
 
 class EditableGroups(ABC, Generic[Data]):
@@ -256,7 +257,7 @@ def merged_numbers(groups: Sequence[int], sizes: Floats) -> tuple[int, Ints]:
     return place, np.unique(old, return_inverse=True)[1].astype(np.intp)
 
 
-def refuse_split(group: int, reason: Message) -> NoReturn:
+def refuse_split(group: int, reason: Message | None) -> NoReturn:
     """Refuse to split a group.
 
     Raises
@@ -269,7 +270,7 @@ def refuse_split(group: int, reason: Message) -> NoReturn:
 
 def _is_group(group: object, n_groups: int) -> bool:
     whole = isinstance(group, Integral) and not isinstance(group, bool)
-    return whole and 0 <= int(group) < n_groups  # type: ignore[call-overload, no-any-return]
+    return whole and 0 <= int(group) < n_groups  # type: ignore[call-overload]
 
 
 def _checked_group(group: Any, n_groups: int) -> int:

@@ -86,7 +86,7 @@ def _choose(job: _work.Job, model: Model) -> dict[str, Any]:
         return {
             "n_components": int(choice.n_components),
             "interval": [int(low), int(high)],
-            "reason": " ".join(choice.reason.split()),
+            "reason": " ".join(map(str, choice.reasons)),
         }
 
 

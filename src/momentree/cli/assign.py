@@ -150,7 +150,7 @@ def assign(
     with progress.stage(f"reading {model.name}"):
         from momentree.models import load
 
-        loaded = load(model)
+        loaded: Any = load(model)
     of_records = (loaded.vectorizer_config_ or {}).get("kind") == "records"
     _check_options(context, model, of_records=of_records)
     reading: dict[str, Any] = {"id_column": id_column, "encoding": encoding, "separator": separator}

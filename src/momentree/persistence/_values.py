@@ -99,12 +99,13 @@ class Encoder:
             return {_MAPPING: self._entries(value, name)}
         if isinstance(value, Message):
             return {_MESSAGE: value.code, _VALUES: self._entries(value.values, name)}
-        if isinstance(value, type) and _STORABLE.get(value.__name__) is value:
+        if isinstance(value, type) and value in _STORABLE.values():
             return {_CLASS: value.__name__}
-        if _STORABLE.get(type(value).__name__) is type(value):
+        kind: type[Any] = type(value)
+        if _STORABLE.get(kind.__name__) is kind:
             content = {field.name: getattr(value, field.name) for field in fields(value)}
-            return {_OBJECT: type(value).__name__, _VALUES: self._entries(content, name)}
-        msg = f"{name} is a {type(value).__name__}, which the file of a model cannot hold"
+            return {_OBJECT: kind.__name__, _VALUES: self._entries(content, name)}
+        msg = f"{name} is a {kind.__name__}, which the file of a model cannot hold"
         raise TypeError(msg)
 
     def _entries(self, values: Mapping[str, Any], name: str) -> dict[str, Any]:

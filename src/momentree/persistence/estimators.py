@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from os import PathLike
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +34,7 @@ class SavedEstimator:
     A file holds the parameters and every attribute that ``fit`` set, as JSON and arrays.
     """
 
+    vectorizer_config_: dict[str, Any] | None
     n_features_in_: int
     n_iter_: int
     converged_: bool
@@ -165,7 +166,7 @@ def _loaded(path: str | PathLike[str], cls: type[E]) -> E:
             if found is None and cls is SavedEstimator:
                 raise ReadError("unknown_model", path=str(path), kind=kind, version=__version__)
             raise ReadError("other_model", path=str(path), found=kind, expected=cls.__name__)
-        return cast("E", _restored(found, manifest, arrays))
+        return _restored(found, manifest, arrays)
 
 
 def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:

@@ -330,7 +330,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         """Return the finished tree; `values` are in the order of the data, the rest canonical."""
         seen, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
         sums = rows.group_sums(labels, k, weight)
-        sizes = np.bincount(labels, weights=weight, minlength=k)
+        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
         if seen.kind in ("binary", "counts"):
             of_values = sums[:d]
         else:
@@ -409,7 +409,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         merged = again.groups.renumbered(to)
         # The merged leaf may be larger than those before it.
         sizes = np.bincount(merged.labels, weights=again.weight, minlength=len(root.leaves()))
-        merged = merged.reordered(sort_children(root, sizes))
+        merged = merged.reordered(sort_children(root, sizes.astype(np.float64)))
         return self._edited(again, root, merged, converged=self.converged_)
 
     def _edited(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from momentree.assignment.rules import LinearRule, Rule, ScoreRule
 from momentree.backends import RowBlocks
-from momentree.decomposition.sidiwo import discriminators
+from momentree.decomposition import discriminators
 from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
 from momentree.preprocessing import FeatureMap

@@ -258,7 +258,7 @@ class TopicTree(TreeEstimator):
             tree = build_nodes(
                 grown.root,
                 self.labels_,
-                np.bincount(labels, weights=ordered, minlength=k),
+                np.bincount(labels, weights=ordered, minlength=k).astype(np.float64),
                 center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
                 gain=lambda sides: _gain(scaled_sums, sides),
             )

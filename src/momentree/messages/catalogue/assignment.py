@@ -13,5 +13,6 @@ WORDS: dict[str, str] = {
     "missing_not_in_fit": (
         "X has missing values, but the data of fit had none; give the data of fit"
     ),
+    "one_part": "one part is the most likely one for all of its samples",
     "cannot_split": "group {group} cannot be split: {reason}",
 }
