@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from momentree.cli import app
-from momentree.cli._group_files import json_content
+from momentree.cli._clusters import json_content
 from momentree.report import render_html, summarize_records
 from momentree.report.records_outcomes import class_rate, count_outcomes, why_no_classes
 from momentree.report.records_privacy import HIDDEN, SMALL, hide_yes
