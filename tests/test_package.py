@@ -40,12 +40,6 @@ def test_import_loads_only_what_it_needs(code, unwanted):
     assert unwanted & {name.partition(".")[0] for name in loaded} == set()
 
 
-def test_import_is_quick():
-    code = "import time; start = time.perf_counter(); import momentree;"
-    code += "print(time.perf_counter() - start)"
-    assert min(float(run_python(code)) for _ in range(3)) < 0.1
-
-
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'TopicForest'"):
         momentree.TopicForest  # noqa: B018
