@@ -39,7 +39,7 @@ def random_runs(X: Any, k: int, log_scaling: LogScaling | None, n_starts: int) -
     scaled = log_scale(X, log_scaling)
     rows, n = RowBlocks(scaled.X), X.shape[0]
     weight = np.ones(n)
-    smoothing = typical_count_per_token(rows, scaled.unit, weight)
+    smoothing = typical_count_per_token(rows, scaled.count_per_token, weight)
     runs = []
     with single_threaded_blas():
         for seed in range(n_starts):

@@ -1,4 +1,4 @@
-"""A fit that is refused, fails or is interrupted leaves the estimator as it was."""
+"""Restore an estimator whose fit was refused, failed or was interrupted."""
 
 from __future__ import annotations
 
@@ -18,19 +18,8 @@ def all_or_nothing(
 ) -> Callable[Concatenate[E, P], T]:
     """Make a method that fits an estimator restore all its attributes when it raises.
 
-    Scikit-learn's checks set ``n_features_in_`` before the data are found wanting, and a fit sets
-    its results one by one. An estimator that kept some of them would predict nonsense.
-
-    Parameters
-    ----------
-    fit : callable
-        A method that sets attributes of its estimator, and changes none of them in place.
-
-    Returns
-    -------
-    callable
-        The method; after any exception, Ctrl-C included, the estimator has the attributes that it
-        had before.
+    Checks and fits set attributes one by one. An estimator with some attributes of a failed fit
+    would predict nonsense. `fit` must not change any attribute in place.
     """
 
     @wraps(fit)

@@ -1,4 +1,4 @@
-"""The structure of a sparse matrix, checked once at the door: compiled code trusts it blindly."""
+"""The structure of a sparse matrix, checked once on input: compiled code trusts it blindly."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
 
 __all__ = ["as_csr", "check_numbers", "check_structure"]
 
@@ -16,8 +17,8 @@ __all__ = ["as_csr", "check_numbers", "check_structure"]
 def check_structure(X: Any) -> None:
     """Refuse a sparse matrix whose index arrays do not describe a matrix of its shape.
 
-    Compiled products and conversions read the memory that these arrays point to, wherever it is.
-    SciPy's own check skips the indices where the last end is zero or less, and none of its
+    Compiled products and conversions read the memory at these indices, wherever that is. SciPy's
+    own check skips the indices where the last row pointer is zero or less, and none of its
     operations run it.
 
     Parameters
@@ -28,9 +29,9 @@ def check_structure(X: Any) -> None:
     Raises
     ------
     InvalidDataError
-        If it has not two dimensions; if the ends of the rows do not start at 0, descend, or do not
-        end at the number of stored values; if an index or a diagonal lies outside the shape; if
-        the arrays have different lengths; if the values are no numbers.
+        If the values are not numbers, if it is not two-dimensional, or if the index arrays are
+        damaged (code ``sparse_damaged``): row pointers that do not ascend from 0 to the number of
+        stored values, an index or diagonal outside the shape, arrays of different lengths.
 
     Notes
     -----
@@ -40,82 +41,61 @@ def check_structure(X: Any) -> None:
     if not sparse:
         return
     if X.dtype.kind not in "biufc":
-        msg = f"the sparse matrix holds values of type {X.dtype}; expected numbers"
-        raise InvalidDataError(msg)
+        raise InvalidDataError("values_not_numeric", type=str(X.dtype))
     if X.ndim != 2:
-        msg = f"the sparse array has shape {X.shape}; expected a matrix, with samples in rows"
-        raise InvalidDataError(msg)
+        raise InvalidDataError("sparse_not_a_matrix", shape=str(X.shape))
     n, d = X.shape
-    if X.format != "dok" and X.data.ndim != {"bsr": 3, "dia": 2}.get(X.format, 1):
-        _refuse(f"has values of shape {X.data.shape}")
+    _require(
+        X.format == "dok" or X.data.ndim == {"bsr": 3, "dia": 2}.get(X.format, 1), "sparse_types"
+    )
     if X.format in ("csr", "csc", "bsr"):
         if X.format == "bsr":
-            if 0 in X.blocksize:
-                _refuse(f"has blocks of shape {X.blocksize}")
+            _require(0 not in X.blocksize, "sparse_types")
             n, d = n // X.blocksize[0], d // X.blocksize[1]
         major, minor = (d, n) if X.format == "csc" else (n, d)
         _check_compressed(X, major, minor)
     elif X.format == "coo":
-        if [len(at) for at in X.coords] != [len(X.data)] * 2:
-            _refuse(f"has {len(X.data)} values at {len(X.coords[0])} places")
+        _require([len(at) for at in X.coords] == [len(X.data)] * 2, "sparse_lengths")
         for at, size in zip(X.coords, X.shape, strict=True):
             _check_range(at, size)
     elif X.format == "lil":
-        if len(X.rows) != n or [*map(len, X.rows)] != [*map(len, X.data)]:
-            _refuse("has lists of columns and lists of values that differ in length")
+        same = len(X.rows) == n and [*map(len, X.rows)] == [*map(len, X.data)]
+        _require(same, "sparse_lengths")
         for columns in X.rows:
             _check_range(np.asarray(columns), d)
     elif X.format == "dia":
         at = X.offsets
-        if at.shape != X.data.shape[:1]:
-            _refuse(f"has {len(X.data)} diagonals and offsets of shape {at.shape}")
+        _require(at.shape == X.data.shape[:1], "sparse_lengths")
         _check_range(at, d + 1, lowest=-n)
 
 
 def _check_compressed(X: Any, major: int, minor: int) -> None:
-    ends, at = X.indptr, X.indices
-    if any(array.dtype.kind not in "iu" or array.ndim != 1 for array in (ends, at)):
-        _refuse(f"has ends of type {ends.dtype} and indices of type {at.dtype}")
-    if len(ends) != major + 1:
-        _refuse(f"has {len(ends)} ends for {major} rows")
-    if ends[0] != 0 or (ends[1:] < ends[:-1]).any():
-        _refuse("has ends of rows that do not ascend from 0")
-    if not ends[-1] == len(at) == len(X.data):
-        _refuse(f"ends at {ends[-1]}, with {len(at)} indices and {len(X.data)} values")
+    pointers, at = X.indptr, X.indices
+    sound = all(array.dtype.kind in "iu" and array.ndim == 1 for array in (pointers, at))
+    _require(sound, "sparse_types")
+    _require(len(pointers) == major + 1, "sparse_lengths")
+    ascending = pointers[0] == 0 and not (pointers[1:] < pointers[:-1]).any()
+    _require(ascending, "sparse_pointers")
+    _require(pointers[-1] == len(at) == len(X.data), "sparse_lengths")
     _check_range(at, minor)
 
 
 def _check_range(at: NDArray[Any], size: int, *, lowest: int = 0) -> None:
-    if len(at) and at.dtype.kind not in "iu":
-        _refuse(f"has indices of type {at.dtype}")
-    if len(at) and not (at.min() >= lowest and at.max() < size):
-        _refuse(f"has an index outside {lowest} to {size - 1}")
+    if len(at):
+        _require(at.dtype.kind in "iu", "sparse_types")
+        inside = at.min() >= lowest and at.max() < size
+        _require(inside, "sparse_indices", low=lowest, high=size - 1)
 
 
-def _refuse(what: str) -> None:
-    msg = (
-        f"the sparse matrix {what}: its index arrays are damaged. Build it anew, for example with "
-        "scipy.sparse.coo_array"
-    )
-    raise InvalidDataError(msg)
+def _require(sound: bool, code: str, **values: int) -> None:
+    if not sound:
+        raise InvalidDataError("sparse_damaged", fault=Message(code, **values))
 
 
 def check_numbers(X: Any) -> None:
-    """Refuse a matrix of anything but real numbers, such as dates or bytes.
-
-    Parameters
-    ----------
-    X : {ndarray, sparse matrix or array}
-        A matrix.
-
-    Raises
-    ------
-    InvalidDataError
-        With the type of its values.
-    """
+    """Refuse a matrix whose values are not real numbers, such as dates or bytes."""
     if X.dtype.kind not in "biuf":
-        msg = f"the matrix holds values of type {X.dtype}; expected real numbers"
-        raise InvalidDataError(msg)
+        raise InvalidDataError("values_not_numeric", type=str(X.dtype))
 
 
 def as_csr(X: Any) -> Any:

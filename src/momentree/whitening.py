@@ -1,14 +1,14 @@
-"""Whitening: the top eigenpairs of M2, and the map W with W M2 W^T = I (H Algorithm 1, 1-2)."""
+"""H Algorithm 1, steps 1 and 2: the top eigenpairs of M2, and W with W M2 W^T = I."""
 
 from __future__ import annotations
-
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, eigh_tridiagonal
 
+from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message
 from momentree.objects import Moments, Whitening
 
 __all__ = ["whiten"]
@@ -16,21 +16,20 @@ __all__ = ["whiten"]
 Floats = NDArray[np.float64]
 
 DENSE_FEATURES = 64
-"""Up to this d a dense eigen-solver is as cheap as a few products, and exact."""
+"""Up to this d a dense eigensolver costs no more than a few products, and is exact."""
 RANK_TOLERANCE = 1e-12
-"""Eigenvalues below this share of the largest are rounding error of the products, not signal."""
+"""Eigenvalues below this fraction of the largest are rounding error."""
 ROUNDING = 1e-14
-"""Residuals are not to be had below this."""
+"""Smallest residual that double precision attains."""
 TINY = 1e-300
 
 
 def whiten(
     moments: Moments, n_components: int, *, tol: float = 1e-9, max_iter: int | None = None
 ) -> Whitening:
-    """Return the whitening of M2 for a number of components.
+    """Compute the whitening of M2 for k components.
 
-    With M2 ~ U S U^T truncated at the k-th largest eigenvalue, E = U S^(1/2) and
-    W = S^(-1/2) U^T.
+    With M2 ~ U S U^T truncated to the k largest eigenvalues, E = U S^(1/2) and W = S^(-1/2) U^T.
 
     Parameters
     ----------
@@ -39,33 +38,32 @@ def whiten(
     n_components : int >= 1
         Number of components k.
     tol : float >= 0, default=1e-9
-        The Lanczos iteration, used for d > 64, stops when the residual of each eigenpair is
-        below this share of its eigenvalue.
+        The Lanczos iteration, used for d > 64, stops when the residual of each eigenpair,
+        divided by its eigenvalue, is below this.
     max_iter : int >= 1 or None, default=None
-        Most products with M2, but never fewer than 2 k + 4. None takes as many as the tolerance
-        requires, d at most. An iteration that ends here returns the best pairs so far, and its
+        Maximum number of products with M2; at least 2 k + 4 are allowed in any case. None sets no
+        limit but d. If the limit is reached, the best pairs so far are returned, and
         ``converged`` is False.
 
     Returns
     -------
     Whitening
-        Its rank is less than `n_components`, and its reason says why, when an eigenvalue among
-        the first k is not positive: the data hold fewer components. Its ``residual`` and
-        ``converged`` say how exact it is. Its `next_eigenvalue` is eigenvalue k + 1, as good as
-        the iteration has it when the first k have converged.
+        If one of the first k eigenvalues is not positive, the data contain fewer components: the
+        rank is then less than `n_components`, and ``reason`` explains it. ``residual`` and
+        ``converged`` show the accuracy. ``next_eigenvalue``, eigenvalue k + 1, is approximate: it
+        has not necessarily converged.
 
     Raises
     ------
     InvalidParameterError
-        If `n_components` or `max_iter` is no whole number or less than 1, or `moments` are no
+        If `n_components` or `max_iter` is not a whole number of at least 1, or `moments` are not
         moments.
 
     Notes
     -----
-    Step 1 and 2 of H Algorithm 1. The Lanczos iteration starts from a fixed vector, so that the
-    answer is the same on every run. About 10 products with M2 where there is a gap in the
-    spectrum, up to d where it is flat; memory O(d) for each product. The sign of each eigenvector
-    is fixed by its entry of largest size.
+    The Lanczos iteration starts from a fixed vector, so that the result is the same on every run.
+    It takes about 10 products with M2 if the spectrum has a gap, up to d if it is flat; each
+    product adds memory O(d). The largest entry of each eigenvector is made positive.
 
     Examples
     --------
@@ -80,15 +78,10 @@ def whiten(
     >>> whiten(moments, 3).rank
     2
     """
-    check_n_components(n_components)
+    check_integer("n_components", n_components, at_least=1)
+    check_integer("max_iter", max_iter, at_least=1, optional=True)
     if not hasattr(moments, "whitened_slices"):
-        msg = (
-            f"moments is a {type(moments).__name__}; expected moments, such as "
-            "momentree.moments.SingleTopicMoments.from_data(X)"
-        )
-        raise InvalidParameterError(msg)
-    if max_iter is not None:
-        check_n("max_iter", max_iter)
+        raise InvalidParameterError("not_moments", type=type(moments).__name__)
     d = moments.m1.shape[0]
     k = min(n_components, d)
     limit = d if max_iter is None else min(d, max(max_iter, 2 * k + 4))
@@ -96,60 +89,35 @@ def whiten(
     values = spectrum[:k]
     positive = values > RANK_TOLERANCE * max(values[0], 0.0)
     rank = int(np.argmin(positive)) if not positive.all() else k
-    reason = ""
-    if rank < n_components:
-        shown = f"eigenvalue {rank + 1} of M2 is {values[rank]:.3g}" if rank < k else f"d = {d}"
-        reason = f"M2 shows {rank} component(s) of {n_components} asked for ({shown})"
+    reason = None
+    if rank < k:
+        reason = Message(
+            "rank_too_low",
+            rank=rank,
+            needed=int(n_components),
+            position=rank + 1,
+            eigenvalue=float(values[rank]),
+        )
+    elif rank < n_components:
+        reason = Message("more_components_than_features", n_features=d, needed=int(n_components))
     root = np.sqrt(values[:rank])
     U = U[:, :rank]
-    following = float(spectrum[k]) if len(spectrum) > k else float("nan")
+    next_eigenvalue = float(spectrum[k]) if len(spectrum) > k else float("nan")
     return Whitening(
         (U / root).T,
         U * root,
         values,
         reason,
-        following,
+        next_eigenvalue,
         residual=residual,
         converged=residual <= max(tol, ROUNDING),
     )
 
 
-def check_n_components(n_components: int) -> None:
-    """Refuse a number of components that is no whole number, or less than 1.
-
-    Parameters
-    ----------
-    n_components : int >= 1
-        Number of components.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is not; True, which Python takes for 1, is not either.
-    """
-    check_n("n_components", n_components)
-
-
-def check_n(name: str, n: object) -> None:
-    """Refuse a number that is no whole number, or less than 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        With the name and value.
-    """
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-        msg = f"{name}={n!r}; expected a whole number, 1 or more"
-        raise InvalidParameterError(msg)
-
-
 def _top_eigenpairs(
     moments: Moments, k: int, tol: float, max_iter: int
 ) -> tuple[Floats, Floats, float]:
-    """Return the k + 1 largest eigenvalues, as far as they are known, k vectors, and a residual.
-
-    The residual is the largest of the k pairs, as a share of its eigenvalue.
-    """
+    """Return up to k + 1 top eigenvalues, k vectors, and the largest relative residual."""
     d = moments.m1.shape[0]
     if d <= DENSE_FEATURES:
         M2 = moments.m2 @ np.eye(d)
@@ -162,20 +130,17 @@ def _top_eigenpairs(
 
 
 def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Floats, Floats, float]:
-    """Return the k largest Ritz pairs of M2, one more value, and the residual.
+    """Return the k largest Ritz pairs of M2, one more value, and the largest relative residual.
 
-    Full reorthogonalisation, and a fixed start.
-
-    A library's restarted solver gives nothing where it does not converge, which is the rule for
-    groups of documents on a single topic: their spectrum is flat. Here the best pairs after
-    `max_iter` products always come back.
+    The restarted solver of SciPy returns no pairs if it does not converge, as is usual for groups
+    of documents on a single topic, whose spectrum is flat. This iteration, with full
+    reorthogonalisation, always returns its best pairs after `max_iter` products.
     """
     d = moments.m1.shape[0]
     M2 = moments.m2
-    # The stream of RandomState is the same on every version of NumPy.
+    # RandomState draws the same numbers with every version of NumPy.
     rng = np.random.RandomState(0)
-    # The start depends on the columns by their values alone, so that it moves with them when
-    # they are permuted; the root keeps the frequent words from hiding the others.
+    # This start is permuted with the columns; the root limits the weight of frequent words.
     q = np.sqrt(np.abs(moments.m1))
     if not q.any():
         q = np.asarray(rng.standard_normal(d))
@@ -196,15 +161,15 @@ def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Float
         last = j + 1 == max_iter or (closed and not fresh and j + 1 >= k)
         if last or (j + 1 >= k and _due(j)):
             values, S = _top_of_tridiagonal(diagonal[: j + 1], beside[:j], k)
-            # The size of an eigenvalue that is rounding error itself is nothing to go by.
+            # Do not divide by an eigenvalue that is itself rounding error.
             sizes = np.maximum(np.abs(values[:k]), RANK_TOLERANCE * np.abs(values).max())
             residual = float((beta * np.abs(S[-1]) / np.maximum(sizes, TINY)).max())
             if last or (not closed and residual <= max(tol, ROUNDING)):
                 break
         fresh = not closed
         if closed:
-            # The span is invariant. What it leaves out may hold components still, as where two
-            # are exactly balanced; when a direction of it adds nothing, there are no more.
+            # The span is invariant. Its complement may still contain components, for example if
+            # two are exactly balanced: try a random direction of it, and stop if that adds none.
             q = _without(np.asarray(rng.standard_normal(d)), Q[:, : j + 1])
             beta = 0.0
         beside[j] = beta
@@ -212,7 +177,7 @@ def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Float
 
 
 def _due(j: int) -> bool:
-    """Whether to look at the Ritz pairs after product j: ever more seldom, as each look costs j."""
+    """Whether to compute the Ritz pairs after product j: less often for large j, as it costs j."""
     return j % max(1, j // 16) == 0
 
 
@@ -226,7 +191,7 @@ def _top_of_tridiagonal(diagonal: Floats, beside: Floats, k: int) -> tuple[Float
 
 
 def _without(q: Floats, Q: Floats) -> Floats:
-    """Return q less its projection on the columns of Q; twice is enough (Parlett)."""
+    """Return q minus its projection on the columns of Q; twice is enough (Parlett)."""
     for _ in range(2):
         q = q - Q @ (Q.T @ q)
     return q

@@ -1,4 +1,4 @@
-"""Limits on threads that overlap in time do not undo one another."""
+"""Limits on threads that overlap in time do not interfere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def blas_threads() -> set[int]:
     return {library.num_threads for library in controller.lib_controllers}
 
 
-def test_blas_has_its_threads_again_after_blocks_that_overlap():
+def test_overlapping_blocks_restore_the_threads_of_blas():
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         first, second = single_threaded_blas(), single_threaded_blas()
@@ -34,7 +34,7 @@ def test_blas_has_its_threads_again_after_blocks_that_overlap():
         assert blas_threads() == before
 
 
-def test_blocks_of_many_threads_leave_blas_as_it_was():
+def test_blocks_on_many_threads_restore_the_threads_of_blas():
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         barrier = threading.Barrier(8)
@@ -53,7 +53,7 @@ def test_blocks_of_many_threads_leave_blas_as_it_was():
         assert blas_threads() == before
 
 
-def test_a_limit_holds_for_the_thread_that_sets_it():
+def test_a_limit_applies_to_the_thread_that_sets_it():
     outside = get_num_threads()
     seen: list[int] = []
     with num_threads(outside + 3):

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from momentree.exceptions import InvalidDataError
 from momentree.moments import BernoulliMoments, bernoulli_bias, bernoulli_bias_bounds
+from tests.raising import raises
 
 ARRAYS = ("m2", "m3", "m3_pairs")
 NUMBERS = ("m2_worst", "m3_pairs_worst", "m3_norm")
@@ -95,7 +96,7 @@ def test_there_is_no_bias_where_features_are_certain():
 
 
 def test_the_third_inequality_needs_variables_that_are_not_negative():
-    """The theorem as printed asks for means in [0, 1] only; this variable has mean 1/3."""
+    """The printed theorem requires only means in [0, 1]; this variable has mean 1/3."""
     values, chances = np.array([-2.0, 1.5]), np.array([1 / 3, 2 / 3])
     mean, cube = chances @ values, chances @ values**3
     assert 0 <= mean <= 1
@@ -116,7 +117,7 @@ def test_m2_is_read_in_blocks(monkeypatch):
         np.testing.assert_allclose(getattr(again, name), getattr(exact, name), rtol=1e-12)
 
 
-def test_raw_moments_are_as_biased_as_told():
+def test_the_bias_agrees_with_samples():
     """Mean over samples of raw minus exact second moments, within five standard errors."""
     rng = np.random.default_rng(3)
     w, mu = np.array([0.6, 0.4]), rng.random((2, 4))
@@ -129,7 +130,7 @@ def test_raw_moments_are_as_biased_as_told():
     assert (np.abs(np.mean(found, axis=0) - bernoulli_bias(w, mu).m2) < 5 * error).all()
 
 
-def test_features_that_are_never_or_always_there():
+def test_features_that_are_always_or_never_present():
     found = bernoulli_bias_bounds([[0, 1], [0, 1]])
     assert found.m2.tolist() == [0, 0]
     assert found.m3_norm == 0
@@ -137,10 +138,10 @@ def test_features_that_are_never_or_always_there():
     assert bernoulli_bias_bounds([[1], [0]]).m3_pairs_worst == 0
 
 
-def test_bad_input_is_named():
-    with pytest.raises(InvalidDataError, match="not binary"):
+def test_bad_input_is_refused():
+    with raises(InvalidDataError, "not_binary"):
         bernoulli_bias_bounds([[0, 3]])
-    with pytest.raises(InvalidDataError, match="probabilities"):
+    with raises(InvalidDataError, "not_a_probability"):
         bernoulli_bias([1.0], [[2.0]])
 
 

@@ -1,4 +1,4 @@
-"""What holds of the parameters of every mixture."""
+"""Checks that apply to every family of mixtures."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from momentree.refinement import em
 
 
 def maximal(function, at, step=1e-4):
-    """The numerical gradient is zero, and steps in any direction lead down."""
+    """The numerical gradient is zero, and no step increases the function."""
     scale = max(1.0, abs(function(at)))
     for i in range(len(at)):
         e = np.zeros_like(at)
@@ -17,7 +17,7 @@ def maximal(function, at, step=1e-4):
 
 
 def log_likelihood_never_falls(rows, start, steps=25):
-    """Step by step, where smoothing adds next to nothing."""
+    """With negligible smoothing, no step of EM lowers the log-likelihood."""
     last, one, first = -np.inf, np.ones(rows.shape[0]), None
     for _ in range(steps):
         found = em(rows, start, sample_weight=one, smoothing=1e-12, max_iter=1)

@@ -1,4 +1,4 @@
-"""Mixtures of spherical Gaussians: densities, best fits, EM."""
+"""Mixtures of spherical Gaussians: densities, M-steps, EM."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_the_log_joint_is_that_of_the_densities_up_to_a_constant():
     np.testing.assert_allclose(log_joint(rows_of(X), p) + constant, density(X, p), rtol=1e-10)
 
 
-def test_a_component_of_no_weight_takes_no_sample():
+def test_a_component_of_zero_weight_has_no_samples():
     p = GaussianParameters(np.array([1.0, 0.0]), np.zeros((2, 2)), np.ones(2))
     joint = log_joint(rows_of(samples(d=2)), p)
     assert np.isneginf(joint[:, 1]).all()
@@ -63,7 +63,7 @@ def expected_statistics(X, R):
     return rows_of(X).sum(lambda B: B.tdot(R[B.at])), R.sum(axis=0)
 
 
-def test_fitted_parameters_are_of_greatest_likelihood():
+def test_the_m_step_maximises_the_likelihood():
     X = samples()
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
     p = GaussianParameters.m_step(*expected_statistics(X, R), 1e-12)
@@ -89,7 +89,7 @@ def test_smoothing_adds_samples_of_average_variance():
     np.testing.assert_allclose(p.variances, expected, rtol=1e-10)
 
 
-def test_a_component_of_no_samples_or_of_equal_ones_keeps_a_variance():
+def test_a_component_without_samples_or_with_equal_ones_keeps_a_variance():
     X = np.vstack([samples(n=20), np.ones((5, 4))])
     R = np.zeros((25, 3))
     R[:20, 0] = R[20:, 1] = 1.0
@@ -103,7 +103,7 @@ def test_a_component_of_no_samples_or_of_equal_ones_keeps_a_variance():
     assert np.isfinite(log_joint(rows_of(np.ones((2, 4))), alike)).all()
 
 
-def test_the_best_likelihood_is_that_of_the_best_fit():
+def test_the_maximized_likelihood_is_that_of_the_m_step():
     X = samples()
     R = np.eye(2)[np.random.default_rng(3).integers(2, size=len(X))]
     sums, sizes = expected_statistics(X, R)

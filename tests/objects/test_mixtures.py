@@ -1,4 +1,4 @@
-"""Mixtures for counts: densities, best fits, EM, and features that no component knows."""
+"""Mixtures for counts: densities, M-steps, EM, and features unknown to all components."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_topic_log_joints_are_densities_up_to_the_multinomial_coefficient():
 
 
 @pytest.mark.parametrize("family", [PoissonParameters, TopicParameters])
-def test_fitted_parameters_are_of_greatest_likelihood(family):
+def test_the_m_step_maximises_the_likelihood(family):
     X = counts()
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
     sums, sizes = X.T @ R, R.sum(axis=0)
@@ -68,7 +68,7 @@ def test_fitted_parameters_are_of_greatest_likelihood(family):
 
 
 @pytest.mark.parametrize("family", [PoissonParameters, TopicParameters])
-def test_the_best_likelihood_is_that_of_the_best_fit(family):
+def test_the_maximized_likelihood_is_that_of_the_m_step(family):
     X = counts()
     R = np.eye(2)[np.random.default_rng(3).integers(2, size=len(X))]
     sums, sizes = X.T @ R, R.sum(axis=0)
@@ -86,7 +86,7 @@ def test_em_never_lowers_the_likelihood(start, seed):
     log_likelihood_never_falls(rows_of(counts(n=120, d=8, seed=seed)), start(d=8, seed=seed))
 
 
-def test_a_count_that_no_component_knows_says_nothing():
+def test_a_feature_unknown_to_all_components_does_not_affect_posteriors():
     p = poissons()
     wider = PoissonParameters(p.weights, np.vstack([p.centers, np.zeros((1, 3))]))
     X = counts()
@@ -94,7 +94,7 @@ def test_a_count_that_no_component_knows_says_nothing():
     known, _ = log_posterior(log_joint(rows_of(X), p))
     found, _ = log_posterior(log_joint(rows_of(with_it), wider))
     np.testing.assert_allclose(found, known, atol=1e-8)
-    # One that some components know rules the others out.
+    # A feature known to some components excludes the others.
     p = PoissonParameters(np.array([0.5, 0.5]), np.array([[1.0, 0.0], [1.0, 1.0]]))
     shares = np.exp(log_posterior(log_joint(rows_of(np.array([[1.0, 5.0]])), p))[0])
     np.testing.assert_array_equal(shares, [[1.0, 0.0]])

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from momentree.decomposition import sidiwo
+from momentree.exceptions import InvalidDataError
 from momentree.moments import LDAMoments
 from momentree.objects import Decomposition, LDAParameters
 from momentree.parameters import lda_parameters
+from tests.raising import raises
 
 
 def test_exact_moments_give_the_truth():
@@ -18,7 +20,7 @@ def test_exact_moments_give_the_truth():
     assert found.alpha0 == pytest.approx(1.6)
 
 
-def test_any_decomposition_becomes_valid():
+def test_any_decomposition_gives_valid_parameters():
     centers = np.array([[0.9, 0.2], [-0.2, 0.2], [0.1, 0.2]])
     found = lda_parameters(Decomposition(centers, np.array([0.8, 0.0])), 2.0)
     np.testing.assert_allclose(found.alpha, [2.0, 1e-3])
@@ -26,12 +28,12 @@ def test_any_decomposition_becomes_valid():
     assert (found.centers >= 0).all()
 
 
-def test_parameters_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="above zero"):
+def test_invalid_parameters_are_refused():
+    with raises(InvalidDataError, "bad_concentrations"):
         LDAParameters(np.array([0.0, 1.0]), np.full((2, 2), 0.5))
-    with pytest.raises(ValueError, match="shape"):
+    with raises(InvalidDataError, "wrong_shape", parameter="alpha"):
         LDAParameters(np.ones(3), np.full((2, 2), 0.5))
-    with pytest.raises(ValueError, match="sum to"):
+    with raises(InvalidDataError, "sums_not_one", parameter="centers"):
         LDAParameters(np.ones(2), np.ones((2, 2)))
 
 

@@ -251,7 +251,7 @@ def test_a_state_is_the_assigner_again(pieces, refine):
     again = assigner_of(state, arrays)
     assert_equal(again, assigner)
     space, k = pieces[refine]._feature_map, pieces[refine].n_leaves_
-    p = len(space.view)
+    p = len(space.moment_scale)
     check_assigner(again, space.family, p, k)
     with pytest.raises(ValueError, match="its leaves are"):
         check_assigner(again, space.family, p, k + 1)

@@ -1,7 +1,8 @@
-"""How sums over rows are run: one kernel per sum, and row blocks, threads as ways to run it."""
+"""Sums over rows: kernels on row blocks, run on threads in a fixed order."""
 
+from momentree.backends.block import Block
 from momentree.backends.row_order import in_canonical_order
-from momentree.backends.rows import Block, RowBlocks
+from momentree.backends.rows import RowBlocks
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""An order of documents that does not depend on the order in which they came."""
+"""The canonical order of rows, which is the same for every permutation of the input."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from momentree.backends.rows import RowBlocks
 __all__ = ["in_canonical_order"]
 
 SORTED_NNZ = 1 << 22
-"""Most stored values that are sorted: the sorted copy takes 8 bytes for each."""
+"""Larger tables are not sorted: the sorted copy takes 8 bytes per stored value."""
 
 
 def in_canonical_order(
     rows: RowBlocks, sample_weight: NDArray[np.float64]
 ) -> tuple[RowBlocks, NDArray[np.intp]]:
-    """Return rows in an order that is the same for every shuffle of them.
+    """Return rows in an order that is the same for every permutation of them.
 
-    Sums of floating-point numbers depend in their last digit on the order of the terms. Where
-    groups of documents are exactly symmetric that digit decides which of them splits off, and
-    which of two equal leaves comes first. In this order every sum has the same bits.
+    The last digit of a floating-point sum depends on the order of its terms. If groups of rows are
+    exactly symmetric, this digit decides which of them splits off and which of two equal leaves
+    comes first. In the canonical order every sum has the same bits.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Word counts, or log-scaled counts.
+        Any numbers.
     sample_weight : ndarray of shape (n,)
-        Weights >= 0. Documents without weight come last, where they change no sum.
+        Weights >= 0. Rows of zero weight come last, where they do not affect sums.
 
     Returns
     -------
     rows : RowBlocks of shape (n, d)
-        The rows in order. Beyond four million stored values, where nothing is symmetric by
-        accident, the rows as they came.
+        The rows in canonical order. Tables of more than four million stored values, in which
+        exact symmetry is unlikely, are returned unchanged.
     at : ndarray of intp of shape (n,)
-        Where each of them stood.
+        Original position of each row.
 
     Notes
     -----
-    Rows are ordered by their product with a fixed random vector: a number that is the same
-    wherever a row stands, and differs between rows that differ. Time O(nnz + n log n).
+    Rows are sorted by their product with a fixed random vector, which does not depend on their
+    position and differs between different rows. Time O(nnz + n log n).
 
     Examples
     --------
@@ -55,7 +55,7 @@ def in_canonical_order(
     n, d = rows.shape
     if rows.matrix.nnz > SORTED_NNZ:
         return rows, np.arange(n, dtype=np.intp)
-    # The stream of RandomState is the same on every version of NumPy.
+    # RandomState draws the same numbers with every version of NumPy.
     v = np.random.RandomState(0).random_sample(d)
     at = np.lexsort((sample_weight, rows.map(lambda B: B.dot(v)), sample_weight == 0))
     return rows.take(at), at

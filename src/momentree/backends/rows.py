@@ -1,8 +1,7 @@
-"""Sums over the rows of a sparse matrix, as sums over row blocks.
+"""Sums over the rows of a sparse matrix as sums over row blocks, the same for any thread count.
 
-Every statistic of momentree that touches data is a sum of one kernel over blocks of rows. The
-cut into blocks and the order in which their results are added depend on the data alone, so the
-answer is the same for any number of threads.
+Every statistic that reads data is a sum of one kernel over blocks of rows. The cuts between blocks
+and the order of the additions depend only on the data.
 """
 
 from __future__ import annotations
@@ -18,160 +17,38 @@ from numpy.typing import NDArray
 from scipy.sparse import _sparsetools
 
 from momentree._sparse import as_csr
+from momentree._validation import check_integer
+from momentree.backends.block import Block
 from momentree.backends.threads import run
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.exceptions import InvalidDataError
 
-__all__ = ["Block", "RowBlocks"]
+__all__ = ["RowBlocks"]
 
 Floats = NDArray[np.float64]
 
 BLOCK_NNZ = 1 << 18
-"""Stored values in a block: 3 MB as float64 with indices, so that a block stays in cache."""
-MANY_ROWS = 4096
-"""Rows that are worth a task of their own, where they are copied."""
+"""Stored values per block: 3 MB as float64 with indices, which fits into the cache."""
+ROWS_PER_TASK = 4096
+"""Copies of fewer rows are not distributed over threads."""
 N_CHAINS = 16
-"""Blocks are summed in this many chains, whatever the number of threads: it bounds the number of
-threads, and keeps the order of additions fixed."""
-
-
-class Block:
-    """A block of rows B in double precision, for products with B and with its transpose.
-
-    Parameters
-    ----------
-    at : slice
-        Which rows of the whole these are.
-    data, indices, indptr : ndarray
-        The rows in CSR form.
-    d : int
-        Number of columns.
-
-    Attributes
-    ----------
-    at : slice
-        Which rows of the whole these are.
-    """
-
-    __slots__ = ("_arrays", "_d", "at")
-
-    def __init__(self, at: slice, data: Floats, indices: Any, indptr: Any, d: int) -> None:
-        self.at, self._d = at, d
-        self._arrays = (indptr, indices, data)
-
-    def dot(self, V: Floats) -> Floats:
-        """Return the product B V.
-
-        Parameters
-        ----------
-        V : ndarray of shape (d,) or (d, m)
-            Right factor.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, m)
-            B V in double precision; n is the number of rows of the block.
-
-        Raises
-        ------
-        InvalidDataError
-            If V has another shape.
-        """
-        n = self.at.stop - self.at.start
-        V = _factor(V, self._d)
-        out = np.zeros((n, *V.shape[1:]))
-        return _add_product("csr", n, self._d, self._arrays, V, out)
-
-    def tdot(self, Z: Floats) -> Floats:
-        """Return the product B^T Z.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (n,) or (n, m)
-            Right factor, one row for each row of the block.
-
-        Returns
-        -------
-        ndarray of shape (d,) or (d, m)
-            B^T Z in double precision.
-
-        Raises
-        ------
-        InvalidDataError
-            If Z has another shape.
-        """
-        n = self.at.stop - self.at.start
-        Z = _factor(Z, n)
-        out = np.zeros((self._d, *Z.shape[1:]))
-        # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
-        return _add_product("csc", self._d, n, self._arrays, Z, out)
-
-    @property
-    def csr(self) -> tuple[Floats, Any, Any]:
-        """The stored values, their columns and the ends of the rows: data, indices, indptr."""
-        indptr, indices, data = self._arrays
-        return data, indices, indptr
-
-    def with_data(self, data: Floats) -> Block:
-        """Return a block with other values in the same places.
-
-        Parameters
-        ----------
-        data : ndarray of shape (nnz,)
-            Values in the order of ``csr``.
-
-        Returns
-        -------
-        Block
-            Shares all but the values.
-
-        Raises
-        ------
-        InvalidDataError
-            If there is not one value for each place.
-        """
-        indptr, indices, _ = self._arrays
-        if data.shape != indices.shape:
-            msg = f"{data.shape} values for {indices.shape} places: give one for each"
-            raise InvalidDataError(msg)
-        return Block(self.at, data, indices, indptr, self._d)
-
-
-def _factor(V: Floats, size: int) -> Floats:
-    """Return a right factor as compiled code reads it, which trusts its shape."""
-    V = np.ascontiguousarray(V, dtype=np.float64)
-    if V.ndim not in (1, 2) or V.shape[0] != size:
-        msg = f"the right factor has shape {V.shape}; expected ({size},) or ({size}, m)"
-        raise InvalidDataError(msg)
-    return V
-
-
-def _add_product(
-    layout: str, n: int, d: int, arrays: tuple[Any, Any, Any], V: Floats, out: Floats
-) -> Floats:
-    # SciPy's compiled kernels, called as its own sparse arrays call them. Making such an array
-    # for every block costs a third of the product, and copies what is a view of a longer array.
-    if V.ndim == 1 or V.shape[1] == 1:
-        getattr(_sparsetools, f"{layout}_matvec")(n, d, *arrays, V.ravel(), out.ravel())
-    else:
-        product = getattr(_sparsetools, f"{layout}_matvecs")
-        product(n, d, V.shape[1], *arrays, V.ravel(), out.ravel())
-    return out
+"""Blocks are summed in this many chains for any number of threads, which fixes the order of
+additions and limits the useful number of threads."""
 
 
 BlockKernel = Callable[[Block], Floats]
 
 
 class RowBlocks:
-    """Rows of a sparse matrix that are read block by block in double precision.
+    """Rows of a sparse matrix, processed block by block in double precision.
 
     Parameters
     ----------
     X : sparse matrix or array of shape (n_rows, n_columns)
-        Any numeric type. CSR is used as it is, without a copy; each block is converted to
-        float64 only while a kernel works on it.
+        Any numeric type. CSR is not copied; each block is converted to float64 only while a
+        kernel uses it.
     block_nnz : int, default=None
-        Stored values in a block; None is 262,144, or four times the columns where that is more.
-        Results agree for any value up to rounding.
+        Stored values per block; None is 262,144 or four times the number of columns, whichever is
+        larger. Results agree for any value up to rounding.
 
     Attributes
     ----------
@@ -187,7 +64,7 @@ class RowBlocks:
 
     Notes
     -----
-    Memory beyond X: one block a thread, and a partial sum for each thread and the total.
+    Memory beyond X: one block and one partial sum per thread, and the total.
 
     Examples
     --------
@@ -202,15 +79,13 @@ class RowBlocks:
         self._hold(as_csr(X), block_nnz)
 
     def _hold(self, X: Any, block_nnz: int | None) -> None:
-        """Take rows whose structure is known to be sound."""
-        if block_nnz is not None and block_nnz < 1:
-            msg = f"block_nnz={block_nnz}; expected 1 or more"
-            raise InvalidParameterError(msg)
+        """Set the attributes from a CSR array whose structure is sound."""
+        check_integer("block_nnz", block_nnz, at_least=1, optional=True)
         self._X = X
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
         self._block_nnz = block_nnz
-        # A partial sum has d rows, so blocks grow with d to keep adding them cheap.
+        # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         size = max(BLOCK_NNZ, 4 * d) if block_nnz is None else block_nnz
         indptr = self._X.indptr
         cuts = np.searchsorted(indptr, np.arange(size, int(indptr[-1]), size), side="left")
@@ -218,7 +93,7 @@ class RowBlocks:
 
     @property
     def matrix(self) -> Any:
-        """The rows as a CSR matrix or array, not copied."""
+        """The rows as a CSR array, not copied."""
         return self._X
 
     @cached_property
@@ -228,29 +103,30 @@ class RowBlocks:
         return self.map(lambda B: B.dot(ones))
 
     def take(self, rows: NDArray[np.intp]) -> RowBlocks:
-        """Return some of the rows, copied so that they lie next to each other.
+        """Return a copy of some rows.
 
         Parameters
         ----------
         rows : ndarray of intp
-            Numbers of the rows.
+            Row numbers.
 
         Returns
         -------
         RowBlocks
-            The rows in the order given.
+            The rows, in the given order.
 
         Raises
         ------
         InvalidDataError
-            If there is no such row.
+            If a row number is out of range.
         """
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.shape[0]:
-            msg = (
-                f"rows {rows.min()} to {rows.max()} were asked for; expected numbers from 0 to "
-                f"{self.shape[0] - 1}"
+            raise InvalidDataError(
+                "no_such_rows",
+                first=int(rows.min()),
+                last=int(rows.max()),
+                most=self.shape[0] - 1,
             )
-            raise InvalidDataError(msg)
         part = object.__new__(RowBlocks)
         part._hold(self._rows(rows), self._block_nnz)
         if "row_sums" in self.__dict__:  # known already
@@ -258,14 +134,16 @@ class RowBlocks:
         return part
 
     def _rows(self, rows: NDArray[np.intp]) -> Any:
-        """Return rows as a CSR array, copied on threads."""
+        """Return a copy of rows as a CSR array, made by several threads."""
         X = self._X
         lengths = np.diff(X.indptr)[rows]
         indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
         np.cumsum(lengths, out=indptr[1:])
         data, indices = np.empty(indptr[-1], X.data.dtype), np.empty(indptr[-1], X.indices.dtype)
         rows = rows.astype(X.indptr.dtype, copy=False)
-        ends = np.linspace(0, len(rows), min(N_CHAINS, len(rows) // MANY_ROWS + 1) + 1).astype(int)
+        ends = np.linspace(0, len(rows), min(N_CHAINS, len(rows) // ROWS_PER_TASK + 1) + 1).astype(
+            int
+        )
 
         def copy(i: int) -> None:
             a, b = ends[i], ends[i + 1]
@@ -286,14 +164,13 @@ class RowBlocks:
         Parameters
         ----------
         kernel : callable
-            Maps a :class:`Block` to an array; of the same shape for every block, and new each
-            time, since later results are added into it.
+            Maps a :class:`Block` to a new array, of the same shape for every block. Later results
+            are added to it in place.
 
         Returns
         -------
         ndarray
-            ``sum(kernel(B) for B in blocks)``, added in an order that no number of threads
-            changes.
+            ``sum(kernel(B) for B in blocks)``, with the same bits for any number of threads.
         """
         chains = self._chains()
 
@@ -311,17 +188,17 @@ class RowBlocks:
         return total
 
     def map(self, kernel: BlockKernel) -> Floats:
-        """Return the results of a kernel for every row.
+        """Return the results of a kernel for all rows.
 
         Parameters
         ----------
         kernel : callable
-            Maps a :class:`Block` to an array with one entry or row for each row of the block.
+            Maps a :class:`Block` to an array with one entry or row per row of the block.
 
         Returns
         -------
         ndarray
-            The results of all blocks, concatenated in the order of rows.
+            The results of all blocks, concatenated in row order.
         """
         chains = self._chains()
 

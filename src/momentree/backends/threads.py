@@ -1,4 +1,4 @@
-"""The threads on which row blocks are worked, and the number of them."""
+"""Threads for row blocks, their number, and the number of threads of BLAS."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
 
 def get_num_threads() -> int:
-    """Return the number of threads that sums over rows use.
+    """Return the number of threads for sums over rows.
 
     Returns
     -------
     int
-        The limit set by :func:`num_threads`, else the number of usable cores (which honours CPU
-        affinity, containers and the environment variable ``LOKY_MAX_CPU_COUNT``), at most 16.
+        The limit set by :func:`num_threads`, else the number of usable cores, at most 16. Usable
+        cores respect CPU affinity, containers and the environment variable
+        ``LOKY_MAX_CPU_COUNT``.
 
     Raises
     ------
     InvalidParameterError
-        If that variable is needed and is not a whole number.
+        If that variable is used and is not a whole number.
 
     Examples
     --------
@@ -55,24 +56,20 @@ def get_num_threads() -> int:
 
 @cache
 def _usable_cores() -> int:
-    # Reads files of the system: too slow for every sum.
+    # Reads system files, which is too slow for every sum.
     try:
         return min(16, int(joblib.cpu_count()))
     except ValueError as error:
-        msg = (
-            f"the environment variable LOKY_MAX_CPU_COUNT is "
-            f"{os.environ.get('LOKY_MAX_CPU_COUNT')!r}; expected a whole number of cores, such as "
-            f"4. Change it, or unset it."
-        )
-        raise InvalidParameterError(msg) from error
+        value = os.environ.get("LOKY_MAX_CPU_COUNT")
+        raise InvalidParameterError("bad_cpu_count", value=value) from error
 
 
 @contextmanager
 def num_threads(n: int) -> Iterator[None]:
     """Limit the number of threads within a ``with`` block; results do not depend on it.
 
-    The limit holds for the calling thread alone, so that blocks that overlap in time do not undo
-    one another.
+    The limit applies to the calling thread only, so that blocks of several threads do not
+    interfere.
 
     Parameters
     ----------
@@ -82,7 +79,7 @@ def num_threads(n: int) -> Iterator[None]:
     Yields
     ------
     None
-        The limit holds until the block ends.
+        The limit applies until the block ends.
     """
     before = _limit.set(max(1, int(n)))
     try:
@@ -93,18 +90,18 @@ def num_threads(n: int) -> Iterator[None]:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Keep BLAS to one thread within a ``with`` block.
+    """Limit BLAS to one thread within a ``with`` block.
 
-    Its threads wait for the next call by spinning, on the cores that sums over rows need: on a
-    busy machine that made trees up to six times slower. All that is left to BLAS here is small.
+    BLAS threads wait by spinning, on the cores that sums over rows need. On a busy machine this
+    made trees up to six times slower, while the calls of BLAS are small.
 
-    The number of threads of BLAS belongs to the process. The first of several blocks that overlap
-    in time sets it, and the last one restores it.
+    The number of BLAS threads is global to the process. Of several blocks that overlap in time,
+    the first sets it and the last restores it.
 
     Yields
     ------
     None
-        The limit holds until the block ends.
+        The limit applies until the block ends.
     """
     global _blas_users, _blas_limit
     with _blas_lock:
@@ -115,13 +112,13 @@ def single_threaded_blas() -> Iterator[None]:
         yield
     finally:
         with _blas_lock:
-            _blas_users = max(0, _blas_users - 1)  # a forked child has begun to count anew
+            _blas_users = max(0, _blas_users - 1)  # a forked child starts at 0
             if not _blas_users:
                 _blas_limit.restore_original_limits()
 
 
 def _after_fork() -> None:
-    """Free a child of the fits that ran on other threads of its parent: it has no such threads."""
+    """Restore the limit in a forked child, which has no threads that could do so."""
     global _blas_users
     if _blas_users:
         _blas_users = 0
@@ -140,21 +137,21 @@ if hasattr(os, "register_at_fork"):
 def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
     """Yield ``task(0), ..., task(n_tasks - 1)`` in this order, computed on threads.
 
-    No more tasks are begun than there are threads before the result of the first is taken, so
-    that results do not pile up. SciPy and BLAS free the GIL.
+    At most one task per thread is started before the first result is taken, which limits memory.
+    SciPy and BLAS release the GIL.
     """
     n = min(get_num_threads(), n_tasks)
     if n <= 1:
         yield from map(task, range(n_tasks))
         return
-    key = (os.getpid(), n)  # a forked child must not wait for its parent's threads
+    key = (os.getpid(), n)  # a forked child has no threads of its parent
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(n, thread_name_prefix="momentree")
     pool = _pools[key]
-    begun: deque[Future[T]] = deque()
+    started: deque[Future[T]] = deque()
     for i in range(n_tasks):
-        if len(begun) >= n:
-            yield begun.popleft().result()
-        begun.append(pool.submit(task, i))
-    while begun:
-        yield begun.popleft().result()
+        if len(started) >= n:
+            yield started.popleft().result()
+        started.append(pool.submit(task, i))
+    while started:
+        yield started.popleft().result()

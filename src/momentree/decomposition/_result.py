@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.objects import Decomposition, Moments, Whitening
-from momentree.whitening import check_n_components, whiten
+from momentree.whitening import whiten
 
 __all__ = [
     "decomposition",
@@ -44,7 +45,7 @@ def prepared(moments: Moments, n_components: int, whitening: Whitening | None) -
     """Return a whitening for `n_components`: a new one, or the leading part of the given one."""
     if whitening is None:
         return whiten(moments, n_components)
-    check_n_components(n_components)
+    check_integer("n_components", n_components, at_least=1)
     known = len(whitening.eigenvalues)
     if n_components > known and not whitening.reason:
         msg = (
@@ -59,7 +60,7 @@ def prepared(moments: Moments, n_components: int, whitening: Whitening | None) -
         W=whitening.W[:n_components],
         E=whitening.E[:, :n_components],
         eigenvalues=whitening.eigenvalues[:n_components],
-        reason="" if n_components <= whitening.rank else whitening.reason,
+        reason=None if n_components <= whitening.rank else whitening.reason,
         next_eigenvalue=float(whitening.eigenvalues[n_components]),
     )
 
@@ -99,7 +100,7 @@ def from_directions(
     share = np.abs(a) / np.sqrt(np.maximum(b, TINY))
     keep = share > NO_SHARE * max(float(share.max(initial=0.0)), TINY)
     if not keep.all():
-        reason = "; ".join(filter(None, (white.reason, "a component has no share of M1")))
+        reason = white.reason or "a component has no share of M1"
         extras = {**extras, "reason": reason}
     a, b = a[keep], b[keep]
     return decomposition(white, directions[:, keep] * (b / a), a * a / b, T, extras, advice)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.moments import BernoulliMoments
 from momentree.objects import BernoulliParameters
-from momentree.preprocessing.feature_map import FeatureMap
+from momentree.preprocessing import FeatureMap
 
 __all__ = ["BinaryData", "Run"]
 
@@ -48,13 +48,13 @@ class BinaryData:
     @property
     def observed(self) -> Floats | None:
         """Share of the weight with which each feature is observed; None for always."""
-        return 1.0 / self.space.view[: self.ones.shape[1]] if self.missing is not None else None
+        return 1.0 / self.space.moment_scale[: self.ones.shape[1]] if self.missing is not None else None
 
     @cached_property
     def moments(self) -> BernoulliMoments:
         """Raw moments of the data (T eq. 4.6 to 4.8)."""
         return BernoulliMoments.from_rows(
-            RowBlocks(self.ones), sample_weight=self.weight, observed=self.observed
+            RowBlocks(self.ones), sample_weight=self.weight, observation_rates=self.observed
         )
 
     @property
@@ -66,7 +66,7 @@ class BinaryData:
     @classmethod
     def prepared(cls, ones: Any, missing: Any | None, weight: Floats) -> tuple[BinaryData, Ints]:
         """Return the data in canonical order, and the row of each sample."""
-        space = FeatureMap.of(ones, missing, weight, "binary", scaled=True)
+        space = FeatureMap.from_data(ones, missing, weight, "binary", scaled=True)
         rows, at = in_canonical_order(space.rows(ones, missing), weight)
         d = ones.shape[1]
         both = rows.matrix

@@ -161,13 +161,13 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
         refine_iter=SPLIT_ITER if refine else 0,
         smoothing=1.0,
         family=data.space.family,
-        view=data.space.view,
+        view=data.space.moment_scale,
         constant=data.space.constant,
     )
     root = grow(
         data.rows,
         data.weight,
-        data.space.factors(data.rows),
+        data.space.row_scale(data.rows),
         splitter,
         max_leaves=n_components,
         max_depth=1 if flat else np.inf,

@@ -147,7 +147,7 @@ class SingleTopicFits:
         scaled = log_scale(fold.X, "log1p")
         self._counts, self._weight = RowBlocks(fold.X), fold.weight
         self._rows = RowBlocks(scaled.X)
-        self._unit = typical_count_per_token(self._rows, scaled.unit, fold.weight)
+        self._unit = typical_count_per_token(self._rows, scaled.count_per_token, fold.weight)
         self._known = RowBlocks(log_scale(fold.known, "log1p").X)
         self._hidden = RowBlocks(fold.hidden)
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
@@ -161,7 +161,7 @@ class SingleTopicFits:
         root = grow(
             self._rows,
             fold.weight,
-            scaled.unit,
+            scaled.count_per_token,
             Splitter(1, SPLIT_ITER, "length", self._unit),
             max_leaves=largest,
             max_depth=np.inf,

@@ -184,8 +184,8 @@ class CountMixture(FlatModel):
         weight = weight[at]
         scaled = log_scale(ordered.matrix, self._chosen_log_scaling())
         rows = RowBlocks(scaled.X)
-        smoothing = self.smoothing * typical_count_per_token(rows, scaled.unit, weight)
-        return Corpus(ordered, rows, scaled.unit, weight, smoothing), at
+        smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token, weight)
+        return Corpus(ordered, rows, scaled.count_per_token, weight, smoothing), at
 
     def _start_of(self, corpus: Corpus) -> tuple[MixtureParameters, Floats, Mapping[str, Any]]:
         """Return smoothed parameters to start from, centers as they were found, diagnostics."""

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from momentree.backends import RowBlocks
 from momentree.models._base import WHITENING_ITER
 from momentree.moments import SingleTopicMoments
-from momentree.moments.single_topic import document_weights
+from momentree.moments.weighting import document_weights
 from momentree.objects import Moments
 from momentree.whitening import whiten
 
@@ -156,7 +156,7 @@ class _Half:
 
 
 def _half(rows: RowBlocks, sample_weight: Floats, unit: Floats) -> _Half:
-    weights = document_weights(rows, sample_weight, uniform=False, unit=unit)
+    weights = document_weights(rows, sample_weight, uniform=False, count_per_token=unit)
     moments = SingleTopicMoments(rows, weights, unit)
     return _Half(rows, sample_weight, unit, weights[1], moments)
 

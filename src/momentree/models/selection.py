@@ -183,7 +183,7 @@ def choose_n_components(
         if "spectrum" in names:
             log.info("spectrum of the second moment, by halves")
             scaled = log_scale(rows.matrix, "log1p")
-            found = spectrum(RowBlocks(scaled.X), weight, scaled.unit, groups, int(tried[-1]), rng)
+            found = spectrum(RowBlocks(scaled.X), weight, scaled.count_per_token, groups, int(tried[-1]), rng)
         curves = Curves.unknown(tried)
         if set(names) - {"spectrum"}:
             judges = kind.judges if "completion" in names else 0

@@ -192,7 +192,7 @@ class SingleTopicModel(CountMixture):
             corpus.rows,
             sample_weight=corpus.weight,
             weighting=self.weighting,
-            unit=corpus.unit,
+            count_per_token=corpus.unit,
             random_state=self.random_state,
         )
 

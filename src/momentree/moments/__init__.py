@@ -1,6 +1,5 @@
 """Moments: data or parameters in, M1, M2 and whitened slices of M3 out."""
 
-from momentree.moments._population import PopulationMoments
 from momentree.moments.augmented import AugmentedRawMoments
 from momentree.moments.bernoulli import BernoulliMoments
 from momentree.moments.bernoulli_bias import (
@@ -9,15 +8,16 @@ from momentree.moments.bernoulli_bias import (
     bernoulli_bias_bounds,
 )
 from momentree.moments.bernoulli_correction import CorrectedMoments
-from momentree.moments.bounds import moment_error_bound, required_samples
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
+from momentree.moments.moment_error_bounds import moment_error_bound, required_samples
 from momentree.moments.multiview import MultiviewMoments
-from momentree.moments.observation_rates import observation_rates
 from momentree.moments.poisson import PoissonMoments
+from momentree.moments.population import PopulationMoments
 from momentree.moments.raw import RawMoments
-from momentree.moments.single_topic import SingleTopicMoments, Weighting
-from momentree.moments.splits import split_views
+from momentree.moments.single_topic import SingleTopicMoments
+from momentree.moments.split_views import split_views
+from momentree.moments.weighting import Weighting
 
 __all__ = [
     "AugmentedRawMoments",
@@ -35,7 +35,6 @@ __all__ = [
     "bernoulli_bias",
     "bernoulli_bias_bounds",
     "moment_error_bound",
-    "observation_rates",
     "required_samples",
     "split_views",
 ]

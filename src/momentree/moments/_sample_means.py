@@ -1,4 +1,4 @@
-"""Moments that are means over samples, whatever their totals."""
+"""Moments that are weighted means over samples, whatever the totals of the samples."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Floats = NDArray[np.float64]
 
 
 class SampleMeans(FactorialMoments):
-    """Base of moments in which every sample counts by its weight alone."""
+    """Base of moments in which r1 = r2 = r3 = v / sum v, with v the sample weights."""
 
-    _unit: ClassVar[float]
-    """What one count takes from its own square: 1 for factorial moments, 0 for raw ones."""
+    _count_per_token: ClassVar[float]
+    """1 for factorial moments, 0 for raw ones."""
 
     @classmethod
     def from_data(cls, X: Any, *, sample_weight: ArrayLike | None = None) -> Self:
@@ -31,18 +31,18 @@ class SampleMeans(FactorialMoments):
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
             Values >= 0.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the samples; a weight of 2 is the same as the sample twice.
+            Weights >= 0 of the samples; a weight of 2 equals the same sample twice.
 
         Returns
         -------
         moments
-            Of the class it was called on.
+            An instance of this class.
 
         Raises
         ------
         InvalidDataError
-            If X holds negative values, NaN or infinities, is not two-dimensional, or no sample
-            has a positive weight.
+            If X is not two-dimensional or holds negative values, NaN or infinities, or if no
+            sample has a positive weight.
         """
         X = check_counts(X)
         return cls.from_rows(
@@ -51,7 +51,7 @@ class SampleMeans(FactorialMoments):
 
     @classmethod
     def from_rows(cls, rows: RowBlocks, *, sample_weight: Floats) -> Self:
-        """Estimate the moments from rows that have been checked already.
+        """Estimate the moments from rows that were checked before.
 
         Parameters
         ----------
@@ -63,7 +63,7 @@ class SampleMeans(FactorialMoments):
         Returns
         -------
         moments
-            Of the class it was called on.
+            An instance of this class.
         """
         v = sample_weight / sample_weight.sum()
-        return cls(rows, np.stack([v, v, v]), cls._unit)
+        return cls(rows, np.stack([v, v, v]), cls._count_per_token)

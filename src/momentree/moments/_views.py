@@ -1,34 +1,38 @@
-"""Products with one view of the data, and the leading singular vectors of two."""
+"""Views of the data: checks, products, and leading singular vectors of a cross moment."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, svds
 
+from momentree._validation import as_floats, check_distribution, check_missing, check_shape
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
+from momentree.moments._base import chunks
 
-__all__ = ["View", "leading_pair"]
+__all__ = ["View", "checked_means", "checked_views", "leading_pair"]
 
 Floats = NDArray[np.float64]
 
-COLUMNS_AT_ONCE = 16
-"""Columns in one pass over the data: each thread holds a sum of d rows of them."""
 DENSE_FEATURES = 256
-"""Up to this many features of one view, all singular vectors cost no more than a few of them."""
+"""Up to this many features of one view, a complete SVD costs no more than a partial one."""
 RANK_TOLERANCE = 1e-10
-"""Singular values below this share of the largest are rounding error: their inverse is noise."""
+"""Singular values below this fraction of the largest are rounding error."""
 
 
 class View:
-    """Rows of some features, scaled so that missing values (zeros) do not lower a mean.
+    """Rows x / p, with p the observation rates, so that missing values do not bias means.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Values, zero where one is missing.
-    observed : ndarray of shape (d,) or None
-        The share p with which each feature is observed; the rows of the view are x / p.
+        Values x, zero where one is missing.
+    observation_rates : ndarray of shape (d,) or None
+        p; None if no value is missing.
 
     Attributes
     ----------
@@ -38,10 +42,10 @@ class View:
         Number of features.
     """
 
-    def __init__(self, rows: RowBlocks, observed: Floats | None) -> None:
+    def __init__(self, rows: RowBlocks, observation_rates: Floats | None) -> None:
         self.rows, self.d = rows, rows.shape[1]
-        shares = np.ones(self.d) if observed is None else observed
-        self._scale = 1.0 / np.where(shares > 0, shares, 1.0)[:, None]
+        p = np.ones(self.d) if observation_rates is None else observation_rates
+        self._scale = 1.0 / np.where(p > 0, p, 1.0)[:, None]
 
     def dot(self, A: Floats) -> Floats:
         """Return X A, shape (n, m), for A of shape (d, m)."""
@@ -54,20 +58,19 @@ class View:
         def some(at: slice) -> Floats:
             return self.rows.sum(lambda B: B.tdot(Z[B.at, at]))
 
-        starts = range(0, Z.shape[1], COLUMNS_AT_ONCE)
-        parts = [some(slice(start, start + COLUMNS_AT_ONCE)) for start in starts]
+        parts = [some(at) for at in chunks(Z.shape[1])]
         return self.scaled(np.hstack([np.zeros((self.d, 0)), *parts]))
 
     def scaled(self, sums: Floats) -> Floats:
-        """Return sums over the rows as they are stored, shape (d, m), as those of the view."""
+        """Convert sums over the stored rows x, shape (d, m), to sums over x / p."""
         return np.asarray(self._scale * sums)
 
 
 def leading_pair(a: View, b: View, v: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     """Return the k leading singular triples U, S, V of the cross moment E[x_a x_b^T].
 
-    Dense where one view has few features, else by Lanczos iteration (ARPACK) from a fixed start,
-    so that the answer repeats. Fewer triples come back where there are no more.
+    Uses a dense SVD if one view has few features, else Lanczos iteration (ARPACK) from a fixed
+    start, so that the result is reproducible. The result has fewer triples if the rank is lower.
     """
     least = min(a.d, b.d)
     if least <= max(DENSE_FEATURES, k):
@@ -84,9 +87,7 @@ def _dense(a: View, b: View, v: Floats) -> tuple[Floats, Floats, Floats]:
         V, S, U = _dense(b, a, v)
         return U, S, V
     eye = np.eye(b.d)
-    starts = range(0, b.d, COLUMNS_AT_ONCE)
-    cuts = [slice(start, start + COLUMNS_AT_ONCE) for start in starts]
-    P = np.hstack([a.tdot(v[:, None] * b.dot(eye[:, at])) for at in cuts])
+    P = np.hstack([a.tdot(v[:, None] * b.dot(eye[:, at])) for at in chunks(b.d)])
     U, S, Vt = np.linalg.svd(P, full_matrices=False)
     return U, S, Vt.T
 
@@ -108,3 +109,29 @@ def _lanczos(a: View, b: View, v: Floats, k: int) -> tuple[Floats, Floats, Float
     U, S, Vt = svds(P, k=k, v0=start, solver="arpack")
     order = np.argsort(-S, kind="stable")
     return U[:, order], np.asarray(S[order], dtype=np.float64), Vt[order].T
+
+
+def checked_views(views: Sequence[Any]) -> list[tuple[Any, Any | None]]:
+    """Return three views of the same samples, each with its missing cells."""
+    if len(views) != 3:
+        raise InvalidDataError("not_three_views", found=len(views))
+    checked = [check_missing(X) for X in views]
+    sizes = [int(X.shape[0]) for X, _ in checked]
+    if len(set(sizes)) > 1:
+        raise InvalidDataError("views_of_different_samples", n_rows=sizes)
+    return checked
+
+
+def checked_means(weights: ArrayLike, means: Sequence[ArrayLike]) -> tuple[Floats, list[Floats]]:
+    """Return weights (k,) that sum to 1 and three finite matrices of k rows."""
+    w = as_floats("weights", weights)
+    check_shape("weights", w, ("k",))
+    check_distribution("weights", w)
+    mu = [as_floats("means", part) for part in means]
+    if len(mu) != 3:
+        raise InvalidDataError("not_three_views", found=len(mu))
+    for part in mu:
+        check_shape("means", part, (len(w), "d"))
+        if not np.isfinite(part).all():
+            raise InvalidDataError("not_finite", parameter="means")
+    return w, mu

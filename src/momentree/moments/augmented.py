@@ -1,4 +1,4 @@
-"""Raw moments of rows with a constant beside them, scaled by row and by column, without a copy."""
+"""T eq. 6.5 and 6.6 for rows scaled and augmented by a constant feature, without a copy."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._validation import check_map
 from momentree.backends import Block, RowBlocks
-from momentree.moments._symmetric import symmetric
-from momentree.moments.factorial import COLUMNS_AT_ONCE
+from momentree.moments._base import BaseMoments, pairs_of
+from momentree.moments._operators import symmetric
 
 __all__ = ["AugmentedRawMoments"]
 
@@ -20,13 +19,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
-class AugmentedRawMoments:
-    """Estimate the raw moments of lifted rows y_i = f_i (s * x_i, c).
+class AugmentedRawMoments(BaseMoments):
+    """Estimate the raw moments of augmented rows y_i = f_i (s * x_i, c).
 
         M1 = sum v y,     M2 = sum v y y^T,     M3 = sum v y (x) y (x) y
 
-    The constant c makes one more feature, the last, that all rows share: with it linear scores of
-    y have an intercept, so that rows differ by how much they hold and not only by of what.
+    The constant c is one more feature, the last, with the same value in all rows. It gives linear
+    scores of y an intercept, so that rows of the same direction but different size can differ in
+    the sign of their score.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ class AugmentedRawMoments:
         x, any numbers.
     sample_weight : ndarray of shape (n,)
         v >= 0, scaled to sum 1 here.
-    factor : ndarray of shape (n,)
-        f, by what each row is scaled.
-    scale : ndarray of shape (p,)
-        s, by what each column is scaled; zero leaves a column out.
+    row_scale : ndarray of shape (n,)
+        f.
+    column_scale : ndarray of shape (p,)
+        s; zero excludes a column.
     constant : float
         c.
 
     Notes
     -----
-    T eq. 6.5 and 6.6 for f = s = 1 and c = 0. Time O(nnz) for M2 v, O(nnz k^2) for the slices,
+    T eq. 6.5 and 6.6 are f = s = 1 and c = 0. Time O(nnz) for M2 v, O(nnz k^2) for the slices,
     O(nnz k + n k^3) for the tensor; memory O(p k^2 + n k).
     """
 
@@ -51,14 +51,15 @@ class AugmentedRawMoments:
         self,
         rows: RowBlocks,
         sample_weight: Floats,
-        factor: Floats,
-        scale: Floats,
+        row_scale: Floats,
+        column_scale: Floats,
         constant: float,
     ) -> None:
-        self._rows, self._scale, self._constant = rows, scale, constant
-        self._factor = factor
-        self._r1 = sample_weight / sample_weight.sum() * factor
-        self._r2 = self._r1 * factor
+        self._rows, self._scale, self._constant = rows, column_scale, constant
+        # Powers of the row scale are part of the weights, so that rows are never copied.
+        self._r1 = sample_weight / sample_weight.sum() * row_scale
+        self._r2 = self._r1 * row_scale
+        self._r3 = self._r2 * row_scale
 
     @cached_property
     def m1(self) -> Floats:
@@ -76,32 +77,16 @@ class AugmentedRawMoments:
 
             return self._back_of(V, weighted)
 
-        return symmetric(len(self._scale) + 1, times)
+        return symmetric(self._d, times)
 
-    def whitened_slices(self, W: ArrayLike) -> Floats:
-        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.
+    @property
+    def _d(self) -> int:
+        return len(self._scale) + 1
 
-        Parameters
-        ----------
-        W : array-like of shape (k, p + 1)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (p + 1, k, k)
-            Symmetric in its last two axes.
-
-        Raises
-        ------
-        InvalidDataError
-            If W has not a column for each feature.
-        """
-        W = check_map(W, len(self._scale) + 1)
+    def _slices(self, W: Floats) -> Floats:
         k, d = W.shape
         H, r3 = np.empty((d, k, k)), self._r3
-        rows, columns = np.triu_indices(k)
-        for start in range(0, len(rows), COLUMNS_AT_ONCE):
-            a, b = rows[start : start + COLUMNS_AT_ONCE], columns[start : start + COLUMNS_AT_ONCE]
+        for a, b in pairs_of(k):
 
             def pairs(Z: Floats, at: slice, a: Ints = a, b: Ints = b) -> Floats:
                 out = np.empty((len(Z), len(a)))
@@ -113,25 +98,7 @@ class AugmentedRawMoments:
             H[:, a, b] = H[:, b, a] = self._back_of(W.T, pairs)
         return H
 
-    def whitened_tensor(self, W: ArrayLike) -> Floats:
-        """Return T = M3(W, W, W), M3 whitened in all three modes.
-
-        Parameters
-        ----------
-        W : array-like of shape (k, p + 1)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (k, k, k)
-            Symmetric.
-
-        Raises
-        ------
-        InvalidDataError
-            If W has not a column for each feature.
-        """
-        W = check_map(W, len(self._scale) + 1)
+    def _tensor(self, W: Floats) -> Floats:
         k = W.shape[0]
         scores, r3 = self._scores(W.T), self._r3
 
@@ -143,7 +110,7 @@ class AugmentedRawMoments:
         return self._rows.sum(cubes).reshape(k, k, k)
 
     def _scores(self, V: Floats) -> Callable[[Block], Floats]:
-        """Return what gives s * x . V + c V_last for a block, factors left to the weights."""
+        """Return the function that maps a block to its scores (s * x, c) V."""
         right = V[:-1] * (self._scale if V.ndim == 1 else self._scale[:, None])
         right, last = np.ascontiguousarray(right), self._constant * V[-1]
 
@@ -154,26 +121,22 @@ class AugmentedRawMoments:
 
         return of_block
 
-    @property
-    def _r3(self) -> Floats:
-        return np.asarray(self._r2 * self._factor)
-
     def _back_of(self, V: Floats, weigh: Callable[[Floats, slice], Floats]) -> Floats:
-        """Return Y^T of weighted scores, without the factors of Y: those are in the weights."""
+        """Return Y^T Z for Z the weighted scores; `weigh` applies the weights, f included."""
         scores = self._scores(V)
 
         def kernel(B: Block) -> Floats:
             right = weigh(scores(B), B.at)
             return np.concatenate([B.tdot(right), right.sum(axis=0, keepdims=True)])
 
-        return self._unlifted(self._rows.sum(kernel))
+        return self._scaled_back(self._rows.sum(kernel))
 
     def _back(self, right: Floats) -> Floats:
         def kernel(B: Block) -> Floats:
             return np.append(B.tdot(right[B.at]), right[B.at].sum())
 
-        return self._unlifted(self._rows.sum(kernel))
+        return self._scaled_back(self._rows.sum(kernel))
 
-    def _unlifted(self, sums: Floats) -> Floats:
+    def _scaled_back(self, sums: Floats) -> Floats:
         scale = np.append(self._scale, self._constant)
         return np.asarray(sums * (scale if sums.ndim == 1 else scale[:, None]))

@@ -1,4 +1,4 @@
-"""How biased the raw moments of binary data are, at most (T Theorem 4.3.1), and exactly."""
+"""T Theorem 4.3.1: bounds on the bias of raw moments of binary data, and the bias itself."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ __all__ = ["BernoulliBias", "bernoulli_bias", "bernoulli_bias_bounds"]
 Floats = NDArray[np.float64]
 
 COLUMNS = 64
-"""Columns of M2 that are looked at together, so that it is never whole in memory."""
+"""Columns of M2 computed at a time, so that M2 is never complete in memory."""
 
 
 @dataclass(frozen=True)
 class BernoulliBias:
-    """Bias of the raw moments of binary data, or bounds on it, entry by entry and summed up.
+    """Bias of the raw moments of binary data, or bounds on it: by entry and in summary.
 
-    All entries of the bias are zero or more, and those of three different features are zero.
+    The bias of every entry is zero or more; that of three different features is zero.
 
     Attributes
     ----------
     m2 : ndarray of shape (d,)
-        Of M2_ii.
+        Bias of M2_ii.
     m2_worst : float
         Largest of `m2`. The bias of M2 is diagonal, so this is its spectral norm: an eigenvalue
-        of M2 that is not well above it may be bias and no component.
+        of M2 that is not well above it may be bias instead of a component.
     m2_relative : float
-        Frobenius norm of the bias of M2 by that of the raw M2, in [0, 1].
+        Frobenius norm of the bias of M2 divided by that of the raw M2, in [0, 1].
     m3 : ndarray of shape (d,)
-        Of M3_iii.
+        Bias of M3_iii.
     m3_pairs : ndarray of shape (d,)
-        Of M3_iil, the largest over all features l other than i.
+        Largest bias of M3_iil over all features l other than i.
     m3_pairs_worst : float
-        Largest of `m3_pairs`; 0 for one feature.
+        Largest of `m3_pairs`; 0 for a single feature.
     m3_norm : float
-        Frobenius norm of the bias of M3, in which M3_iil counts for its three places.
+        Frobenius norm of the bias of M3; M3_iil occurs in three places.
     """
 
     m2: Floats
@@ -56,10 +56,10 @@ class BernoulliBias:
 
 
 def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
-    """Bound the bias of the raw moments of binary data, from these data alone.
+    """Bound the bias of the raw moments of binary data, from the data alone.
 
-    Where x is 0 or 1 its powers are x, so that the bounds of the theorem hold no unknowns: the
-    raw moments are too large by at most
+    Because x is 0 or 1 and equals its powers, the bounds of T Theorem 4.3.1 contain no unknowns.
+    The raw moments are too large by at most
 
         M1_i - M1_i^2  in M2_ii,    M1_i - M1_i^3  in M3_iii,
         M2_il - M2_il^2 / M1_l  in M3_iil, i != l.
@@ -67,8 +67,8 @@ def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
     Parameters
     ----------
     moments : Moments, or array-like of shape (n_samples, n_features)
-        Moments of binary data (``m1`` and the entries of ``m2`` off its diagonal are used), or
-        the data, for :meth:`BernoulliMoments.from_data`.
+        Moments of binary data (``m1`` and the off-diagonal entries of ``m2`` are used), or the
+        data themselves.
 
     Returns
     -------
@@ -78,36 +78,36 @@ def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
     Raises
     ------
     InvalidDataError
-        If data are given that are not binary.
+        If data are given and are not binary.
 
     See Also
     --------
-    bernoulli_bias : The bias itself, where the parameters are known.
+    bernoulli_bias : The bias itself, for known parameters.
 
     Notes
     -----
-    T Theorem 4.3.1. The first and third are Jensen's inequality over the components, the second
-    is that of Cauchy and Schwarz with weights w_j mu_jl. All three are attained where the
-    components do not differ, and are far from the truth where each feature is almost always or
-    almost never there in a component. They are small for rare features, but so is what they are
-    compared with: M2_ii itself may be no more than M1_i^2.
+    The first and third bound follow from Jensen's inequality over the components, the second from
+    the Cauchy-Schwarz inequality with weights w_j mu_jl. All three are attained if the components
+    do not differ. They are far above the bias if each feature is almost always present or almost
+    always absent in a component. The bounds are small for rare features, but so are the moments:
+    M2_ii itself may be as small as M1_i^2.
 
-    As printed the theorem is for any variables with means in [0, 1]. There the third inequality
-    needs variables that are not negative: for one component with the values -2 and 1.5, and
-    probabilities 1/3 and 2/3, its right-hand side is -49/108. For binary variables, and
-    non-negative ones, it holds. (In print, i != j stands for i != l, sums that start at j = i
-    start at j = 1, and the bias is that of the expected raw moments.)
+    The thesis states the theorem for any variables with means in [0, 1]. The third inequality
+    requires variables that are not negative: for one component with the values -2 and 1.5, and
+    probabilities 1/3 and 2/3, its right-hand side is -49/108. It holds for binary and for
+    non-negative variables. (Misprints: read i != l for i != j, and j = 1 for j = i as the start of
+    the sums; the bias is that of the expected raw moments.)
 
-    The bounds are for the moments of the population; those of n samples come with the error of
-    these moments, of the order of n^(-1/2). With missing values a pair may be estimated to be more
-    frequent than one of its features; the bound is then set to zero.
+    The bounds are for population moments; estimates from n samples have an additional error of
+    order n^(-1/2). With missing values, a pair may be estimated as more frequent than one of its
+    features; the bound is then set to zero.
 
-    Time O(nnz d), memory O(64 (n_block + d)): M2 is read 64 columns at a time.
+    Time O(nnz d), memory O(64 (n_block + d)): M2 is computed 64 columns at a time.
 
     References
     ----------
     .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Theorem 4.3.1.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Theorem 4.3.1.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
         moments = BernoulliMoments.from_data(moments)
     m1, M2 = moments.m1, moments.m2
     d = len(m1)
-    # Where feature l is never there no pair is, and 0 / 0 is 0.
+    # A feature l that never occurs is in no pair: take 0 / 0 as 0.
     inverse = np.divide(1.0, m1, out=np.zeros(d), where=m1 > 0)
 
     def columns(at: NDArray[np.intp]) -> tuple[Floats, Floats]:
@@ -158,7 +158,7 @@ def bernoulli_bias(weights: ArrayLike, means: ArrayLike) -> BernoulliBias:
     Raises
     ------
     InvalidDataError
-        If weights are no distribution, means are outside [0, 1], or shapes do not fit.
+        If weights are not a distribution, means are outside [0, 1], or shapes do not match.
 
     See Also
     --------
@@ -190,11 +190,11 @@ def _collected(
     m3: Floats,
     columns: Callable[[NDArray[np.intp]], tuple[Floats, Floats]],
 ) -> BernoulliBias:
-    """Sum up biases; `columns` gives M2_il and the bias of M3_iil for some features l."""
+    """Summarise biases; `columns` returns M2_il and the bias of M3_iil for some features l."""
     d = len(m1)
     m2, m3 = np.maximum(m2, 0.0), np.maximum(m3, 0.0)
     pairs, squares = np.zeros(d), 0.0
-    # The diagonal of the raw M2 is M1, also where exact moments are given.
+    # The diagonal of the raw M2 is M1, even if exact moments are given.
     raw = float(m1 @ m1)
     for start in range(0, d, COLUMNS):
         at = np.arange(start, min(start + COLUMNS, d))

@@ -1,15 +1,15 @@
-"""Raw moments of binary data less the bias that a mixture of given parameters would have."""
+"""Raw moments of binary data minus the bias (T Theorem 4.3.1) predicted from parameters."""
 
 from __future__ import annotations
 
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._validation import check_map
-from momentree.moments._symmetric import diagonal
+from momentree.moments._base import BaseMoments
+from momentree.moments._operators import diagonal
 from momentree.objects import Moments
 
 __all__ = ["CorrectedMoments"]
@@ -17,19 +17,20 @@ __all__ = ["CorrectedMoments"]
 Floats = NDArray[np.float64]
 
 
-class CorrectedMoments:
-    """Take the bias of raw moments of binary data away, as given parameters predict it.
+class CorrectedMoments(BaseMoments):
+    """Subtract the bias of raw moments of binary data, as predicted from given parameters.
 
-    Where a feature repeats, x_i^2 = x_i makes raw moments too large. For a mixture with weights w
-    and centers mu, with V = mu (1 - mu), the excess is
+    Because x_i^2 = x_i, raw moments are too large where a feature repeats. For a mixture with
+    weights w and centers mu, and V = mu (1 - mu), the bias is
 
         M2[i, i]:     sum_j w_j V_ij,
         M3[i, i, l]:  sum_j w_j V_ij mu_lj                  (l != i, and in any order),
         M3[i, i, i]:  sum_j w_j (mu_ij - mu_ij^3).
 
-    With the true parameters the moments that are left estimate sum w mu^(x)2 and sum w mu^(x)3
-    without bias; with those found from raw moments a good part of the bias is gone, and repeating
-    it takes away more. No paper has this; it is what makes moments of few features useful.
+    With the true parameters the corrected moments estimate sum w mu^(x)2 and sum w mu^(x)3
+    without bias. With parameters found from raw moments most of the bias disappears, and
+    repeating the correction reduces it further. This correction is not in the papers; it makes
+    moments of few features useful.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ class CorrectedMoments:
 
     Notes
     -----
-    T Theorem 4.3.1 bounds this bias. Time and memory of what is taken away: O(d k^3) for q = k
-    whitened directions; the data are not seen again.
+    T Theorem 4.3.1 bounds this bias. The correction costs O(d k^3) for k whitened directions and
+    does not read the data again.
 
     Examples
     --------
@@ -65,62 +66,30 @@ class CorrectedMoments:
 
     @property
     def m1(self) -> Floats:
-        """M1, shape (d,), which has no bias."""
+        """M1, shape (d,); it has no bias."""
         return self._moments.m1
 
     @property
     def m2(self) -> LinearOperator:
-        """M2 less its excess, as an operator of shape (d, d)."""
+        """M2 minus its bias, as an operator of shape (d, d)."""
         return cast("LinearOperator", self._moments.m2 - diagonal(self._v @ self._w))
 
-    def whitened_slices(self, W: ArrayLike) -> Floats:
-        """Return the slices of M3, whitened in two modes, less their excess.
+    @property
+    def _d(self) -> int:
+        return len(self._mu)
 
-        Parameters
-        ----------
-        W : array-like of shape (k, d)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (d, k, k)
-            Symmetric in its last two axes.
-
-        Raises
-        ------
-        InvalidDataError
-            If W has not a column for each feature.
-        """
-        W = check_map(W, len(self._mu))
+    def _slices(self, W: Floats) -> Floats:
         H = self._moments.whitened_slices(W).copy()
         R = W.T
         for w, mu, v in zip(self._w, self._mu.T, self._v.T, strict=True):
             u, A = W @ mu, v[:, None] * R
             H -= w * mu[:, None, None] * (W @ A)
-            # Both orders at once: rounding is then the same in both, and H stays symmetric.
+            # Both orders together, so that rounding keeps H symmetric.
             H -= w * (A[:, :, None] * u[None, None, :] + u[None, :, None] * A[:, None, :])
         H -= self._cubes[:, None, None] * R[:, :, None] * R[:, None, :]
         return np.asarray(0.5 * (H + H.transpose(0, 2, 1)))
 
-    def whitened_tensor(self, W: ArrayLike) -> Floats:
-        """Return M3(W, W, W) less its excess.
-
-        Parameters
-        ----------
-        W : array-like of shape (k, d)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (k, k, k)
-            Symmetric.
-
-        Raises
-        ------
-        InvalidDataError
-            If W has not a column for each feature.
-        """
-        W = check_map(W, len(self._mu))
+    def _tensor(self, W: Floats) -> Floats:
         T = self._moments.whitened_tensor(W).copy()
         for w, mu, v in zip(self._w, self._mu.T, self._v.T, strict=True):
             P, u = (W * v) @ W.T, W @ mu
@@ -131,5 +100,5 @@ class CorrectedMoments:
 
     @property
     def _cubes(self) -> Floats:
-        """What M3[i, i, i] has beyond three times sum_j w_j V_ij mu_ij."""
+        """Bias of M3[i, i, i] beyond three times sum_j w_j V_ij mu_ij."""
         return np.asarray((self._v * (1.0 - 2.0 * self._mu)) @ self._w)

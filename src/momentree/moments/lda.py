@@ -1,4 +1,4 @@
-"""Moments of latent Dirichlet allocation: S Theorem 3; exact population moments."""
+"""S Theorem 3: moments of latent Dirichlet allocation, from those of S Theorem 1."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._validation import as_floats, check_parameters
-from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.moments._population import PopulationMoments
-from momentree.moments._symmetric import symmetric
+from momentree._validation import as_floats, check_number, check_parameters
+from momentree.exceptions import InvalidDataError
+from momentree.moments._base import BaseMoments
+from momentree.moments._operators import symmetric
 from momentree.moments.factorial import FactorialMoments
-from momentree.moments.single_topic import SingleTopicMoments, Weighting
+from momentree.moments.population import PopulationMoments
+from momentree.moments.single_topic import SingleTopicMoments
+from momentree.moments.weighting import Weighting
 
-__all__ = ["LDAMoments"]
+__all__ = ["LDAMoments", "check_alpha0", "correct_tensor"]
 
 Floats = NDArray[np.float64]
 
+SMALLEST_ALPHA0, LARGEST_ALPHA0 = 1e-100, 1e100
+"""Beyond these, products of alpha0 underflow or overflow."""
 
-class LDAMoments:
+
+class LDAMoments(BaseMoments):
     """Estimate the moments of latent Dirichlet allocation from word counts.
 
     With N1, N2, N3 the moments of :class:`SingleTopicMoments` and a = alpha_0 = sum_i alpha_i,
@@ -30,10 +35,9 @@ class LDAMoments:
         M3 = ((a + 1)(a + 2) N3 - a (a + 1) N12 + 2 a^2 N1 (x) N1 (x) N1) / 2,
         N12[h, l, m] = N2[h, l] N1[m] + N2[l, m] N1[h] + N2[m, h] N1[l],
 
-    which estimate sum_i w_i mu_i^(x)m for m = 1, 2, 3 with w_i = alpha_i / alpha_0, without bias
-    in the limit of many documents: see the notes.
-    These are S Theorem 3 times (a + 1) and (a + 1)(a + 2) / 2: with that factor M1, M2 and M3
-    share their weights, which sum to 1, and every decomposition applies as it stands.
+    estimate sum_i w_i mu_i^(x)m for m = 1, 2, 3 with w_i = alpha_i / alpha_0. They equal the
+    moments of S Theorem 3 times (a + 1) and (a + 1)(a + 2) / 2. With these factors M1, M2 and M3
+    have the same weights, which sum to 1, and every decomposition applies without change.
 
     Parameters
     ----------
@@ -51,25 +55,28 @@ class LDAMoments:
 
     Notes
     -----
-    As alpha_0 goes to 0 documents have one topic each and the moments become N1, N2, N3.
+    As alpha_0 goes to 0, documents have one topic each and the moments become N1, N2, N3.
 
-    Theorem 3 of [1]_ states the expectations as exact. Those of products of estimates are not:
-    with N1, N2 the estimates from n documents, and sums over the three orders of h, l, m,
+    S Theorem 3 states the expectations as exact, but products of estimates are biased. With N1,
+    N2 the estimates from n documents, and sums over the three orders of h, l, m,
 
         E[M2] = sum_i w_i mu_i mu_i^T - a Cov(N1),
         E[M3] = sum_i w_i mu_i^(x)3 - a (a + 1) / 2 sum Cov(N2[h, l], N1[m])
                 + a^2 (E[N1^(x)3] - E[N1]^(x)3).
 
-    Both biases vanish as 1 / n, faster than noise, which falls as 1 / sqrt(n), and are left as
-    they are: to take a document out of its product with itself would make a document of weight 2
-    another thing than the document twice. As for ``"length"`` in :class:`SingleTopicMoments`, the
-    lengths of documents must not depend on their topics; use ``"uniform"`` where they do.
-    Time and memory as :class:`momentree.moments.FactorialMoments`.
+    Both biases decrease as 1 / n, faster than the noise, which decreases as 1 / sqrt(n). They are
+    not corrected: the correction would exclude the product of a document with itself, and a
+    document of weight 2 would then differ from the same document twice.
+
+    As for ``"length"`` in :class:`SingleTopicMoments`, the length of a document must not depend
+    on its topics; use ``"uniform"`` if it does. Time and memory as for
+    :class:`momentree.moments.FactorialMoments`.
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. Theorem 3.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4.
+       Theorem 3.
     .. [2] A. Anandkumar et al. A spectral algorithm for latent Dirichlet allocation. NIPS 2012.
 
     Examples
@@ -103,11 +110,11 @@ class LDAMoments:
         alpha0 : float > 0, default=1.0
             Total concentration.
         weighting : {"length", "uniform", "three_words"}, default="length"
-            How documents of different lengths are weighted; see :class:`SingleTopicMoments`.
+            Weights of documents of different lengths; see :class:`SingleTopicMoments`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the documents.
         random_state : int, RandomState or None, default=None
-            Draws the words of ``weighting="three_words"``; not used otherwise.
+            Seed for ``weighting="three_words"``; None is the same as 0.
 
         Returns
         -------
@@ -119,7 +126,7 @@ class LDAMoments:
         InvalidDataError
             As :meth:`SingleTopicMoments.from_data`.
         InvalidParameterError
-            If `alpha0` is not a number above zero, or `weighting` is none of the three.
+            If `alpha0` is not a number above zero, or `weighting` is none of these.
         """
         check_alpha0(alpha0)
         raw = SingleTopicMoments.from_data(
@@ -146,13 +153,12 @@ class LDAMoments:
         Raises
         ------
         InvalidDataError
-            If a concentration is not above zero, components are no distributions, or their shapes
-            do not fit.
+            If a concentration is not above zero, components are not distributions, or their
+            shapes do not match.
         """
         a = as_floats("alpha", alpha)
         if a.ndim != 1 or not ((a > 0) & np.isfinite(a)).all():
-            msg = f"alpha={alpha!r}; expected k concentrations above zero"
-            raise InvalidDataError(msg)
+            raise InvalidDataError("bad_concentrations", values=np.atleast_1d(a).tolist())
         w, mu = check_parameters(a / a.sum(), components)
         return PopulationMoments(w, mu.T)
 
@@ -173,20 +179,8 @@ class LDAMoments:
 
         return symmetric(len(m1), matmat)
 
-    def whitened_slices(self, W: ArrayLike) -> Floats:
-        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.
-
-        Parameters
-        ----------
-        W : array-like of shape (k, d)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (d, k, k)
-            Symmetric in its last two axes.
-        """
-        a, W = self.alpha0, np.asarray(W, dtype=np.float64)
+    def _slices(self, W: Floats) -> Floats:
+        a = self.alpha0
         H = 0.5 * (a + 1.0) * (a + 2.0) * self._raw.whitened_slices(W)
         N2 = self._raw.m2 @ W.T
         m = W @ self.m1
@@ -197,30 +191,13 @@ class LDAMoments:
         H += a * a * np.multiply.outer(self.m1, np.outer(m, m))
         return np.asarray(H)
 
-    def whitened_tensor(self, W: ArrayLike) -> Floats:
-        """Return T = M3(W, W, W), M3 whitened in all three modes.
-
-        Parameters
-        ----------
-        W : array-like of shape (k, d)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (k, k, k)
-            Symmetric.
-        """
-        W = np.asarray(W, dtype=np.float64)
+    def _tensor(self, W: Floats) -> Floats:
         N2 = W @ (self._raw.m2 @ W.T)
         return correct_tensor(self._raw.whitened_tensor(W), N2, W @ self.m1, self.alpha0)
 
-    def m3_dense(self) -> Floats:
-        """Return M3 as an array of shape (d, d, d), for small d; memory O(d^3)."""
-        return self.whitened_slices(np.eye(self.m1.shape[0]))
-
 
 def correct_tensor(N3: Floats, N2: Floats, N1: Floats, alpha0: float) -> Floats:
-    """Return M3 of S Theorem 3, scaled as in :class:`LDAMoments`, from moments in any k directions.
+    """Return M3 of :class:`LDAMoments` from moments of the words projected on k directions.
 
     Parameters
     ----------
@@ -247,13 +224,7 @@ def check_alpha0(alpha0: float) -> float:
     Raises
     ------
     InvalidParameterError
-        If it is not a number above zero, or one that no arithmetic can bear.
+        If it is not a number from 1e-100 to 1e100.
     """
-    try:
-        value = np.nan if isinstance(alpha0, bool) else float(alpha0)
-    except (TypeError, ValueError):
-        value = np.nan
-    if not 1e-100 <= value <= 1e100:
-        msg = f"alpha0={alpha0!r}; expected a number above zero (from 1e-100 to 1e100)"
-        raise InvalidParameterError(msg)
-    return value
+    check_number("alpha0", alpha0, at_least=SMALLEST_ALPHA0, at_most=LARGEST_ALPHA0)
+    return float(alpha0)

@@ -1,11 +1,10 @@
-"""Moments of three views of the same samples that are independent given the component."""
+"""T section 4.3.1: moments of three views that are independent given the component."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import permutations
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._validation import check_map, check_sample_weight
+from momentree._validation import check_integer, check_sample_weight
 from momentree.backends import Block, RowBlocks
-from momentree.exceptions import InvalidParameterError
-from momentree.moments._symmetric import symmetric
-from momentree.moments._views import COLUMNS_AT_ONCE, View, leading_pair
-from momentree.moments.observation_rates import observation_rates
-from momentree.moments.splits import checked_means, checked_views
+from momentree.moments._base import BaseMoments, pairs_of
+from momentree.moments._operators import symmetric
+from momentree.moments._views import (
+    View,
+    checked_means,
+    checked_views,
+    leading_pair,
+)
+from momentree.preprocessing import observation_rates as rates_of
 
 __all__ = ["MultiviewMoments"]
 
@@ -27,11 +30,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
-class MultiviewMoments:
-    """Estimate M1, M2, M3 of the third of three views, from cross moments alone.
+class MultiviewMoments(BaseMoments):
+    """Estimate M1, M2, M3 of the third of three views from cross moments.
 
-    With x_1, x_2, x_3 independent given component j, means mu_vj and E_12 = E[x_1 x_2^T] cut to
-    rank k,
+    With x_1, x_2, x_3 independent given component j, means mu_vj and E_12 = E[x_1 x_2^T] truncated
+    to rank k,
 
         x~_1 = E[x_3 x_2^T] E_12^+ x_1,     x~_2 = E[x_3 x_1^T] (E_12^+)^T x_2
 
@@ -39,56 +42,54 @@ class MultiviewMoments:
 
         M1 = E[x_3],   M2 = E[x~_1 x~_2^T],   M3 = E[x~_1 (x) x~_2 (x) x_3]
 
-    are sum_j w_j mu_3j, sum_j w_j mu_3j mu_3j^T and sum_j w_j mu_3j^(x)3: without bias on the
-    diagonal whatever the distribution of a view is. Use :meth:`from_data` for the estimators,
+    are sum_j w_j mu_3j, sum_j w_j mu_3j mu_3j^T and sum_j w_j mu_3j^(x)3. The diagonal has no
+    bias, whatever the distribution of a view. Use :meth:`from_data` for the estimators,
     :meth:`from_parameters` for exact moments, and
     :func:`momentree.decomposition.three_view_tpm` for the means of all views.
 
     Parameters
     ----------
     rows : sequence of three RowBlocks of shapes (n, d_1), (n, d_2), (n, d_3)
-        The views, zero where a value is missing.
+        The views, with zeros for missing values.
     sample_weight : ndarray of shape (n,)
         Weights >= 0, not all zero.
     n_components : int >= 1
-        Rank k to which cross moments are cut. All three d_v should be k or more.
-    observed : sequence of three of (ndarray of shape (d_v,) or None), default=None
-        The share of the weight with which each feature is observed, as
-        :func:`observation_rates` gives it; None where no value is missing.
+        Rank k to which cross moments are truncated. All three d_v should be k or more.
+    observation_rates : sequence of three of (ndarray of shape (d_v,) or None), default=None
+        Results of :func:`momentree.preprocessing.observation_rates`; None if no value is missing.
 
     Attributes
     ----------
     view_sizes : tuple of int
         (d_1, d_2, d_3).
     singular_values : ndarray of shape (rank,)
-        Of the cross moment of the first two views, descending, cut to k. The inverse of the last
-        one is what noise is multiplied by.
+        The largest singular values of the cross moment of the first two views, descending. Noise
+        is amplified by the inverse of the last one.
 
     See Also
     --------
-    split_views : Features of one matrix split into three views.
+    split_views : Split the features of one matrix into three views.
 
     Notes
     -----
-    Section 3.3 of [1], Theorem 3.6, with the views in other order. On samples M2 and M3 are not
-    symmetric and are made so by their mean over all orders of their modes. Missing values are
-    filled by zeros and means divided by the share observed, which leaves cross moments unbiased
-    where values go missing independently.
+    Section 3.3 of [1], Theorem 3.6, with the views in another order. Estimates of M2 and M3 are
+    not symmetric; they are averaged over all orders of their modes. Missing values count as zero
+    and means are divided by the observation rate, which leaves cross moments unbiased if values
+    are missing independently.
 
-    These moments are unstable: E_12 is inverted, so that errors of order n^(-1/2) in it are
-    divided by its smallest singular value, and another split into views gives other answers (T
-    section 4.3.1).
+    These moments are unstable: E_12 is inverted, so that its errors of order n^(-1/2) are divided
+    by its smallest singular value. Another split into views gives other results (T section 4.3.1).
 
     Time O(nnz k) and O(nnz d_v) or some 10 k products for the singular vectors, then O(nnz k^2)
-    for the slices and O(nnz k + n k^3) for the tensor; memory O(n k + d k^2). No d x d matrix is
-    formed when the views have more than 256 features each.
+    for the slices and O(nnz k + n k^3) for the tensor; memory O(n k + d k^2). If the views have
+    more than 256 features each, no d x d matrix is formed.
 
     References
     ----------
     .. [1] A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgarsky. Tensor decompositions for
        learning latent variable models. Journal of Machine Learning Research 15, 2014.
     .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Section 4.3.1.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Section 4.3.1.
 
     Examples
     --------
@@ -108,10 +109,10 @@ class MultiviewMoments:
         rows: Sequence[RowBlocks],
         sample_weight: Floats,
         n_components: int,
-        observed: Sequence[Floats | None] | None = None,
+        observation_rates: Sequence[Floats | None] | None = None,
     ) -> None:
-        shares = observed or (None, None, None)
-        self._views = [View(X, p) for X, p in zip(rows, shares, strict=True)]
+        rates = observation_rates or (None, None, None)
+        self._views = [View(X, p) for X, p in zip(rows, rates, strict=True)]
         self._v = sample_weight / sample_weight.sum()
         self._k = n_components
         one, two, three = self._views
@@ -135,9 +136,9 @@ class MultiviewMoments:
             Of shapes (n_samples, d_1), (n_samples, d_2), (n_samples, d_3): the same samples in
             the same order. Any numbers; NaN marks a missing value.
         n_components : int >= 1
-            Rank to which cross moments are cut: the number of components k.
+            Number of components k, the rank to which cross moments are truncated.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the samples; a weight of 2 is the same as the sample twice.
+            Weights >= 0 of the samples; a weight of 2 equals the same sample twice.
 
         Returns
         -------
@@ -147,16 +148,16 @@ class MultiviewMoments:
         Raises
         ------
         InvalidDataError
-            If there are not three views of as many rows, values are infinite or no numbers, a
-            feature is never observed, or no sample has a positive weight.
+            If there are not three views with the same number of rows, values are infinite or not
+            numbers, a feature is never observed, or no sample has a positive weight.
         InvalidParameterError
-            If `n_components` is no whole number of 1 or more.
+            If `n_components` is not a whole number of at least 1.
         """
-        _check_rank(n_components)
+        check_integer("n_components", n_components, at_least=1)
         checked = checked_views(views)
         v = check_sample_weight(sample_weight, checked[0][0].shape[0])
-        shares = [observation_rates(missing, v) for _, missing in checked]
-        return cls([RowBlocks(X) for X, _ in checked], v, n_components, shares)
+        rates = [rates_of(missing, v) for _, missing in checked]
+        return cls([RowBlocks(X) for X, _ in checked], v, n_components, rates)
 
     @classmethod
     def from_parameters(cls, weights: ArrayLike, means: Sequence[ArrayLike]) -> Self:
@@ -167,25 +168,25 @@ class MultiviewMoments:
         weights : array-like of shape (k,)
             omega >= 0, sum 1.
         means : sequence of three array-likes of shapes (k, d_1), (k, d_2), (k, d_3)
-            Means of the views in rows, one a component.
+            Means of the views, one row per component.
 
         Returns
         -------
         MultiviewMoments
-            The moments, which are exact where the means of each view are linearly independent.
+            The moments; exact if the means of each view are linearly independent.
 
         Raises
         ------
         InvalidDataError
-            If weights are no distribution, means are not finite, or shapes do not fit.
+            If weights are not a distribution, means are not finite, or shapes do not match.
         """
         w, mu = checked_means(weights, means)
-        # Only cross moments count, and those of the means as samples are the model's own.
+        # Only cross moments are used, and the means as samples have those of the model.
         return cls([RowBlocks(csr_array(part)) for part in mu], w, len(w))
 
     @property
     def n_components(self) -> int:
-        """The rank to which cross moments are cut, as it was asked for."""
+        """The rank to which cross moments are truncated, as given."""
         return self._k
 
     @cached_property
@@ -219,7 +220,7 @@ class MultiviewMoments:
         Parameters
         ----------
         U : ndarray of shape (d_3, l)
-            Directions in the third view. U1 and U2 are the singular vectors that belong to
+            Directions in the third view. U1 and U2 are the singular vectors of
             `singular_values`.
 
         Returns
@@ -245,32 +246,16 @@ class MultiviewMoments:
         right = self._v[:, None] * self._views[2].dot(A)
         return np.concatenate([view.tdot(right) for view in self._views[:2]])
 
-    def whitened_slices(self, W: ArrayLike) -> Floats:
-        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.
+    @property
+    def _d(self) -> int:
+        return self.view_sizes[2]
 
-        Parameters
-        ----------
-        W : array-like of shape (k, d_3)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (d_3, k, k)
-            Symmetric in its last two axes. Time O(nnz k^2), memory O(d_3 k^2 + n k).
-
-        Raises
-        ------
-        InvalidDataError
-            If W has not a column for each feature of the third view.
-        """
-        W = check_map(W, self.view_sizes[2])
+    def _slices(self, W: Floats) -> Floats:
         z1, z2, z3 = self._whitened(W)
         third = self._views[2]
         d, m, r = third.d, W.shape[0], len(self.singular_values)
         H = np.empty((d, m, m))
-        all_a, all_b = np.triu_indices(m)
-        for at in range(0, len(all_a), COLUMNS_AT_ONCE):
-            a, b = all_a[at : at + COLUMNS_AT_ONCE], all_b[at : at + COLUMNS_AT_ONCE]
+        for a, b in pairs_of(m):
 
             def kernel(B: Block, a: Ints = a, b: Ints = b) -> Floats:
                 rows = B.at
@@ -286,30 +271,9 @@ class MultiviewMoments:
             H[:, a, b] = H[:, b, a] = pairs / 6.0
         return H
 
-    def whitened_tensor(self, W: ArrayLike) -> Floats:
-        """Return T = M3(W, W, W), M3 whitened in all three modes.
-
-        Parameters
-        ----------
-        W : array-like of shape (k, d_3)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (k, k, k)
-            Symmetric. Time O(nnz k + n k^3), memory O(k^3 + n k).
-
-        Raises
-        ------
-        InvalidDataError
-            If W has not a column for each feature of the third view.
-        """
-        C = self._cube(*self._whitened(check_map(W, self.view_sizes[2])))
+    def _tensor(self, W: Floats) -> Floats:
+        C = self._cube(*self._whitened(W))
         return np.asarray(sum(C.transpose(order) for order in permutations(range(3))) / 6.0)
-
-    def m3_dense(self) -> Floats:
-        """Return M3 as an array of shape (d_3, d_3, d_3), for small d_3; memory O(d_3^3)."""
-        return self.whitened_slices(np.eye(self.view_sizes[2]))
 
     def _whitened(self, W: Floats) -> tuple[Floats, Floats, Floats]:
         """Return W x~_1, W x~_2 and W x_3 of every row, shape (n, k) each."""
@@ -327,13 +291,6 @@ class MultiviewMoments:
             return out
 
         return self._views[2].rows.sum(kernel)
-
-
-def _check_rank(n_components: object) -> None:
-    whole = isinstance(n_components, Integral) and not isinstance(n_components, bool)
-    if not whole or n_components < 1:  # type: ignore[operator]
-        msg = f"n_components={n_components!r}; expected a whole number, 1 or more"
-        raise InvalidParameterError(msg)
 
 
 def _pairs(x: Floats, y: Floats, a: Ints, b: Ints) -> Floats:

@@ -1,4 +1,4 @@
-"""Moments of the Poisson naive Bayes model: T Proposition 1.2.1; exact population moments."""
+"""T Proposition 1.2.1: moments of mixtures of independent Poisson variables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from momentree._validation import check_means
-from momentree.moments._population import PopulationMoments
 from momentree.moments._sample_means import SampleMeans
+from momentree.moments.population import PopulationMoments
 
 __all__ = ["PoissonMoments"]
 
@@ -16,13 +16,13 @@ __all__ = ["PoissonMoments"]
 class PoissonMoments(SampleMeans):
     """Estimate the moments M1, M2, M3 of a mixture of independent Poisson variables.
 
-    The factorial moments of a Poisson variable are powers of its mean, so with v the sample
-    weights, scaled to sum 1,
+    The factorial moments of a Poisson variable are powers of its mean. With v the sample weights,
+    scaled to sum 1,
 
         M1 = sum v x,     M2 = sum v (x x^T - diag(x)),
         M3[a, b, c] = sum v x_a (x_b - [a = b]) (x_c - [a = c] - [b = c]),
 
-    whose expectations are sum_i w_i mu_i, sum_i w_i mu_i mu_i^T and sum_i w_i mu_i^(x)3, with
+    have the expectations sum_i w_i mu_i, sum_i w_i mu_i mu_i^T and sum_i w_i mu_i^(x)3, with
     mu_i the means of component i. Use :meth:`from_data` for the estimators and
     :meth:`from_parameters` for exact moments.
 
@@ -32,19 +32,18 @@ class PoissonMoments(SampleMeans):
         Counts.
     row_weights : ndarray of shape (3, n)
         v three times.
-    unit : float, default=1.0
-        What one occurrence counts.
+    count_per_token : float, default=1.0
+        The value of one occurrence.
 
     Notes
     -----
-    T Proposition 1.2.1, where M3 of two equal indices h, h != m is printed as
-    E[x_h x_h x_m] - (M2)_hm; that is the same number. Time and memory as
-    :class:`momentree.moments.FactorialMoments`.
+    For two equal indices h, h != m, T Proposition 1.2.1 has E[x_h x_h x_m] - (M2)_hm, which is the
+    same number. Time and memory as for :class:`momentree.moments.FactorialMoments`.
 
     References
     ----------
     .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Proposition 1.2.1.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Proposition 1.2.1.
 
     Examples
     --------
@@ -58,7 +57,7 @@ class PoissonMoments(SampleMeans):
            [0., 1.]])
     """
 
-    _unit: ClassVar[float] = 1.0
+    _count_per_token: ClassVar[float] = 1.0
 
     @staticmethod
     def from_parameters(weights: ArrayLike, means: ArrayLike) -> PopulationMoments:
@@ -79,7 +78,8 @@ class PoissonMoments(SampleMeans):
         Raises
         ------
         InvalidDataError
-            If weights are no distribution, means are negative or not finite, or shapes do not fit.
+            If weights are not a distribution, means are negative or not finite, or shapes do not
+            match.
         """
         w, mu = check_means(weights, means)
         return PopulationMoments(w, mu.T)

@@ -1,4 +1,4 @@
-"""Raw moments of rows, with no model: what T Algorithm 5 decomposes."""
+"""T eq. 6.5 and 6.6: raw moments of rows, without a model, for T Algorithm 5."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RawMoments(SampleMeans):
 
         M1 = sum v x,     M2 = sum v x x^T,     M3 = sum v x (x) x (x) x.
 
-    Where a group of features goes together in some rows and is absent from others, a common
+    If a group of features occurs together in some rows and is absent from others, a common
     rotation of the whitened slices finds it, whatever the distribution of the rows (T section
     6.2).
 
@@ -26,18 +26,17 @@ class RawMoments(SampleMeans):
         Non-negative values.
     row_weights : ndarray of shape (3, n)
         v three times.
-    unit : float, default=1.0
-        Zero, as from `from_data`, corrects for nothing.
+    count_per_token : float, default=1.0
+        0, as set by ``from_data``, subtracts nothing.
 
     Notes
     -----
-    T Algorithm 5, line 1, and the raw moments of T section 4.3. Time and memory as
-    :class:`momentree.moments.FactorialMoments`.
+    T Algorithm 5, line 1. Time and memory as for :class:`momentree.moments.FactorialMoments`.
 
     References
     ----------
     .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Section 6.2.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Section 6.2.
 
     Examples
     --------
@@ -48,4 +47,4 @@ class RawMoments(SampleMeans):
            [0., 2.]])
     """
 
-    _unit: ClassVar[float] = 0.0
+    _count_per_token: ClassVar[float] = 0.0

@@ -1,4 +1,4 @@
-"""Moments, their whitening and their decomposition: what the mathematical rooms exchange."""
+"""Moments, Whitening and Decomposition: the results that the mathematical rooms exchange."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from momentree.messages import Message
+
 __all__ = ["Decomposition", "Moments", "Whitening"]
 
 Floats = NDArray[np.float64]
 
 
 class Moments(Protocol):
-    """Low-order moments M1, M2, M3 of data or of a model, never as a d x d x d array.
+    """Protocol of moments M1, M2, M3 of data or of a model.
 
     In every model they have the form M1 = sum_i w_i mu_i, M2 = sum_i w_i mu_i mu_i^T and
-    M3 = sum_i w_i mu_i (x) mu_i (x) mu_i (S eq. 2, H eq. 1 and 2).
+    M3 = sum_i w_i mu_i (x) mu_i (x) mu_i (S eq. 2, H eq. 1 and 2). M3 is accessed only after
+    whitening, so that no d x d x d array is formed.
     """
 
     @property
@@ -38,7 +41,7 @@ class Moments(Protocol):
         Parameters
         ----------
         W : ndarray of shape (k, d)
-            Whitening map.
+            Whitening matrix.
 
         Returns
         -------
@@ -53,7 +56,7 @@ class Moments(Protocol):
         Parameters
         ----------
         W : ndarray of shape (k, d)
-            Whitening map.
+            Whitening matrix.
 
         Returns
         -------
@@ -65,7 +68,7 @@ class Moments(Protocol):
 
 @dataclass(frozen=True)
 class Whitening:
-    """Truncated eigen-decomposition M2 ~ E E^T and the whitening map W, so that W M2 W^T = I.
+    """Truncated eigendecomposition M2 ~ E E^T and the whitening matrix W, with W M2 W^T = I.
 
     Attributes
     ----------
@@ -75,45 +78,45 @@ class Whitening:
         E = U S^(1/2), the pseudo-inverse of W.
     eigenvalues : ndarray of shape (n_components,)
         The largest eigenvalues of M2, descending; the first `rank` of them are used.
-    reason : str
-        Why `rank` is less than the number of components asked for; "" when it is not.
+    reason : Message or None
+        Why `rank` is less than the requested number of components; None if it is not.
     next_eigenvalue : float
-        The eigenvalue after the last of `eigenvalues`, which shows how clear the cut is; NaN
-        where there is none or it is not known.
+        The next eigenvalue after `eigenvalues`, which shows the gap in the spectrum; NaN if there
+        is none or it is unknown.
     residual : float
         Largest ||M2 u - s u|| / s of the eigenpairs (u, s). The sine of the angle between E and
         the true subspace is at most about ``residual * s_k / (s_k - s_(k+1))``.
     converged : bool
-        Whether `residual` met the tolerance; False where the iteration ended before that.
+        Whether `residual` met the tolerance before the iteration reached its limit.
     """
 
     W: Floats
     E: Floats
     eigenvalues: Floats
-    reason: str = ""
+    reason: Message | None = None
     next_eigenvalue: float = float("nan")
     residual: float = 0.0
     converged: bool = True
 
     @property
     def rank(self) -> int:
-        """Number of components that M2 supports."""
+        """Number of components supported by M2."""
         return int(self.W.shape[0])
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """Components recovered from moments, M ~ [mu_1 ... mu_k] and their weights.
+    """Components recovered from moments: centers [mu_1 ... mu_k] and their weights.
 
     Attributes
     ----------
     centers : ndarray of shape (d, k)
-        mu_i in columns as the moments give them: not projected, so entries may be negative.
+        mu_i in columns, not projected to valid parameters: entries may be negative.
     weights : ndarray of shape (k,)
         w_i >= 0, descending; they sum to 1 up to sampling error.
     diagnostics : mapping
-        Numbers that tell how far to trust the result ("eigenvalues", "objective", ...), and
-        "reason": in words, why fewer components than asked for came back, or "".
+        Measures of reliability ("eigenvalues", "objective", ...), and "reason": a Message if
+        there are fewer components than requested, else None.
     """
 
     centers: Floats

@@ -16,14 +16,14 @@ __all__ = ["GaussianParameters"]
 Floats = NDArray[np.float64]
 
 LEAST_VARIANCE = 1e-9
-"""Share of the overall variance below which no component shrinks."""
+"""Smallest variance of a component, as a fraction of the overall variance."""
 ROUNDING = 1e-14
-"""Share of the mean square below which a variance, a difference of sums, is rounding error."""
+"""A variance below this fraction of the mean square is rounding error."""
 
 
 @dataclass(frozen=True)
 class GaussianParameters(MixtureParameters):
-    """Parameters of a mixture of spherical Gaussians, each with a variance of its own.
+    """Parameters of a mixture of spherical Gaussians, each with its own variance.
 
         log P[x, j] = x . mu_j / v_j - |x|^2 / (2 v_j) + b_j + const,
 
@@ -44,51 +44,18 @@ class GaussianParameters(MixtureParameters):
     signed: ClassVar[bool] = True
 
     def reordered(self, order: NDArray[np.intp]) -> Self:
-        """Return the same components in another order.
-
-        Parameters
-        ----------
-        order : ndarray of intp of shape (k,)
-            The old position of each component.
-
-        Returns
-        -------
-        GaussianParameters
-            In the new order.
-        """
+        """Return the same components in another order."""
         return type(self)(self.weights[order], self.centers[:, order], self.variances[order])
 
     @classmethod
     def statistics(cls, X: Any) -> Any:
-        """Return (x, |x|^2) of every sample.
-
-        Parameters
-        ----------
-        X : csr_array of shape (n, d)
-            Samples.
-
-        Returns
-        -------
-        csr_array of shape (n, d + 1)
-            X with one more column.
-        """
+        """Return (x, |x|^2) of every sample: X with one more column."""
         squares = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
         return sp.csr_array(sp.hstack([X, sp.csr_array(squares)], format="csr"))
 
     @classmethod
     def n_features(cls, n_statistics: int) -> int:
-        """Return d = p - 1.
-
-        Parameters
-        ----------
-        n_statistics : int
-            p, the statistics of a sample.
-
-        Returns
-        -------
-        int
-            The features of a sample.
-        """
+        """Return d = p - 1."""
         return n_statistics - 1
 
     @property
@@ -101,34 +68,19 @@ class GaussianParameters(MixtureParameters):
         """b_j = log omega_j - |mu_j|^2 / (2 v_j) - d/2 log v_j, shape (k,)."""
         d = self.centers.shape[0]
         squares = (self.centers**2).sum(axis=0)
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(self.weights)
         return np.asarray(
-            log_weights - 0.5 * squares / self.variances - 0.5 * d * np.log(self.variances)
+            self.log_weights - 0.5 * squares / self.variances - 0.5 * d * np.log(self.variances)
         )
 
     @classmethod
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
-        """Return the means and variances that fit given statistics.
+        """Return the means mu_j = S_j / N_j and the variances v_j.
 
-            mu_j = S_j / N_j,   v_j = (V_j + smoothing d v) / (d (N_j + smoothing)),
+            v_j = (V_j + smoothing d v) / (d (N_j + smoothing))
 
-        with V_j the squared distances to mu_j and v = sum_j V_j / (d sum N), the variance around
-        the means.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d + 1, k)
-            Sums of x and of |x|^2 expected in each component.
-        sizes : ndarray of shape (k,)
-            N, the samples expected in each component.
-        smoothing : float > 0
-            Samples of average variance that are added to every component.
-
-        Returns
-        -------
-        GaussianParameters
-            Variances > 0. A component without samples gets the mean of all.
+        V_j is the sum of squared distances to mu_j, and v = sum_j V_j / (d sum N) the pooled
+        variance: the prior adds `smoothing` samples of variance v. A component without samples has
+        the mean of all.
         """
         d, total = len(sums) - 1, float(sizes.sum())
         overall = sums.sum(axis=1) / total
@@ -140,25 +92,10 @@ class GaussianParameters(MixtureParameters):
         return cls(sizes / total, centers, np.maximum(variances, least / d))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
-        """Return the log density of variances: smoothing samples of variance v each.
+        """Return -smoothing d / 2 sum_j (log v_j + v / v_j), the log density of the variances.
 
-            -smoothing d / 2 sum_j (log v_j + v / v_j)
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d + 1, k)
-            Sums of x and of |x|^2 expected in each component; they give v, as in
-            :meth:`m_step`.
-        sizes : ndarray of shape (k,)
-            N, the samples expected in each component.
-        smoothing : float > 0
-            Samples of average variance that are added to every component.
-
-        Returns
-        -------
-        float
-            In nats, less a constant. As v changes from step to step of EM, so does this prior: a
-            step raises the likelihood plus the prior of that step, not one objective for all.
+        The pooled variance v changes between steps of EM, and this prior with it: a step raises
+        the likelihood plus the prior of that step.
         """
         d = len(sums) - 1
         pooled = _around_means(sums, sizes)[1].sum() / sizes.sum()
@@ -167,22 +104,9 @@ class GaussianParameters(MixtureParameters):
 
     @classmethod
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
-        """Return the log-likelihood of groups of samples, each under its own best Gaussian.
+        """Return -(N d / 2) (log v + 1) of each group, v its variance per feature.
 
-            -(n d / 2) (log v + 1),   v the variance of a feature in a group of n samples
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d + 1, ...)
-            Sums of x and of |x|^2 of each group.
-        sizes : ndarray of shape (...)
-            Samples of each group.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            In nats, less a constant for each sample; a group of no samples has 0. A group of equal
-            samples counts as having the variance that rounding leaves.
+        A group without samples has 0. A group of equal samples has the variance of rounding.
         """
         d = len(sums) - 1
         N = np.where(sizes > 0, sizes, 1.0)
@@ -192,7 +116,7 @@ class GaussianParameters(MixtureParameters):
 
 
 def _around_means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """Return the means (d, k) of groups, and the squared distances to them (k,)."""
+    """Return the means (d, k) of groups, and the sums of squared distances to them (k,)."""
     d = len(sums) - 1
     empty = sizes <= 0
     overall = sums[:d].sum(axis=1, keepdims=True) / sizes.sum()

@@ -1,4 +1,4 @@
-"""Parameters of latent Dirichlet allocation."""
+"""Parameters of latent Dirichlet allocation (S section 2.2)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._validation import check_shape
+from momentree.exceptions import InvalidDataError
 from momentree.objects.mixtures import check_sums
 
 __all__ = ["LDAParameters"]
@@ -21,7 +23,7 @@ class LDAParameters:
     Attributes
     ----------
     alpha : ndarray of shape (k,)
-        Concentrations > 0 of the Dirichlet distribution of the shares of topics in a document.
+        Concentrations > 0 of the Dirichlet distribution of topic proportions.
     centers : ndarray of shape (d, k)
         mu_i = P[word | topic i] in columns, each >= 0 with sum 1.
     """
@@ -30,13 +32,9 @@ class LDAParameters:
     centers: Floats
 
     def __post_init__(self) -> None:
-        d, k = self.centers.shape
-        if self.alpha.shape != (k,):
-            msg = f"alpha has shape {self.alpha.shape}, centers {(d, k)} need {(k,)}"
-            raise ValueError(msg)
+        check_shape("alpha", self.alpha, self.centers.shape[1:])
         if not (self.alpha > 0).all():
-            msg = f"alpha={self.alpha}; every concentration is above zero"
-            raise ValueError(msg)
+            raise InvalidDataError("bad_concentrations", values=self.alpha.tolist())
         check_sums("centers", self.centers.sum(axis=0))
 
     @property
@@ -51,7 +49,7 @@ class LDAParameters:
 
     @property
     def weights(self) -> Floats:
-        """Expected share of each topic, alpha_i / alpha_0, shape (k,)."""
+        """Expected topic proportions alpha_i / alpha_0, shape (k,)."""
         return np.asarray(self.alpha / self.alpha.sum())
 
     def reordered(self, order: NDArray[np.intp]) -> LDAParameters:

@@ -1,4 +1,4 @@
-"""Parameters of mixtures for counts: topics and Poisson variables."""
+"""Parameters of a mixture whose log-density is linear in statistics of the samples."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
-__all__ = ["MixtureParameters", "PoissonParameters", "TopicParameters", "check_sums"]
+from momentree._validation import check_shape
+from momentree.exceptions import InvalidDataError
+
+__all__ = ["MixtureParameters", "check_sums"]
 
 Floats = NDArray[np.float64]
+
+SUM_TOLERANCE = 1e-6
+"""Probabilities may miss a sum of 1 by this, for the rounding of long sums."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,7 @@ class MixtureParameters(ABC):
     """Whether statistics may be negative."""
 
     def __post_init__(self) -> None:
-        d, k = self.centers.shape
-        if self.weights.shape != (k,):
-            msg = f"weights have shape {self.weights.shape}, centers {(d, k)} need {(k,)}"
-            raise ValueError(msg)
+        check_shape("weights", self.weights, self.centers.shape[1:])
         check_sums("weights", self.weights.sum())
 
     @classmethod
@@ -56,31 +58,42 @@ class MixtureParameters(ABC):
         Returns
         -------
         csr_array of shape (n, p)
-            For counts X itself.
+            The statistics; for counts X itself.
         """
         return X
 
     @classmethod
     def n_features(cls, n_statistics: int) -> int:
-        """Return d, the number of features, where there are p statistics.
+        """Return d, the number of features.
 
         Parameters
         ----------
         n_statistics : int
-            p, the statistics of a sample.
+            p, the number of statistics.
 
         Returns
         -------
         int
-            The features of a sample.
+            The number of features.
         """
         return n_statistics
 
     @property
     def coefficients(self) -> Floats:
-        """theta, shape (p, k); -inf where a component rules a value out."""
+        """theta, shape (p, k); -inf where a component excludes a value."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.centers))
+
+    @property
+    @abstractmethod
+    def offsets(self) -> Floats:
+        """b_j, shape (k,)."""
+
+    @property
+    def log_weights(self) -> Floats:
+        """Logarithm of omega_j, shape (k,); -inf for a weight of zero."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.weights))
 
     @property
     def n_components(self) -> int:
@@ -98,277 +111,107 @@ class MixtureParameters(ABC):
         Returns
         -------
         MixtureParameters
-            Weights and centers in the new order, of the same class.
+            Components in the new order, of the same class.
         """
         return replace(self, weights=self.weights[order], centers=self.centers[:, order])
 
     def without(self, component: int) -> Self:
-        """Return the parameters less one component.
+        """Return the parameters without one component.
 
         Parameters
         ----------
         component : int
-            Its position.
+            Position of the component.
 
         Returns
         -------
         MixtureParameters
-            The others, in order, their weights scaled to sum 1.
+            The other components in the same order; their weights are scaled to sum 1.
         """
         keep = np.flatnonzero(np.arange(self.n_components) != component)
         weights = self.weights.copy()
         weights[component] = 0.0
         return replace(self, weights=weights / weights.sum()).reordered(keep)
 
-    @property
-    @abstractmethod
-    def offsets(self) -> Floats:
-        """b_j, shape (k,)."""
-
     @classmethod
     @abstractmethod
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
-        """Return the parameters that fit given statistics: the M-step of EM.
+        """Return the parameters of greatest likelihood plus prior: the M-step of EM.
+
+        They maximise
+
+            sum_j (S_j . theta_j + N_j b_j) + log_prior(S, N, smoothing).
 
         Parameters
         ----------
-        sums : ndarray of shape (d, k)
-            S, the counts expected in each component.
+        sums : ndarray of shape (p, k)
+            S, the expected sum of the statistics in each component.
         sizes : ndarray of shape (k,)
-            N, the samples expected in each component.
+            N, the expected number of samples in each component.
         smoothing : float > 0
-            How much is added so that no center is zero.
+            Strength of the prior: pseudo-counts, or samples of average values, per component.
 
         Returns
         -------
         MixtureParameters
-            All centers > 0.
+            The parameters, with omega_j = N_j / sum N.
         """
 
     @abstractmethod
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
-        """Return what smoothing adds to the log-likelihood: the logarithm of a prior density.
+        """Return the logarithm of the prior density of the parameters.
 
-        ``m_step(sums, sizes, smoothing)`` are the parameters with the largest
-
-            sum_j (S_j . theta_j + N_j b_j) + log_prior(S, N, smoothing),
-
-        so that a step of EM never lowers the log-likelihood plus this prior.
+        A step of EM never lowers the log-likelihood plus this prior.
 
         Parameters
         ----------
         sums : ndarray of shape (p, k)
-            S, the statistics expected in each component; the prior may depend on all samples.
+            S, as in :meth:`m_step`; the prior may depend on the mean of all samples.
         sizes : ndarray of shape (k,)
-            N, the samples expected in each component.
+            N, as in :meth:`m_step`.
         smoothing : float > 0
-            As for :meth:`m_step`.
+            Strength of the prior.
 
         Returns
         -------
         float
-            In nats, less a constant; -inf where a center of zero contradicts the prior.
+            In nats, up to a constant; -inf if the prior excludes the parameters.
         """
 
     @classmethod
     @abstractmethod
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
-        """Return the log-likelihood of groups of samples, each under its own best component.
+        """Return the log-likelihood of groups of samples, each maximised over one component.
 
         Parameters
         ----------
-        sums : ndarray of shape (p, k)
-            Sums of the statistics over each group.
-        sizes : ndarray of shape (k,)
-            Samples of each group.
-
-        Returns
-        -------
-        ndarray of shape (k,)
-            In nats, less what depends on the samples alone.
-        """
-
-
-class TopicParameters(MixtureParameters):
-    """Parameters of a single-topic model (a mixture of multinomials).
-
-    Attributes
-    ----------
-    weights : ndarray of shape (k,)
-        omega_i = P[topic i], sum 1.
-    centers : ndarray of shape (d, k)
-        mu_i = P[word | topic i] in columns, each >= 0 with sum 1.
-    """
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sums("centers", self.centers.sum(axis=0))
-
-    @property
-    def offsets(self) -> Floats:
-        """b_j = log omega_j, shape (k,)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.weights)
-
-    @classmethod
-    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
-        """Return the topics that fit given statistics.
-
-            mu_wj = (S_wj + smoothing) / sum_w (S_wj + smoothing),   omega_j = N_j / sum N.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d, k)
-            S, the word counts expected in each topic.
-        sizes : ndarray of shape (k,)
-            N, the documents expected in each topic.
-        smoothing : float > 0
-            Pseudo-count of every word in every topic.
-
-        Returns
-        -------
-        TopicParameters
-            All centers > 0.
-        """
-        C = sums + smoothing
-        return cls(sizes / sizes.sum(), C / C.sum(axis=0))
-
-    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:  # noqa: ARG002
-        """Return smoothing sum_wj log mu_wj, the density of Dirichlet(smoothing + 1) topics.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d, k)
-            Not used: the prior does not depend on the data.
-        sizes : ndarray of shape (k,)
-            Not used.
-        smoothing : float > 0
-            Pseudo-count of every word in every topic.
-
-        Returns
-        -------
-        float
-            In nats, less a constant.
-        """
-        return smoothing * float(self.coefficients.sum())
-
-    @classmethod
-    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:  # noqa: ARG003
-        """Return the log-likelihood of groups of documents, each under its own best multinomial.
-
-            sum_w s_w log(s_w / sum s),   s the word counts of a group
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d, ...)
-            Word counts of one or several groups.
+        sums : ndarray of shape (p, ...)
+            Sum of the statistics over each group.
         sizes : ndarray of shape (...)
-            Not used: the number of documents does not matter.
+            Number of samples of each group.
 
         Returns
         -------
         ndarray of shape (...)
-            In nats, less the multinomial coefficients.
+            In nats, up to a constant that depends only on the samples.
         """
-        total = sums.sum(axis=0)
-        return np.asarray(xlogy(sums, sums).sum(axis=0) - xlogy(total, total))
 
 
-class PoissonParameters(MixtureParameters):
-    """Parameters of a mixture of independent Poisson variables (Poisson naive Bayes).
+def check_sums(parameter: str, sums: Floats) -> None:
+    """Check that sums of probabilities are 1.
 
-    Attributes
+    Parameters
     ----------
-    weights : ndarray of shape (k,)
-        omega_i = P[component i], sum 1.
-    centers : ndarray of shape (d, k)
-        mu_i = E[x | component i] in columns, >= 0.
+    parameter : str
+        Name of the parameter.
+    sums : ndarray
+        One or several sums.
+
+    Raises
+    ------
+    InvalidDataError
+        If one is not (code ``sums_not_one``).
     """
-
-    @property
-    def coefficients(self) -> Floats:
-        """Theta = log mu, shape (d, k).
-
-        A feature that no component knows is as unlikely in all of them: it says nothing of a new
-        sample.
-        """
-        known = self.centers.max(axis=1, keepdims=True) > 0
-        return np.where(known, super().coefficients, np.log(np.finfo(np.float64).tiny))
-
-    @property
-    def offsets(self) -> Floats:
-        """b_j = log omega_j - sum_w mu_wj, shape (k,)."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.weights) - self.centers.sum(axis=0))
-
-    @classmethod
-    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
-        """Return the means that fit given statistics.
-
-            mu_wj = (S_wj + smoothing m_w) / (N_j + smoothing),   omega_j = N_j / sum N,
-
-        with m the mean of all samples.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d, k)
-            S, the counts expected in each component.
-        sizes : ndarray of shape (k,)
-            N, the samples expected in each component.
-        smoothing : float > 0
-            Samples of mean m that are added to every component.
-
-        Returns
-        -------
-        PoissonParameters
-            Centers > 0 where a count is.
-        """
-        mean = sums.sum(axis=1, keepdims=True) / sizes.sum()
-        return cls(sizes / sizes.sum(), (sums + smoothing * mean) / (sizes + smoothing))
-
-    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
-        """Return smoothing sum_wj (m_w log mu_wj - mu_wj), the density of Gamma means.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d, k)
-            S, the counts expected in each component; their sum gives m.
-        sizes : ndarray of shape (k,)
-            N, the samples expected in each component.
-        smoothing : float > 0
-            Samples of mean m that are added to every component.
-
-        Returns
-        -------
-        float
-            In nats, less a constant.
-        """
-        mean = sums.sum(axis=1, keepdims=True) / sizes.sum()
-        return smoothing * float((xlogy(mean, self.centers) - self.centers).sum())
-
-    @classmethod
-    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
-        """Return the log-likelihood of groups of samples, each under its own best means.
-
-            sum_w s_w log(s_w / n) - s_w,   s the counts of a group of n samples
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d, ...)
-            Counts of one or several groups.
-        sizes : ndarray of shape (...)
-            Samples of each group.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            In nats, less the factorials of counts.
-        """
-        return np.asarray((xlogy(sums, sums) - xlogy(sums, sizes) - sums).sum(axis=0))
-
-
-def check_sums(name: str, sums: Floats) -> None:
-    """Check that something sums to 1."""
-    if not np.abs(sums - 1.0).max(initial=0.0) < 1e-6:
-        msg = f"{name} sum to {sums}, not to 1"
-        raise ValueError(msg)
+    sums = np.atleast_1d(sums)
+    if not np.abs(sums - 1.0).max(initial=0.0) < SUM_TOLERANCE:
+        raise InvalidDataError("sums_not_one", parameter=parameter, sums=sums.tolist())

@@ -1,4 +1,4 @@
-"""Parameters: decomposed moments in, valid model parameters out."""
+"""Parameters: decompositions in, valid model parameters out."""
 
 from momentree.parameters.lda import lda_parameters
 from momentree.parameters.simplex import project_to_simplex, topic_parameters

@@ -1,4 +1,4 @@
-"""From decomposed moments to the parameters of latent Dirichlet allocation."""
+"""S Theorem 3, inverted: decomposed moments to parameters of latent Dirichlet allocation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from momentree.parameters.simplex import project_to_simplex
 __all__ = ["lda_parameters"]
 
 LEAST_ALPHA = 1e-3
-"""A concentration of zero is none; with this one a topic is next to absent."""
+"""Smallest concentration: a topic with it is almost absent."""
 
 
 def lda_parameters(found: Decomposition, alpha0: float) -> LDAParameters:
@@ -19,15 +19,15 @@ def lda_parameters(found: Decomposition, alpha0: float) -> LDAParameters:
     Parameters
     ----------
     found : Decomposition
-        Of :class:`momentree.moments.LDAMoments`: weights are alpha_i / alpha_0. At least one
-        component of positive weight.
+        Decomposition of :class:`momentree.moments.LDAMoments`, with weights alpha_i / alpha_0; at
+        least one is positive.
     alpha0 : float > 0
-        The total concentration that those moments were made with.
+        The total concentration of these moments.
 
     Returns
     -------
     LDAParameters
-        alpha_i = alpha_0 w_i / sum w, at least 0.001; centers projected to the simplex.
+        alpha_i = alpha_0 w_i / sum w, at least 0.001; centers projected on the simplex.
 
     Examples
     --------

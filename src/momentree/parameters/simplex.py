@@ -1,4 +1,4 @@
-"""From decomposed moments to valid parameters: distributions over topics and words."""
+"""H Algorithm 2, step 3: project decomposed moments to the parameters of a single-topic model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Floats = NDArray[np.float64]
 
 
 def project_to_simplex(V: Floats) -> Floats:
-    """Return the closest point of the probability simplex for each column.
+    """Return the Euclidean projection of each column on the probability simplex.
 
-    min ||p - v||_2 over p >= 0, sum p = 1: p = max(v - t, 0) for the one t that makes p sum to 1.
+    The solution of min ||p - v||_2 over p >= 0, sum p = 1 is p = max(v - t, 0), for the t with
+    sum p = 1.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def project_to_simplex(V: Floats) -> Floats:
 
     Notes
     -----
-    Duchi et al. 2008, Figure 1. Time O(k d log d).
+    J. Duchi et al. Efficient projections onto the l1-ball, ICML 2008, Figure 1. Time O(k d log d).
 
     Examples
     --------
@@ -57,6 +58,6 @@ def topic_parameters(found: Decomposition) -> TopicParameters:
     Returns
     -------
     TopicParameters
-        Centers projected to the simplex (H Algorithm 2, step 3), weights scaled to sum 1.
+        Centers projected on the simplex, weights scaled to sum 1.
     """
     return TopicParameters(found.weights / found.weights.sum(), project_to_simplex(found.centers))

@@ -1,4 +1,4 @@
-"""Rows scaled to tf-idf and unit length: what makes rows of text comparable without a model."""
+"""Tf-idf: counts weighted by the rarity of words, in rows of unit length."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ __all__ = ["tfidf"]
 
 
 def tfidf(X: Any, sample_weight: NDArray[np.float64]) -> Any:
-    """Return rows of tf-idf at unit length, in single precision, sharing the pattern of X.
+    """Return tf-idf rows of unit length in single precision.
 
         y_w = x_w (1 + log((1 + n) / (1 + n_w))),   scaled to sum_w y_w^2 = 1
 
-    with n the number of documents and n_w that of documents with word w.
+    with n the number of documents and n_w the number of documents with word w.
 
     Parameters
     ----------
     X : csr_array of shape (n, d)
         Counts >= 0.
     sample_weight : ndarray of shape (n,)
-        Weights >= 0: n and n_w count documents by them.
+        Weights >= 0 by which n and n_w count documents.
 
     Returns
     -------
     csr_array of shape (n, d), float32
-        Rows of length 1; zero where a document has no word.
+        Rows of length 1, zero for an empty document; the sparsity pattern is that of X.
 
     Notes
     -----
@@ -52,8 +52,7 @@ def tfidf(X: Any, sample_weight: NDArray[np.float64]) -> Any:
     data = X.data.astype(np.float32)
     data *= idf.astype(np.float32)[X.indices]
     lengths = np.diff(X.indptr)
-    # Squares of single precision overflow from 1e19 on: each row is brought to a largest entry of
-    # 1 first, which its length takes back.
+    # Squares above 1e38 overflow in single precision, so each row is divided by its maximum first.
     top = np.ones(n, dtype=np.float32)
     some = lengths > 0
     top[some] = np.maximum.reduceat(data, X.indptr[:-1][some]) if some.any() else 1.0

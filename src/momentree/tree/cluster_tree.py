@@ -19,7 +19,7 @@ from momentree.assignment.assigners import Assigner, MixtureAssigner, reading_ga
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.objects import IncompleteBernoulliParameters
-from momentree.preprocessing.feature_map import FeatureMap, Kind
+from momentree.preprocessing import FeatureMap, Kind
 from momentree.tree import build, regroup
 from momentree.tree import exports as export
 from momentree.tree._base import TreeEstimator
@@ -239,9 +239,9 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         self._check_parameters()
         X, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        check_something(X, weight, rows="records")
+        check_something(X, weight)
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
-            space = FeatureMap.of(X, missing, weight, self.data, scaled=self.scaling is not None)
+            space = FeatureMap.from_data(X, missing, weight, self.data, scaled=self.scaling is not None)
             rows, at = in_canonical_order(space.rows(X, missing), weight)
             ordered = weight[at]
             branches = self._grow(space, rows, ordered)
@@ -270,14 +270,14 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
             refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
             smoothing=self.smoothing,
             family=space.family,
-            view=space.view,
+            view=space.moment_scale,
             constant=space.constant,
             whiten=EXACT if self.exact else EARLY,
         )
         return grow(
             rows,
             weight,
-            space.factors(rows),
+            space.row_scale(rows),
             splitter,
             max_leaves=k or limits.leaves,
             max_depth=1 if k else limits.depth,

@@ -22,7 +22,7 @@ from momentree._container import (
 )
 from momentree._version import __version__
 from momentree.objects import MixtureParameters, TopicParameters
-from momentree.preprocessing.feature_map import FeatureMap, Kind
+from momentree.preprocessing import FeatureMap, Kind
 from momentree.tree.assigner_files import assigner_of, assigner_state, check_assigner
 from momentree.tree.node import TreeNode
 
@@ -50,7 +50,7 @@ def save(tree: Any, path: str | PathLike[str], vectorizer_config: dict[str, Any]
     }
     space = getattr(tree, "_feature_map", None)
     if space is not None:
-        arrays |= {"shift": space.shift, "scale": space.scale, "view": space.view}
+        arrays |= {"shift": space.shift, "scale": space.scale, "view": space.moment_scale}
         arrays["constant"] = np.array([space.constant])
     manifest = {
         "format": FORMATS[type(tree).__name__],
@@ -110,7 +110,7 @@ def _fill(tree: Any, manifest: dict[str, Any], arrays: Arrays) -> TreeNode:
     p = d
     if "data" in tree.get_params():
         tree._feature_map = space = _feature_map(tree, manifest["data"], arrays, d)
-        tree.data_, family, p = space.kind, space.family, len(space.view)
+        tree.data_, family, p = space.kind, space.family, len(space.moment_scale)
     if getattr(tree, "data_", None) != "real":
         _check_profiles(arrays["centers"])
     tree._assigner = assigner_of(manifest["assigner"], arrays)
@@ -134,7 +134,7 @@ def _feature_map(tree: Any, kind: str, arrays: Arrays, d: int) -> FeatureMap:
     if kind not in get_args(Kind):
         msg = f"data of the kind {kind!r}"
         raise ValueError(msg)
-    space = FeatureMap.again(
+    space = FeatureMap.restored(
         kind,
         *(arrays[name] for name in ("shift", "scale", "view")),
         constant=float(arrays["constant"][0]),
@@ -142,14 +142,14 @@ def _feature_map(tree: Any, kind: str, arrays: Arrays, d: int) -> FeatureMap:
     )
     check_numbers("shift", space.shift, (d,))
     check_shape("scale", space.scale, (d,))
-    check_numbers("view", space.view, (len(space.view),))
+    check_numbers("view", space.moment_scale, (len(space.moment_scale),))
     check_numbers("constant", arrays["constant"], (1,))
     # That of a constant column is infinite.
     if space.scale.dtype.kind != "f" or not (space.scale > 0).all():
         msg = "scales that are not above zero"
         raise ValueError(msg)
-    if space.family.n_features(len(space.view)) != d:
-        msg = f"view has shape {space.view.shape}"
+    if space.family.n_features(len(space.moment_scale)) != d:
+        msg = f"view has shape {space.moment_scale.shape}"
         raise ValueError(msg)
     return space
 

@@ -116,7 +116,7 @@ class Splitter:
             rows,
             sample_weight=sample_weight,
             weighting=self.weighting,
-            unit=unit,
+            count_per_token=unit,
             random_state=self.random_state,
         )
         if not moments.has_triples:

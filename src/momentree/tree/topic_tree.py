@@ -220,12 +220,12 @@ class TopicTree(TreeEstimator):
             scaled = log_scale(X, self.log_scaling)
             rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
             ordered = weight[at]
-            smoothing = self.smoothing * typical_count_per_token(rows, scaled.unit[at], ordered)
+            smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token[at], ordered)
             limits = Limits.of(self)
             branches = grow(
                 rows,
                 ordered,
-                scaled.unit[at],
+                scaled.count_per_token[at],
                 Splitter(
                     min_samples_leaf=self.min_samples_leaf,
                     refine_iter=SPLIT_ITER if self.refine else 0,

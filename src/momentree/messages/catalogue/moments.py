@@ -1,3 +1,70 @@
-"""Words of moments."""
+"""Words of preprocessing, moments, whitening and threads."""
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    # --- moments ---------------------------------------------------------------------------------
+    "three_words_need_whole_counts": (
+        "weighting='three_words' draws single words and requires whole-number counts; X holds "
+        "{value:g}"
+    ),
+    "no_document_of_three_words": (
+        "no document has three words or more, so that third moments do not exist; use longer "
+        "documents"
+    ),
+    "bad_concentrations": "alpha must be a list of numbers above zero; received {values:list}",
+    "not_a_probability": (
+        "{parameter} must be probabilities from 0 to 1: component {component}, feature {feature} "
+        "has {value:g}"
+    ),
+    "not_an_order": "{parameter:{value!r}}; expected 2 or 3",
+    "bad_lengths": "lengths must be a list of whole numbers from 0 to {longest:g}",
+    "documents_too_short": (
+        "no document has {order} words, so that moments of order {order} do not exist"
+    ),
+    "error_too_small": (
+        "{parameter:{value!r}} requires more than {most:g} documents; give a larger error, such as "
+        "0.01"
+    ),
+    "not_three_views": "expected three views, such as those of split_views; received {found}",
+    "views_of_different_samples": (
+        "the views have {n_rows:and} rows; all three must describe the same samples"
+    ),
+    # --- whitening -------------------------------------------------------------------------------
+    "not_moments": (
+        "moments is of type {type}; expected moments, such as "
+        "momentree.moments.SingleTopicMoments.from_data(X)"
+    ),
+    "rank_too_low": (
+        "M2 supports {rank:~component}, not {needed}: its eigenvalue {position} is {eigenvalue:.3g}"
+    ),
+    "more_components_than_features": (
+        "{n_features:~feature} cannot distinguish {needed:~component}"
+    ),
+    # --- preprocessing ---------------------------------------------------------------------------
+    "never_observed": (
+        "{n_columns:~column} {n_columns:?is/are} missing in every row of positive weight, first "
+        "column {column}; remove {n_columns:?it/them}"
+    ),
+    "another_kind_of_data": (
+        "{parameters.data:{kind!r}}, but row {row}, column {column} holds {value}; expected "
+        "{expected}"
+    ),
+    "zeros_and_ones": "0 or 1",
+    "whole_numbers": "whole numbers of zero or more",
+    "not_negative": "numbers of zero or more",
+    "huge_value": (
+        "row {row}, column {column} holds {value}; expected a number from -{largest:g} to "
+        "{largest:g}"
+    ),
+    # Scikit-learn's checks of estimators expect "NaN".
+    "missing_not_binary": (
+        "Input X contains NaN: row {row}, column {column} is missing. Only binary data may have "
+        "missing values, and these data are {kind}; fill missing values first"
+    ),
+    # --- threads ---------------------------------------------------------------------------------
+    "bad_cpu_count": (
+        "the environment variable LOKY_MAX_CPU_COUNT is {value!r}; set it to a whole number of "
+        "cores, such as 4, or unset it"
+    ),
+    # --- rows ------------------------------------------------------------------------------------
+    "no_such_rows": "rows {first} to {last} were requested; expected numbers from 0 to {most}",
+}

@@ -1,4 +1,4 @@
-"""Mixtures of binary variables, with and without gaps: densities, best fits, EM."""
+"""Mixtures of binary variables, with and without missing values: densities, M-steps, EM."""
 
 import itertools
 
@@ -8,9 +8,11 @@ import scipy.sparse as sp
 from scipy.stats import bernoulli
 
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.refinement import em
+from tests.raising import raises
 
 from .families import log_likelihood_never_falls, maximal
 
@@ -41,11 +43,11 @@ def test_the_log_joint_is_that_of_independent_variables():
     expected = np.log(p.weights) + bernoulli.logpmf(X[:, :, None], p.centers).sum(axis=1)
     found = log_joint(rows_of(X, BernoulliParameters), p)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    # All values that there are, together, are certain.
+    # The probabilities of all values sum to 1.
     assert np.exp(log_posterior(found)[1]).sum() == pytest.approx(1.0, rel=1e-12)
 
 
-def test_a_gap_is_both_values_summed():
+def test_a_missing_value_is_the_sum_over_both_values():
     p = parameters(IncompleteBernoulliParameters)
     X = np.array(list(itertools.product([0.0, 1.0, np.nan], repeat=5)))
     found = log_joint(rows_of(X, IncompleteBernoulliParameters), p)
@@ -58,7 +60,7 @@ def test_a_gap_is_both_values_summed():
         np.testing.assert_allclose(value, joint[fits].sum(axis=0), rtol=1e-11)
 
 
-def test_without_gaps_both_families_are_one():
+def test_without_missing_values_both_families_agree():
     X = with_gaps(share=0.0)
     plain, gaps = parameters(), parameters(IncompleteBernoulliParameters)
     np.testing.assert_allclose(
@@ -102,7 +104,7 @@ def value(X, R, weights, centers):
 
 
 @pytest.mark.parametrize("family", [BernoulliParameters, IncompleteBernoulliParameters])
-def test_fitted_parameters_are_of_greatest_likelihood(family):
+def test_the_m_step_maximises_the_likelihood(family):
     X = with_gaps(share=0.0 if family is BernoulliParameters else 0.3)
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
     p = family.m_step(*expected_statistics(X, R, family), 1e-12)
@@ -127,7 +129,7 @@ def test_smoothing_adds_average_samples(family):
     assert ((p.centers > 0) & (p.centers < 1)).all()
 
 
-def test_a_component_of_no_samples_is_the_average():
+def test_a_component_without_samples_is_the_average():
     sums, sizes = np.array([[3.0, 0.0], [1.0, 0.0]]), np.array([4.0, 0.0])
     p = BernoulliParameters.m_step(sums, sizes, 1.0)
     np.testing.assert_allclose(p.centers[:, 1], [0.75, 0.25])
@@ -146,7 +148,7 @@ def test_a_column_missing_in_a_whole_group_gets_the_average_of_the_others():
 
 
 @pytest.mark.parametrize("family", [BernoulliParameters, IncompleteBernoulliParameters])
-def test_the_best_likelihood_is_that_of_the_best_fit(family):
+def test_the_maximized_likelihood_is_that_of_the_m_step(family):
     X = with_gaps(share=0.0 if family is BernoulliParameters else 0.3)
     X[:, 0] = 1.0  # certain: its terms are zero
     R = np.eye(2)[np.random.default_rng(3).integers(2, size=len(X))]
@@ -181,7 +183,7 @@ def test_order_and_number_of_components():
     np.testing.assert_allclose(less.weights, p.weights[[0, 2]] / p.weights[[0, 2]].sum())
     assert type(q) is type(less) is IncompleteBernoulliParameters
     assert p.n_features(10) == 5
-    with pytest.raises(ValueError, match="weights have shape"):
+    with raises(InvalidDataError, "wrong_shape", parameter="weights"):
         BernoulliParameters(np.ones(1), np.ones((2, 2)))
-    with pytest.raises(ValueError, match="weights sum to"):
+    with raises(InvalidDataError, "sums_not_one", parameter="weights"):
         BernoulliParameters(np.array([0.5, 0.6]), np.ones((2, 2)))

@@ -1,4 +1,4 @@
-"""Parameters of mixtures of independent binary variables, also where values are missing."""
+"""T eq. 4.1: parameters of mixtures of independent binary variables, also with missing values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["BernoulliParameters", "IncompleteBernoulliParameters"]
 Floats = NDArray[np.float64]
 
 CERTAIN = 1e-9
-"""No probability is nearer to zero or one, so that their logarithms are finite."""
+"""In likelihoods no probability is closer to 0 or 1, so that logarithms are finite."""
 
 
 class BernoulliParameters(MixtureParameters):
@@ -43,85 +43,38 @@ class BernoulliParameters(MixtureParameters):
     @property
     def offsets(self) -> Floats:
         """b_j = log omega_j + sum_w log(1 - mu_wj), shape (k,)."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.weights) + np.log1p(-self._uncertain()).sum(axis=0))
+        return np.asarray(self.log_weights + np.log1p(-self._uncertain()).sum(axis=0))
 
     @classmethod
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
-        """Return the probabilities that fit given statistics.
+        """Return the probabilities mu_wj = (S_wj + smoothing m_w) / (N_wj + smoothing).
 
-            mu_wj = (S_wj + smoothing m_w) / (N_j + smoothing),   omega_j = N_j / sum N,
-
-        with m the mean of all samples.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (p, k)
-            S, the ones expected in each component; where values are missing also the gaps.
-        sizes : ndarray of shape (k,)
-            N, the samples expected in each component; where values are missing those in which
-            feature w is observed take its place.
-        smoothing : float > 0
-            Samples of mean m that are added to every component.
-
-        Returns
-        -------
-        BernoulliParameters
-            Of the class it was called on. Centers above 0 where a one is, and below 1 where a zero
-            is.
+        S counts ones and N observed values. m is the mean of all samples: the prior adds
+        `smoothing` average samples to each component.
         """
         ones, observed = cls._values(sums, sizes)
         mu = (ones + smoothing * _mean(ones, observed)) / (observed + smoothing)
         return cls(sizes / sizes.sum(), np.clip(mu, 0.0, 1.0))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
-        """Return the log density of Beta probabilities: smoothing values of mean m each.
+        """Return the log density of Beta probabilities: `smoothing` samples of mean m.
 
-            smoothing sum_wj (m_w log mu_wj + (1 - m_w) log(1 - mu_wj))
-
-        Parameters
-        ----------
-        sums : ndarray of shape (p, k)
-            Statistics expected in each component; their sum gives m.
-        sizes : ndarray of shape (k,)
-            N, the samples expected in each component.
-        smoothing : float > 0
-            Samples of mean m that are added to every component.
-
-        Returns
-        -------
-        float
-            In nats, less a constant.
+        smoothing sum_wj (m_w log mu_wj + (1 - m_w) log(1 - mu_wj))
         """
         mean, mu = _mean(*self._values(sums, sizes)), self._uncertain()
         return smoothing * float((xlogy(mean, mu) + xlog1py(1.0 - mean, -mu)).sum())
 
     @classmethod
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
-        """Return the log-likelihood of groups of samples, each under its own best probabilities.
-
-            sum_w s_w log(s_w / n) + (n - s_w) log(1 - s_w / n),   s the ones of n samples
-
-        Parameters
-        ----------
-        sums : ndarray of shape (p, ...)
-            Statistics of each group: ones, and gaps where values are missing.
-        sizes : ndarray of shape (...)
-            Samples of each group.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            In nats.
-        """
+        """Return sum_w S_w log(S_w / N_w) + (N_w - S_w) log(1 - S_w / N_w) of each group."""
         ones, observed = cls._values(sums, sizes)
-        zeros = np.maximum(observed - ones, 0.0)  # rounding may leave less than none
+        zeros = np.maximum(observed - ones, 0.0)  # rounding may make it negative
         terms = xlogy(ones, ones) + xlogy(zeros, zeros) - xlogy(observed, observed)
         return np.asarray(terms.sum(axis=0))
 
     @classmethod
     def _values(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-        """Return how many ones, and how many values at all, each feature has in each group."""
+        """Return the numbers of ones and of observed values of each feature in each group."""
         return sums, np.broadcast_to(sizes, sums.shape)
 
     def _uncertain(self) -> Floats:
@@ -129,9 +82,10 @@ class BernoulliParameters(MixtureParameters):
 
 
 class IncompleteBernoulliParameters(BernoulliParameters):
-    """The same, for samples in which values are missing at random.
+    """Bernoulli parameters for samples in which values are missing at random.
 
-    A missing value says nothing. The statistics of a sample are its ones and its gaps, (x, g):
+    A missing value does not affect the likelihood. The statistics of a sample are its ones and its
+    missing values, (x, g):
 
         log P[x, j] = sum_w x_w log(mu_wj / (1 - mu_wj)) - g_w log(1 - mu_wj) + b_j
 
@@ -145,51 +99,40 @@ class IncompleteBernoulliParameters(BernoulliParameters):
 
     @classmethod
     def statistics(cls, X: Any, missing: Any | None = None) -> Any:
-        """Return ones and gaps side by side.
+        """Return ones in the first d columns, missing values in the last d.
 
         Parameters
         ----------
         X : csr_array of shape (n, d)
             Zeros and ones, zero where a value is missing.
         missing : csr_array of shape (n, d), default=None
-            1 where a value is missing; None where none is.
+            1 where a value is missing; None if none is.
 
         Returns
         -------
         csr_array of shape (n, 2 d)
-            Ones in the first d columns, gaps in the others.
+            The statistics.
         """
-        gaps = sp.csr_array(X.shape) if missing is None else missing
-        return sp.csr_array(sp.hstack([X, gaps], format="csr"))
+        right = sp.csr_array(X.shape) if missing is None else missing
+        return sp.csr_array(sp.hstack([X, right], format="csr"))
 
     @classmethod
     def n_features(cls, n_statistics: int) -> int:
-        """Return d = p / 2.
-
-        Parameters
-        ----------
-        n_statistics : int
-            p, the statistics of a sample.
-
-        Returns
-        -------
-        int
-            The features of a sample.
-        """
+        """Return d = p / 2."""
         return n_statistics // 2
 
     @property
     def coefficients(self) -> Floats:
-        """Of ones and of gaps, shape (2 d, k)."""
+        """Coefficients of ones and of missing values, shape (2 d, k)."""
         return np.vstack([super().coefficients, -np.log1p(-self._uncertain())])
 
     @classmethod
     def _values(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-        ones, gaps = np.split(sums, 2)
-        return ones, np.maximum(sizes - gaps, 0.0)  # rounding may leave less than none
+        ones, missing = np.split(sums, 2)
+        return ones, np.maximum(sizes - missing, 0.0)  # rounding may make it negative
 
 
 def _mean(ones: Floats, observed: Floats) -> Floats:
-    """Return the mean of each feature over all groups, shape (d, 1); 0 where none is observed."""
+    """Return the mean of each feature over all groups, shape (d, 1); 0 if no value is observed."""
     total = np.maximum(observed.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     return np.asarray(ones.sum(axis=1, keepdims=True) / total)

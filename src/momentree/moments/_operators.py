@@ -1,4 +1,4 @@
-"""Symmetric operators: M2 is never a d x d array."""
+"""Symmetric operators, which stand for M2 where no d x d array is formed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 def symmetric(d: int, times: Callable[[Floats], Floats]) -> LinearOperator:
     """Return a symmetric operator of shape (d, d), given its product with (d,) and (d, m)."""
-    # SciPy hands a column (d, 1) to matvec as well; both shapes come back as they came.
+    # SciPy also passes columns (d, 1) to matvec; `times` keeps either shape.
     return LinearOperator(
         shape=(d, d), dtype=np.float64, matvec=times, rmatvec=times, matmat=times, rmatmat=times
     )

@@ -1,21 +1,21 @@
-"""Exact moments of a known mixture: M1, M2, M3 as sums over its components."""
+"""S eq. 2: the exact moments of a known model, as sums over its components."""
 
 from __future__ import annotations
 
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from momentree._validation import check_map
+from momentree.moments._base import BaseMoments
 
 __all__ = ["PopulationMoments"]
 
 Floats = NDArray[np.float64]
 
 
-class PopulationMoments:
+class PopulationMoments(BaseMoments):
     """Hold the moments sum_i w_i mu_i^(x)m for m = 1, 2, 3 in factored form.
 
     Parameters
@@ -59,39 +59,11 @@ class PopulationMoments:
         root = aslinearoperator(self._M * np.sqrt(self._w))
         return cast("LinearOperator", root @ root.T)
 
-    def whitened_slices(self, W: ArrayLike) -> Floats:
-        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes.
-
-        Parameters
-        ----------
-        W : ndarray of shape (k, d)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (d, k, k)
-            Symmetric in its last two axes.
-        """
-        WM = check_map(W, self._M.shape[0]) @ self._M
+    def _slices(self, W: Floats) -> Floats:
+        WM = W @ self._M
         slices = np.einsum("ri,i,ai,bi->rab", self._M, self._w, WM, WM, optimize=True)
         return np.asarray(slices)
 
-    def whitened_tensor(self, W: ArrayLike) -> Floats:
-        """Return T = M3(W, W, W), M3 whitened in all three modes.
-
-        Parameters
-        ----------
-        W : ndarray of shape (k, d)
-            Whitening map.
-
-        Returns
-        -------
-        ndarray of shape (k, k, k)
-            Symmetric.
-        """
-        WM = check_map(W, self._M.shape[0]) @ self._M
+    def _tensor(self, W: Floats) -> Floats:
+        WM = W @ self._M
         return np.asarray(np.einsum("i,ai,bi,ci->abc", self._w, WM, WM, WM, optimize=True))
-
-    def m3_dense(self) -> Floats:
-        """Return M3 as an array of shape (d, d, d), for small d; memory O(d^3)."""
-        return self.whitened_slices(np.eye(self._M.shape[0]))

@@ -9,6 +9,7 @@ from scipy.stats import binom
 from momentree.datasets import make_hierarchical_topics
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments import SingleTopicMoments, moment_error_bound, required_samples
+from tests.raising import raises
 
 
 def literal(lengths, delta, order, m_norm, version):
@@ -25,7 +26,7 @@ def literal(lengths, delta, order, m_norm, version):
 
 
 def error(X, weights, components, order):
-    """||M~ - M||_F of the estimator that the bound is about."""
+    """||M~ - M||_F of the estimator."""
     found, true = SingleTopicMoments.from_data(X), SingleTopicMoments.from_parameters
     exact = true(weights, components)
     if order == 3:
@@ -43,7 +44,7 @@ def test_the_bound_is_the_formula(order, version):
         assert found == pytest.approx(literal(lengths, delta, order, m_norm, version), rel=1e-12)
 
 
-def test_short_documents_count_in_the_published_bound_alone():
+def test_only_the_published_bound_counts_short_documents():
     """C_1 of S Theorem 2 is the sum of all lengths."""
     short = [5, 9] + [1] * 30
     added = moment_error_bound(short, 0.1, version="paper")
@@ -68,7 +69,7 @@ def test_the_thesis_bound_holds(order):
     for delta in (0.9, 0.5, 0.1):
         bound = moment_error_bound(lengths, delta, order=order, m_norm=m_norm)
         assert np.mean(np.greater(errors, bound)) <= delta
-    # As if all documents weighed the same, the formula would fail.
+    # With equal weights for all documents, the formula would fail.
     alike = moment_error_bound(np.full(61, 50), 0.1, order=order, m_norm=m_norm)
     assert np.mean(np.greater(errors, alike)) > 0.9
 
@@ -87,7 +88,7 @@ def test_the_mean_error_is_the_first_term_where_documents_are_single_points(orde
 
 @pytest.mark.parametrize("order", [2, 3])
 def test_the_published_bound_fails_for_long_documents(order):
-    """Two topics of one word each: the error is sqrt(2) |share - 1/2| for any length."""
+    """Two topics of one word each: the error is sqrt(2) |p - 1/2| for any length."""
     n, delta, m_norm = 100, 0.05, math.sqrt(0.5)
     count = np.arange(n + 1)
     chance, errors = binom.pmf(count, n, 0.5), math.sqrt(2) * np.abs(count / n - 0.5)
@@ -100,7 +101,7 @@ def test_the_published_bound_fails_for_long_documents(order):
     assert failure(1000, "thesis") <= delta
     assert failure(1000, "paper") == pytest.approx(0.271, abs=5e-4)
     assert failure(10, "paper") > delta
-    # The estimator does have that error, for documents of any length.
+    # The estimator has this error for documents of any length.
     for length in (3, 1000):
         sample = make_hierarchical_topics(n, length, topics=np.eye(2), noise=0, random_state=1)
         share = np.mean(sample.labels == 0)
@@ -120,7 +121,7 @@ def test_one_word_may_change_more_than_the_paper_says():
 
 @pytest.mark.parametrize("version", ["thesis", "paper"])
 @pytest.mark.parametrize("order", [2, 3])
-def test_required_samples_is_the_least_number(order, version):
+def test_required_samples_is_the_smallest_number(order, version):
     for epsilon, delta, length, m_norm in ((0.3, 0.1, 10, 0.0), (0.07, 0.01, 4, 0.6)):
         options = {"order": order, "m_norm": m_norm, "version": version}
         n = required_samples(epsilon, delta, length, **options)
@@ -134,39 +135,39 @@ def test_required_samples_of_the_valid_bound_ignore_the_length():
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "says"),
+    ("change", "error", "code"),
     [
-        ({"delta": 0}, InvalidParameterError, "delta=0"),
-        ({"delta": 1.0}, InvalidParameterError, "delta=1.0"),
-        ({"delta": "a"}, InvalidParameterError, "delta='a'"),
-        ({"order": 4}, InvalidParameterError, "order=4"),
-        ({"m_norm": 1.1}, InvalidParameterError, "m_norm=1.1"),
-        ({"m_norm": float("nan")}, InvalidParameterError, "m_norm=nan"),
-        ({"version": "book"}, InvalidParameterError, "version='book'"),
-        ({"lengths": [2.5]}, InvalidDataError, "whole numbers"),
-        ({"lengths": [-1]}, InvalidDataError, "whole numbers"),
-        ({"lengths": [np.nan]}, InvalidDataError, "whole numbers"),
-        ({"lengths": 5}, InvalidDataError, "a list"),
-        ({"lengths": ["a"]}, InvalidDataError, "no array of numbers"),
-        ({"lengths": []}, InvalidDataError, "no document has 2 words"),
-        ({"lengths": [2, 2], "order": 3}, InvalidDataError, "no document has 3 words"),
+        ({"delta": 0}, InvalidParameterError, "not_a_number"),
+        ({"delta": 1.0}, InvalidParameterError, "not_a_number"),
+        ({"delta": "a"}, InvalidParameterError, "not_a_number"),
+        ({"order": 4}, InvalidParameterError, "not_an_order"),
+        ({"m_norm": 1.1}, InvalidParameterError, "not_a_number"),
+        ({"m_norm": float("nan")}, InvalidParameterError, "not_a_number"),
+        ({"version": "book"}, InvalidParameterError, "not_a_choice"),
+        ({"lengths": [2.5]}, InvalidDataError, "bad_lengths"),
+        ({"lengths": [-1]}, InvalidDataError, "bad_lengths"),
+        ({"lengths": [np.nan]}, InvalidDataError, "bad_lengths"),
+        ({"lengths": 5}, InvalidDataError, "bad_lengths"),
+        ({"lengths": ["a"]}, InvalidDataError, "not_numbers"),
+        ({"lengths": []}, InvalidDataError, "documents_too_short"),
+        ({"lengths": [2, 2], "order": 3}, InvalidDataError, "documents_too_short"),
     ],
 )
-def test_bad_input_is_named(change, error, says):
-    with pytest.raises(error, match=says):
+def test_bad_input_is_refused(change, error, code):
+    with raises(error, code):
         moment_error_bound(**{"lengths": [5, 5], "delta": 0.1, **change})
 
 
-def test_bad_epsilon_is_named():
-    with pytest.raises(InvalidParameterError, match="epsilon=0"):
+def test_bad_epsilon_is_refused():
+    with raises(InvalidParameterError, "not_a_number", parameter="epsilon"):
         required_samples(0, 0.1, 10)
     for epsilon in (1e-300, 5e-324):
-        with pytest.raises(InvalidParameterError, match="takes more than 1e"):
+        with raises(InvalidParameterError, "error_too_small"):
             required_samples(epsilon, 0.1, 10)
-    with pytest.raises(InvalidDataError, match="no document has 3 words"):
+    with raises(InvalidDataError, "documents_too_short", order=3):
         required_samples(0.1, 0.1, 2, order=3)
 
 
-def test_lengths_that_are_no_longer_whole_numbers_are_refused():
-    with pytest.raises(InvalidDataError, match="whole numbers from 0"):
+def test_lengths_beyond_exact_floats_are_refused():
+    with raises(InvalidDataError, "bad_lengths"):
         moment_error_bound([1e300], 0.1, order=3)

@@ -1,0 +1,53 @@
+"""Checks of parameters, arrays and tables, for every room."""
+
+from momentree._validation.arrays import (
+    as_floats,
+    check_distribution,
+    check_map,
+    check_means,
+    check_parameters,
+    check_sample_weight,
+    check_shape,
+)
+from momentree._validation.parameters import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    check_whole,
+    generator,
+)
+from momentree._validation.tables import (
+    check_counts,
+    check_features,
+    check_missing,
+    check_ones,
+    check_something,
+    check_table,
+    check_values,
+    first_cell,
+)
+
+__all__ = [
+    "as_floats",
+    "check_choice",
+    "check_counts",
+    "check_distribution",
+    "check_features",
+    "check_flag",
+    "check_integer",
+    "check_map",
+    "check_means",
+    "check_missing",
+    "check_number",
+    "check_ones",
+    "check_parameters",
+    "check_sample_weight",
+    "check_shape",
+    "check_something",
+    "check_table",
+    "check_values",
+    "check_whole",
+    "first_cell",
+    "generator",
+]

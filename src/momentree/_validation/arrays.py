@@ -1,0 +1,125 @@
+"""Checks of arrays given to functions: shapes, sample weights, parameters of models."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.exceptions import ComplexWarning
+from numpy.typing import ArrayLike, NDArray
+
+from momentree.exceptions import InvalidDataError
+
+__all__ = [
+    "MAX_COUNT",
+    "MIN_COUNT",
+    "as_floats",
+    "check_distribution",
+    "check_map",
+    "check_means",
+    "check_parameters",
+    "check_sample_weight",
+    "check_shape",
+]
+
+Floats = NDArray[np.float64]
+
+MAX_COUNT = 1e30
+"""Log-scaled counts are in single precision, which ends at 3e38: this leaves room for sums."""
+MIN_COUNT = 1e-30
+"""Single precision begins at 1e-38; this leaves room for products."""
+SUM_TOLERANCE = 1e-8
+"""Probabilities may miss a sum of 1 by this, for rounding and printed digits."""
+
+
+def as_floats(parameter: str, values: ArrayLike) -> Floats:
+    """Return an argument as an array of float64; complex numbers are refused, not truncated."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ComplexWarning)  # NumPy drops imaginary parts
+            return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, ComplexWarning) as error:
+        raise InvalidDataError("not_numbers", parameter=parameter, error=str(error)) from error
+
+
+def check_shape(
+    parameter: str, array: NDArray[np.generic], expected: tuple[int | str, ...]
+) -> None:
+    """Check the shape of an array; a string such as ``"n_samples"`` stands for any length."""
+    same = array.ndim == len(expected) and all(
+        isinstance(size, str) or found == size
+        for found, size in zip(array.shape, expected, strict=True)
+    )
+    if not same:
+        raise InvalidDataError(
+            "wrong_shape",
+            parameter=parameter,
+            found=_in_parentheses(array.shape),
+            expected=_in_parentheses(expected),
+        )
+
+
+def _in_parentheses(shape: tuple[int | str, ...]) -> str:
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
+    """Return sample weights (n_samples,) as float64; ones for None, all equal for a scalar.
+
+    They must be from 0 to 1e30, and at least one must be 1e-30 or more.
+    """
+    if sample_weight is None:
+        return np.ones(n_samples)
+    w = as_floats("sample_weight", sample_weight)
+    if w.ndim == 0:
+        w = np.full(n_samples, float(w))
+    check_shape("sample_weight", w, (n_samples,))
+    bad = ~((w >= 0) & (w <= MAX_COUNT))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InvalidDataError("bad_sample_weight", row=at, value=float(w[at]), largest=MAX_COUNT)
+    if not w.any():
+        raise InvalidDataError("no_sample_weight")
+    if w.max() < MIN_COUNT:
+        raise InvalidDataError("tiny_sample_weights", largest=float(w.max()), needed=MIN_COUNT)
+    return w
+
+
+def check_parameters(weights: ArrayLike, components: ArrayLike) -> tuple[Floats, Floats]:
+    """Return mixing weights (k,) and topics (k, d), all of them distributions."""
+    w, mu = as_floats("weights", weights), as_floats("components", components)
+    check_shape("components", mu, ("k", "d"))
+    check_shape("weights", w, (mu.shape[0],))
+    check_distribution("weights", w)
+    check_distribution("components", mu)
+    return w, mu
+
+
+def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
+    """Return mixing weights (k,), a distribution, and means (k, d), zero or more and finite."""
+    w, mu = as_floats("weights", weights), as_floats("means", means)
+    check_shape("means", mu, ("k", "d"))
+    check_shape("weights", w, (mu.shape[0],))
+    check_distribution("weights", w)
+    if not ((mu >= 0) & np.isfinite(mu)).all():
+        raise InvalidDataError("negative_or_not_finite", parameter="means")
+    return w, mu
+
+
+def check_distribution(parameter: str, values: Floats) -> None:
+    """Check that an array, or each of its rows, is zero or more and sums to 1."""
+    sums = values.sum(axis=-1)
+    if not (values >= 0).all() or not np.allclose(sums, 1.0, atol=SUM_TOLERANCE):
+        raise InvalidDataError(
+            "not_a_distribution",
+            parameter=parameter,
+            smallest=float(values.min(initial=0.0)),
+            sums=np.atleast_1d(sums).tolist(),
+        )
+
+
+def check_map(W: ArrayLike, d: int) -> Floats:
+    """Return a whitening matrix (k, d) as float64."""
+    W = as_floats("W", W)
+    check_shape("W", W, ("k", d))
+    return W

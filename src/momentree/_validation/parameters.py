@@ -1,0 +1,135 @@
+"""Checks of single parameters: numbers, choices, flags and random states."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, cast
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message
+
+__all__ = [
+    "check_choice",
+    "check_flag",
+    "check_integer",
+    "check_number",
+    "check_whole",
+    "generator",
+]
+
+
+def check_number(
+    parameter: str,
+    value: object,
+    *,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+    optional: bool = False,
+) -> None:
+    """Check that a parameter is a finite number in a range, or None if it is optional.
+
+    `at_least` and `at_most` include the end of the range, `above` and `below` exclude it. The code
+    of the error is ``not_a_number``.
+    """
+    if optional and value is None:
+        return
+    sound = (
+        isinstance(value, Real)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+        and (at_least is None or float(value) >= at_least)
+        and (above is None or float(value) > above)
+        and (at_most is None or float(value) <= at_most)
+        and (below is None or float(value) < below)
+    )
+    if not sound:
+        ends = _ends(at_least, above, at_most, below)
+        expected = Message("number", ends=ends) if ends else Message("any_number")
+        raise _not_a_number(parameter, value, expected, optional=optional)
+
+
+def check_integer(
+    parameter: str,
+    value: object,
+    *,
+    at_least: int,
+    at_most: int | None = None,
+    optional: bool = False,
+) -> None:
+    """Check that a parameter is a whole number in a range, or None if it is optional.
+
+    The code of the error is ``not_a_number``.
+    """
+    if optional and value is None:
+        return
+    sound = (
+        isinstance(value, Integral)
+        and not isinstance(value, bool)
+        and int(value) >= at_least
+        and (at_most is None or int(value) <= at_most)
+    )
+    if not sound:
+        expected = Message("whole_number", ends=_ends(at_least, None, at_most, None))
+        raise _not_a_number(parameter, value, expected, optional=optional)
+
+
+def _ends(
+    at_least: float | None, above: float | None, at_most: float | None, below: float | None
+) -> list[Message]:
+    """Return the ends of a range as messages."""
+    if at_least is not None and at_most is not None:
+        return [Message("from_to", low=at_least, high=at_most)]
+    ends = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
+    return [Message(code, end=end) for code, end in ends.items() if end is not None]
+
+
+def _not_a_number(
+    parameter: str, value: object, expected: Message, *, optional: bool
+) -> InvalidParameterError:
+    if optional:
+        expected = Message("or_none", expected=expected)
+    return InvalidParameterError(
+        "not_a_number", parameter=parameter, value=_plain(value), expected=expected
+    )
+
+
+def _plain(value: object) -> object:
+    """Return a scalar of NumPy as one of Python, so that its repr shows the number alone."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def check_choice(parameter: str, value: object, choices: Sequence[str | None]) -> None:
+    """Check that a parameter is one of `choices`, such as ``get_args`` of a ``Literal``."""
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        raise InvalidParameterError(
+            "not_a_choice", parameter=parameter, value=_plain(value), choices=list(choices)
+        )
+
+
+def check_flag(parameter: str, value: object) -> None:
+    """Check that a parameter is True or False; 0 and 1 pass too, as in scikit-learn."""
+    if not isinstance(value, Integral | np.bool_) or value not in (0, 1):
+        raise InvalidParameterError("not_a_flag", parameter=parameter, value=_plain(value))
+
+
+def check_whole(parameter: str, value: object) -> None:
+    """Check that a parameter is a whole number of at least 0; see :func:`check_integer`."""
+    check_integer(parameter, value, at_least=0)
+
+
+def generator(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
+    """Return the random generator of a seed; None means seed 0, so that results repeat."""
+    seed: Any = 0 if random_state is None else random_state
+    try:
+        return cast("np.random.RandomState", check_random_state(seed))
+    except ValueError as error:
+        raise InvalidParameterError(
+            "not_a_random_state", parameter="random_state", value=random_state
+        ) from error

@@ -1,0 +1,203 @@
+"""Checks of tables of samples by features: counts, binary records, numbers with missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from momentree._sparse import as_csr, check_numbers, check_structure
+from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
+
+__all__ = [
+    "check_counts",
+    "check_features",
+    "check_missing",
+    "check_ones",
+    "check_something",
+    "check_table",
+    "check_values",
+    "first_cell",
+]
+
+Floats = NDArray[np.float64]
+
+_CHECKS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": "numeric",
+    "ensure_all_finite": False,  # checked with the sign, in one pass that finds the cell
+    "accept_large_sparse": True,
+}
+
+
+def check_counts(X: Any) -> Any:
+    """Return X as a CSR array of finite, non-negative numbers, without a copy if possible.
+
+    The codes of the errors are ``negative_count``, ``tiny_count`` (below 1e-30), ``huge_count``
+    (above 1e30) and ``missing_count``, with the first bad row and column, and those of
+    :func:`check_table`.
+    """
+    return _finite_counts(check_table(X))
+
+
+def check_features(
+    estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+) -> tuple[Any, NDArray[Any]]:
+    """Return the counts given to an estimator as :func:`check_counts`, and the column names.
+
+    With `reset`, as in ``fit``, this sets ``n_features_in_`` and ``feature_names_in_``; otherwise
+    it compares with them. `feature_names` take precedence over the names of a data frame.
+    """
+    X, names = _named(estimator, X, feature_names, reset=reset)
+    return _finite_counts(X), names
+
+
+def check_values(
+    estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+) -> tuple[Any, Any | None, NDArray[Any]]:
+    """Return real-valued samples given to an estimator, missing cells, and column names.
+
+    As :func:`check_features` for the values and missing cells of :func:`check_missing`.
+    """
+    X, names = _named(estimator, X, feature_names, reset=reset)
+    return *_without_missing(X), names
+
+
+def _named(
+    estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+) -> tuple[Any, NDArray[Any]]:
+    _check_received(X)
+    with _as_invalid_data():
+        X = _canonical(validate_data(estimator, X, reset=reset, **_CHECKS))
+    d = X.shape[1]
+    if feature_names is None:
+        default = np.arange(d).astype(str)
+        return X, np.asarray(getattr(estimator, "feature_names_in_", default), dtype=object)
+    names = np.asarray(feature_names, dtype=object)
+    if names.shape != (d,):
+        raise InvalidDataError("wrong_number_of_names", found=names.size, needed=d)
+    return X, names
+
+
+def check_table(X: Any) -> Any:
+    """Return X as a dense array or a sparse one in rows; its numbers may be NaN or infinite.
+
+    Tables that are not two-dimensional and numeric, empty tables and damaged sparse matrices are
+    refused.
+    """
+    _check_received(X)
+    with _as_invalid_data():
+        X = check_array(X, **_CHECKS)
+    check_numbers(X)
+    return X
+
+
+def _check_received(X: Any) -> None:
+    """Refuse what compiled code must not see, and columns of dates or categories by name."""
+    check_structure(X)
+    columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
+    if columns is None or dtypes is None:
+        return
+    for name, dtype in zip(columns, dtypes, strict=True):
+        if getattr(dtype, "kind", "") in ("M", "m") or str(dtype) == "category":
+            raise InvalidDataError("column_not_numeric", column=str(name), type=str(dtype))
+
+
+@contextmanager
+def _as_invalid_data() -> Iterator[None]:
+    """Raise the errors of scikit-learn's checks as ours, in its words."""
+    try:
+        yield
+    except ValueError as error:
+        raise InvalidDataError("refused_by_sklearn", error=str(error)) from error
+
+
+def check_missing(X: Any) -> tuple[Any, Any | None]:
+    """Return X as a CSR array of finite numbers, and its missing cells (NaN).
+
+    Missing values are not stored in the first array. The second has 1 where a value is missing; it
+    is None if none is. An infinite value is refused (code ``infinite_value``).
+    """
+    return _without_missing(_canonical(check_table(X)))
+
+
+def _without_missing(X: Any) -> tuple[Any, Any | None]:
+    with np.errstate(all="ignore"):
+        # A finite sum shows that all values are finite, which is the usual case.
+        if np.isfinite(X.data.sum(dtype=np.float64)):
+            return X, None
+    nan = np.isnan(X.data)
+    infinite = ~np.isfinite(X.data) & ~nan
+    if infinite.any():
+        raise InvalidDataError("infinite_value", **first_cell(X, infinite))
+    if not nan.any():
+        return X, None
+    missing = _stored(X, nan)
+    missing.data = np.ones(missing.nnz)
+    return _stored(X, ~nan), missing
+
+
+def check_ones(X: Any) -> None:
+    """Check that a CSR array of finite numbers has only the values zero and one."""
+    bad = (X.data != 0) & (X.data != 1)
+    if bad.any():
+        cell = first_cell(X, bad)
+        if cell["value"] < 0:
+            raise InvalidDataError("negative_not_binary", **cell)
+        raise InvalidDataError("not_binary", **cell)
+
+
+def first_cell(X: Any, bad: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return row, column and value of the first bad stored value, for a message."""
+    at = int(np.argmax(bad))
+    row = int(np.searchsorted(X.indptr, at, side="right")) - 1
+    return {"row": row, "column": int(X.indices[at]), "value": X.data[at].item()}
+
+
+def _stored(X: Any, keep: NDArray[np.bool_]) -> Any:
+    """Return the rows with some of their stored values only."""
+    ends = np.concatenate(([0], np.cumsum(keep)))[X.indptr]
+    return sp.csr_array((X.data[keep], X.indices[keep], ends.astype(X.indptr.dtype)), X.shape)
+
+
+def _canonical(X: Any) -> Any:
+    """Return a CSR array that stores no cell twice."""
+    X = as_csr(X)
+    if not X.has_canonical_format:
+        X = X.copy()  # the caller's matrix stays as it is
+        X.sum_duplicates()
+    return X
+
+
+def _finite_counts(X: Any) -> Any:
+    X = _canonical(X)
+    sound = X.data.min(initial=0) >= 0 and X.data.max(initial=0) <= MAX_COUNT
+    if sound and X.dtype.kind == "f":
+        sound = not ((X.data < MIN_COUNT) & (X.data != 0)).any()
+    if not sound:
+        bad = ~(((X.data >= MIN_COUNT) & (X.data <= MAX_COUNT)) | (X.data == 0))
+        cell = first_cell(X, bad)
+        if cell["value"] < 0:
+            raise InvalidDataError("negative_count", **cell)
+        if cell["value"] < MIN_COUNT:
+            raise InvalidDataError("tiny_count", smallest=MIN_COUNT, **cell)
+        if np.isfinite(cell["value"]):
+            raise InvalidDataError("huge_count", largest=MAX_COUNT, **cell)
+        raise InvalidDataError("missing_count", **cell)
+    return X
+
+
+def check_something(X: Any, sample_weight: Floats) -> None:
+    """Check that a sample of positive weight has a value other than zero."""
+    if not X.data.any():
+        raise EmptyCorpusError("all_empty", n_rows=X.shape[0])
+    weighted = sample_weight > 0
+    if not weighted.all() and not X.data[np.repeat(weighted, np.diff(X.indptr))].any():
+        raise EmptyCorpusError("all_weighted_empty", n_rows=int(np.count_nonzero(weighted)))

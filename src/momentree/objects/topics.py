@@ -1,0 +1,52 @@
+"""Parameters of the single-topic model, a mixture of multinomials (S section 2)."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from momentree.objects.mixtures import MixtureParameters, check_sums
+
+__all__ = ["TopicParameters"]
+
+Floats = NDArray[np.float64]
+
+
+class TopicParameters(MixtureParameters):
+    """Parameters of a single-topic model (a mixture of multinomials).
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_i = P[topic i], sum 1.
+    centers : ndarray of shape (d, k)
+        mu_i = P[word | topic i] in columns, each >= 0 with sum 1.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_sums("centers", self.centers.sum(axis=0))
+
+    @property
+    def offsets(self) -> Floats:
+        """b_j = log omega_j, shape (k,)."""
+        return self.log_weights
+
+    @classmethod
+    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+        """Return the topics mu_wj = (S_wj + smoothing) / sum_w (S_wj + smoothing)."""
+        C = sums + smoothing
+        return cls(sizes / sizes.sum(), C / C.sum(axis=0))
+
+    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:  # noqa: ARG002
+        """Return smoothing sum_wj log mu_wj, the log density of Dirichlet(smoothing + 1) topics."""
+        return smoothing * float(self.coefficients.sum())
+
+    @classmethod
+    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:  # noqa: ARG003
+        """Return sum_w S_w log(S_w / sum S) of each group, without multinomial coefficients."""
+        total = sums.sum(axis=0)
+        return np.asarray(xlogy(sums, sums).sum(axis=0) - xlogy(total, total))

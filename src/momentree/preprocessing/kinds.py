@@ -1,0 +1,69 @@
+"""The kinds of data of a cluster tree: binary, counts, non-negative, real; detection and checks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from momentree._validation import first_cell
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+
+__all__ = ["Kind", "check_kind", "detect_kind"]
+
+Kind = Literal["binary", "counts", "non_negative", "real"]
+
+MAX_SIZE = 1e100
+"""The third powers of larger numbers overflow."""
+
+_EXPECTED: dict[Kind, str] = {
+    "binary": "zeros_and_ones",
+    "counts": "whole_numbers",
+    "non_negative": "not_negative",
+}
+
+
+def detect_kind(X: Any) -> Kind:
+    """Return the kind of the data in a CSR array.
+
+    Non-negative values that are mostly not zero are taken as real measurements: their sizes
+    matter, not only their proportions.
+    """
+    kind = _narrowest(X)
+    return "real" if kind == "non_negative" and 2 * X.nnz > X.shape[0] * X.shape[1] else kind
+
+
+def check_kind(kind: Kind, X: Any, missing: Any | None) -> None:
+    """Check that data are of a kind, or of one before it in the list.
+
+    The codes of the errors are ``another_kind_of_data``, ``huge_value`` and
+    ``missing_not_binary``, with the first bad row and column.
+    """
+    if float(X.data.max(initial=0)) > MAX_SIZE or float(X.data.min(initial=0)) < -MAX_SIZE:
+        cell = first_cell(X, np.abs(X.data) > MAX_SIZE)
+        raise InvalidDataError("huge_value", largest=MAX_SIZE, **cell)
+    kinds = get_args(Kind)
+    if kinds.index(_narrowest(X)) > kinds.index(kind):
+        bad = X.data < 0
+        if kind == "binary":
+            bad = (X.data != 0) & (X.data != 1)
+        elif kind == "counts":
+            bad |= X.data != np.floor(X.data)
+        expected = Message(_EXPECTED[kind])
+        raise InvalidDataError(
+            "another_kind_of_data", kind=kind, expected=expected, **first_cell(X, bad)
+        )
+    if missing is not None and kind != "binary":
+        row, column = (int(part[0]) for part in missing.nonzero())
+        raise InvalidDataError("missing_not_binary", row=row, column=column, kind=kind)
+
+
+def _narrowest(X: Any) -> Kind:
+    data = X.data
+    if data.min(initial=0) < 0:
+        return "real"
+    # Numbers from 0 to 1 whose sum is their number of non-zeros are all 0 or 1.
+    if data.max(initial=0) <= 1 and data.sum(dtype=np.float64) == np.count_nonzero(data):
+        return "binary"
+    return "counts" if (data == np.floor(data)).all() else "non_negative"
