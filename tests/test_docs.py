@@ -10,7 +10,7 @@ import typer.main
 
 from momentree.cli import app
 from momentree.report.summary import DEFAULT_LAMBDA
-from momentree.tree.build import CODE_LAMBDA, NAME_LAMBDA, name_nodes
+from momentree.tree.naming import CODE_LAMBDA, NAME_LAMBDA, name_by_words
 
 from .conftest import REPOSITORY
 from .models.test_bernoulli_mixture_sklearn import ON_OTHER_NUMBERS
@@ -94,7 +94,7 @@ def test_relevance_of_the_pages_is_that_of_the_code():
         r"slider starts at (\d\.\d), for the codes of records at (\d\.\d)", report
     )
     assert [float(value) for value in starts] == [DEFAULT_LAMBDA, CODE_LAMBDA]
-    assert f"lambda = {NAME_LAMBDA}" in (name_nodes.__doc__ or "")
+    assert f"lambda = {NAME_LAMBDA}" in (name_by_words.__doc__ or "")
 
 
 def test_the_models_page_counts_the_checks_that_give_other_numbers():

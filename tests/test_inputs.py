@@ -16,7 +16,7 @@ from momentree.datasets import (
     vectorize,
 )
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.models.persistence import load_any
+from momentree.models import load
 from momentree.readers.tables.files import open_bytes
 
 TEXTS = ["the sea and the boat", "the boat", "a sea"]
@@ -47,7 +47,7 @@ READERS = {
     "words": lambda path, bag, table: TextVectorizer(stop_words=path),
     "rollup": lambda path, bag, table: read_records(table, rollup=path),
     "names": lambda path, bag, table: read_records(table, names=path),
-    "model": lambda path, bag, table: load_any(path),
+    "model": lambda path, bag, table: load(path),
 }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         PoissonMixture,
         SingleTopicModel,
         choose_n_components,
+        load,
     )
     from momentree.tree import ClusterTree, TopicTree, TreeNode
 
@@ -41,6 +42,7 @@ __all__ = [
     "datasets",
     "decomposition",
     "exceptions",
+    "load",
     "metrics",
     "moments",
     "preprocessing",
@@ -57,6 +59,7 @@ _HOMES = {
     "TopicTree": "momentree.tree",
     "TreeNode": "momentree.tree",
     "choose_n_components": "momentree.models",
+    "load": "momentree.models",
 }
 
 

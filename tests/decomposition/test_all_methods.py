@@ -8,8 +8,10 @@ from scipy.optimize import linear_sum_assignment
 
 from momentree import decomposition
 from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message
 from momentree.moments import PopulationMoments, SingleTopicMoments
 from momentree.whitening import whiten
+from tests.raising import raises
 
 NAMES = [
     "als", "eigendecomposition", "jennrich", "random_projections", "sidiwo", "svd_method", "svtd",
@@ -18,8 +20,8 @@ NAMES = [
 METHODS = [getattr(decomposition, name) for name in NAMES]
 each_method = pytest.mark.parametrize("method", METHODS, ids=NAMES)
 COMMON = {
-    "advice", "eigenvalues", "gap", "n_iter", "negative_mass", "rank", "reason", "residual_m2",
-    "residual_m3", "whitening_residual",
+    "eigenvalues", "gap", "n_iter", "negative_mass", "rank", "reason", "residual_m2", "residual_m3",
+    "warnings", "whitening_residual",
 }  # fmt: skip
 
 
@@ -42,7 +44,7 @@ def relative_errors(found, w, mu):
 
 
 @each_method
-@pytest.mark.parametrize(("k", "d"), [(1, 30), (2, 30), (3, 100), (5, 30), (10, 100), (20, 100)])
+@pytest.mark.parametrize(("k", "d"), [(1, 30), (3, 100), (20, 100)])
 def test_exact_moments_return_the_parameters(method, k, d):
     w, mu = model(k, d, seed=k)
     found = method(SingleTopicMoments.from_parameters(w, mu), k)
@@ -51,7 +53,7 @@ def test_exact_moments_return_the_parameters(method, k, d):
     assert max(relative_errors(found, w, mu)) < 1e-6
     diagnostics = found.diagnostics
     assert set(diagnostics) >= COMMON
-    assert diagnostics["reason"] == ""
+    assert not diagnostics["reason"]
     assert diagnostics["rank"] == k
     assert diagnostics["residual_m2"] < 1e-6
     assert diagnostics["residual_m3"] < 1e-6
@@ -69,7 +71,9 @@ def test_centers_may_be_negative_and_weights_need_not_sum_to_one(method):
     assert max(relative_errors(found, w, mu)) < 1e-6
     mass = np.where(mu < 0, -mu, 0).sum(axis=1) / np.abs(mu).sum(axis=1)
     np.testing.assert_allclose(found.diagnostics["negative_mass"], mass, rtol=1e-6)
-    assert any("below zero" in advice for advice in found.diagnostics["advice"])
+    large = int(np.count_nonzero(mass > 0.1))
+    warning = Message("negative_components", found=large, most=0.1)
+    assert warning in found.diagnostics["warnings"]
 
 
 @each_method
@@ -95,7 +99,8 @@ def test_fewer_components_come_back_with_the_reason(method):
     w, mu = model(3, 40, seed=1)
     found = method(SingleTopicMoments.from_parameters(w, mu), 6)
     assert found.n_components == 3
-    assert "M2 shows 3 component(s) of 6 asked for" in found.diagnostics["reason"]
+    assert found.diagnostics["reason"]
+    assert found.diagnostics["rank"] == 3
     assert max(relative_errors(found, w, mu)) < 1e-6
 
 
@@ -105,7 +110,7 @@ def test_no_component_at_all_is_an_answer(method):
     found = method(moments, 2)
     assert found.n_components == 0
     assert found.centers.shape == (4, 0)
-    assert "0 component(s) of 2" in found.diagnostics["reason"]
+    assert found.diagnostics["reason"]
 
 
 @each_method
@@ -121,25 +126,25 @@ def test_the_answer_repeats_and_a_given_whitening_is_used(method):
         np.testing.assert_array_equal(other.weights, first.weights)
     np.testing.assert_allclose(part.centers, first.centers, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(part.diagnostics["eigenvalues"], first.diagnostics["eigenvalues"])
-    with pytest.raises(InvalidParameterError, match="the whitening holds 3"):
+    with raises(InvalidParameterError, "whitening_too_small", asked=4, found=3):
         method(moments, 4, whitening=whiten(moments, 3))
 
 
 @each_method
 @pytest.mark.parametrize("k", [0, -1, True, 2.0, "2", None])
-def test_refuses_what_is_no_number_of_components(method, k):
+def test_an_invalid_number_of_components_is_refused(method, k):
     moments = SingleTopicMoments.from_parameters([0.4, 0.6], np.eye(3)[:2])
-    with pytest.raises(InvalidParameterError, match="n_components="):
+    with pytest.raises(InvalidParameterError):
         method(moments, k)
-    with pytest.raises(InvalidParameterError, match="n_components="):
+    with raises(InvalidParameterError, "not_a_number", parameter="n_components"):
         method(moments, k, whitening=whiten(moments, 2))
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"sidiwo", "svtd"}))  # these draw nothing
-def test_refuses_a_wrong_random_state(name):
+def test_an_invalid_random_state_is_refused(name):
     method = getattr(decomposition, name)
     moments = SingleTopicMoments.from_parameters([0.4, 0.6], np.eye(3)[:2])
-    with pytest.raises(InvalidParameterError, match="random_state='x'"):
+    with raises(InvalidParameterError, "not_a_random_state"):
         method(moments, 2, random_state="x")
 
 
@@ -166,11 +171,10 @@ def test_a_scale_of_the_weights_leaves_the_centers_alone(method):
     np.testing.assert_allclose(scaled.centers, base.centers, atol=1e-8)
 
 
-def test_no_clear_cut_of_the_spectrum_is_told():
+def test_a_spectrum_without_a_gap_gives_a_warning():
     mu = np.kron(np.eye(4), np.ones(5) / 5)
     moments = SingleTopicMoments.from_parameters(np.full(4, 0.25), mu)
     found = decomposition.sidiwo(moments, 3)
     assert abs(found.diagnostics["gap"]) < 1e-9
-    assert any("no clear cut after component 3" in text for text in found.diagnostics["advice"])
-    good = decomposition.sidiwo(moments, 4).diagnostics
-    assert good["advice"] == []
+    assert [warning.code for warning in found.diagnostics["warnings"]] == ["no_gap_in_m2"]
+    assert decomposition.sidiwo(moments, 4).diagnostics["warnings"] == []

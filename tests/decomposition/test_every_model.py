@@ -5,13 +5,12 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from momentree import decomposition
-from momentree.models._base import DECOMPOSITIONS
 from momentree.moments import LDAMoments, PoissonMoments, SingleTopicMoments
 
-
-def single_topic(rng, k, d):
-    w, mu = rng.dirichlet(np.full(k, 20.0)), rng.dirichlet(np.full(d, 0.3), size=k)
-    return SingleTopicMoments.from_parameters(w, mu), w, mu
+METHODS = [
+    "als", "eigendecomposition", "jennrich", "random_projections", "sidiwo", "svd_method", "svtd",
+    "tensor_power_method",
+]  # fmt: skip
 
 
 def equal_weights(rng, k, d):
@@ -30,9 +29,9 @@ def poisson(rng, k, d):
     return PoissonMoments.from_parameters(w, mu), w, mu
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 20])
-@pytest.mark.parametrize("method", DECOMPOSITIONS)
-@pytest.mark.parametrize("model", [single_topic, equal_weights, lda, poisson])
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("model", [equal_weights, lda, poisson])
 def test_exact_moments_give_the_parameters_back(model, method, k):
     moments, w, mu = model(np.random.default_rng(k), k, 90)
     found = getattr(decomposition, method)(moments, k, random_state=0)

@@ -9,11 +9,12 @@ from momentree.decomposition import (
     random_projections,
     svd_method,
 )
-from momentree.decomposition._joint_diagonal import joint_diagonaliser
-from momentree.decomposition.jennrich import eigenvectors_of_quotient
+from momentree.decomposition._ffdiag import ffdiag
+from momentree.decomposition.jennrich import real_eigenvectors
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import SingleTopicMoments
 from momentree.whitening import whiten
+from tests.raising import raises
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +85,9 @@ def test_jennrich_is_the_quotient_of_two_contractions(moments):
     np.testing.assert_allclose(found.weights, omega, rtol=1e-6)
 
 
-def test_a_complex_pair_gives_a_basis_of_its_plane_and_advice():
+def test_a_complex_pair_gives_a_basis_of_its_plane_and_a_warning():
     A, B = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([1.0, -1.0])
-    V, pairs = eigenvectors_of_quotient(A, B)
+    V, pairs = real_eigenvectors(A @ B)  # B is its own inverse
     assert pairs == 1
     assert np.isrealobj(V)
     assert np.linalg.matrix_rank(V) == 2
@@ -97,16 +98,16 @@ def test_a_complex_pair_gives_a_basis_of_its_plane_and_advice():
     assert mixed
     for found in mixed:
         assert np.isfinite(found.centers).all()
-        assert any("complex" in text for text in found.diagnostics["advice"])
+        assert "complex_eigenvectors" in [w.code for w in found.diagnostics["warnings"]]
 
 
-@pytest.mark.parametrize("k", [2, 5, 12])
-def test_the_joint_diagonaliser_need_not_be_orthogonal(k):
+@pytest.mark.parametrize("k", [2, 12])
+def test_the_joint_diagonalizer_need_not_be_orthogonal(k):
     rng = np.random.default_rng(k)
     A = np.eye(k) + 0.3 * rng.standard_normal((k, k))
     C = np.einsum("ai,li,bi->lab", A, rng.standard_normal((2 * k, k)), A)
     start = np.linalg.inv(A) + 0.05 * rng.standard_normal((k, k))
-    B, off, n_iter = joint_diagonaliser(C, start, 100)
+    B, off, n_iter = ffdiag(C, start, 100)
     assert off < 1e-20
     assert n_iter < 30  # quadratic convergence
     BA = np.abs(B @ A)
@@ -114,7 +115,7 @@ def test_the_joint_diagonaliser_need_not_be_orthogonal(k):
 
 
 @pytest.mark.parametrize("k", [3, 5])
-def test_the_joint_diagonaliser_ends_near_a_minimum_with_noise(k):
+def test_the_joint_diagonalizer_ends_near_a_minimum_with_noise(k):
     rng = np.random.default_rng(k)
     A = np.eye(k) + 0.3 * rng.standard_normal((k, k))
     noise = rng.standard_normal((3 * k, k, k))
@@ -128,7 +129,7 @@ def test_the_joint_diagonaliser_ends_near_a_minimum_with_noise(k):
         return np.square(F).sum() - np.square(np.einsum("lii->li", F)).sum()
 
     start = np.linalg.inv(A) + 0.05 * rng.standard_normal((k, k))
-    B, value, _ = joint_diagonaliser(C, start, 100)
+    B, value, _ = ffdiag(C, start, 100)
     assert value == pytest.approx(off(B), rel=1e-9)
     assert value < off(start)
     for size in (0.001, 0.01, 0.1):
@@ -137,9 +138,9 @@ def test_the_joint_diagonaliser_ends_near_a_minimum_with_noise(k):
 
 
 def test_more_projections_than_two_steady_the_answer():
-    """Better than Jennrich's two on 15 of 20 seeds or more: 2.2 standard errors above a half."""
+    """Better than Jennrich's two on 9 of 10 seeds or more: 2.5 standard errors above a half."""
     better = 0
-    for seed in range(20):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         mu = rng.dirichlet(np.ones(40), size=8)
         data = SingleTopicMoments.from_data(rng.multinomial(60, np.repeat(mu, 100, axis=0)))
@@ -148,10 +149,10 @@ def test_more_projections_than_two_steady_the_answer():
             for method in (jennrich, random_projections)
         )
         better += many < two
-    assert better >= 15
+    assert better >= 9
 
 
 @pytest.mark.parametrize("option", [{"n_projections": 1}, {"n_projections": 2.0}, {"max_iter": 0}])
 def test_refuses_options_out_of_range(option, moments):
-    with pytest.raises(InvalidParameterError, match=next(iter(option))):
+    with raises(InvalidParameterError, "not_a_number", parameter=next(iter(option))):
         random_projections(moments, 2, **option)

@@ -10,6 +10,7 @@ from scipy.stats import ortho_group
 from momentree.decomposition import svtd_perturbation_bound
 from momentree.decomposition.perturbation import _Chain
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from tests.raising import raises
 
 
 def model(seed, d=5, k=3):
@@ -97,9 +98,9 @@ def test_the_bound_is_the_formula(seed, k):
     assert svtd_perturbation_bound(w, mu, found.gamma).bound == np.inf
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_svtd_stays_below_the_bound_and_so_does_each_step_of_the_proof(seed):
-    """Ten perturbations of each of ten models."""
+    """Ten perturbations of each of four models."""
     w, mu = model(seed)
     r = svtd_perturbation_bound(w, mu, 1e-12).feature
     chain = _Chain(w, mu.T, r, svtd_perturbation_bound(w, mu, 1e-12).alpha_r)
@@ -200,26 +201,26 @@ def test_another_feature_is_worse():
         ([0.6, 0.4], [[0.5, -0.3], [0.5, 0.3]], "the same sizes in each feature"),
     ],
 )
-def test_models_that_svtd_cannot_tell_apart(w, mu, why):
+def test_models_that_svtd_cannot_distinguish(w, mu, why):
     found = svtd_perturbation_bound(w, mu, 1e-9)
     assert (found.gamma, found.bound) == (0, np.inf), why
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "says"),
+    ("change", "error", "code"),
     [
-        ({"epsilon": 0}, InvalidParameterError, "epsilon=0"),
-        ({"epsilon": "a"}, InvalidParameterError, "epsilon='a'"),
-        ({"feature": 2}, InvalidParameterError, "from 0 to 1"),
-        ({"feature": -1}, InvalidParameterError, "feature=-1"),
-        ({"weights": [1.0]}, InvalidDataError, r"\(1,\)"),
-        ({"weights": [1.0, 0.0]}, InvalidDataError, "above zero"),
-        ({"components": [[1.0, np.nan], [0, 1]]}, InvalidDataError, "finite"),
-        ({"components": [["a"]]}, InvalidDataError, "no array of numbers"),
-        ({"components": [0.5, 0.5]}, InvalidDataError, "shapes"),
+        ({"epsilon": 0}, InvalidParameterError, "not_a_number"),
+        ({"epsilon": "a"}, InvalidParameterError, "not_a_number"),
+        ({"feature": 2}, InvalidParameterError, "not_a_number"),
+        ({"feature": -1}, InvalidParameterError, "not_a_number"),
+        ({"weights": [1.0]}, InvalidDataError, "wrong_shape"),
+        ({"weights": [1.0, 0.0]}, InvalidDataError, "not_positive"),
+        ({"components": [[1.0, np.nan], [0, 1]]}, InvalidDataError, "not_finite"),
+        ({"components": [["a"]]}, InvalidDataError, "not_numbers"),
+        ({"components": [0.5, 0.5]}, InvalidDataError, "wrong_shape"),
     ],
 )
-def test_bad_input_is_named(change, error, says):
+def test_bad_input_is_refused(change, error, code):
     arguments = {"weights": [0.6, 0.4], "components": [[0.9, 0.1], [0.2, 0.8]], "epsilon": 1e-6}
-    with pytest.raises(error, match=says):
+    with raises(error, code):
         svtd_perturbation_bound(**{**arguments, **change})

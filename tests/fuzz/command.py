@@ -180,9 +180,9 @@ def _check_outputs(out: Path, printed: str) -> None:
             with path.open(encoding="utf-8", newline="") as file:
                 _check_table(list(csv.reader(file)))
         elif path.suffix == ".mt":
-            from momentree.models.persistence import load_any
+            from momentree.models import load
 
-            load_any(path)
+            load(path)
     if printed:
         _check_table(list(csv.reader(io.StringIO(printed, newline=""))))
 

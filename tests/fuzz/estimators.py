@@ -197,13 +197,13 @@ def _state(model: Any, X: np.ndarray) -> dict[str, Any]:
 
 def _check(model: Any, X: Any, folder: Path) -> None:
     """Check that a model which was fitted is whole: on its own data, and in a file."""
-    from momentree.models.persistence import load_any
+    from momentree.models import load
 
     if not (np.asarray(model.labels_) >= 0).all():
         raise Fault("labels below zero", type(model).__name__)
     check_shares(model, X)
     model.save(folder / "m.mt")
-    again = load_any(folder / "m.mt")
+    again = load(folder / "m.mt")
     empty = np.zeros((1, model.n_features_in_))
     if not np.array_equal(model.predict_proba(empty), again.predict_proba(empty)):
         raise Fault("another model after it was written and read again", type(model).__name__)

@@ -91,13 +91,13 @@ class ModelFile:
 
     def _in_python(self, data: bytes, folder: Path) -> str:
         from momentree.exceptions import MomentreeError
-        from momentree.models.persistence import load_any
+        from momentree.models import load
 
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "m.mt"
         path.write_bytes(data)
         try:
-            model = load_any(path)
+            model = load(path)
         except MomentreeError:
             return "refused"
         except BaseException as error:
@@ -107,7 +107,7 @@ class ModelFile:
                 warnings.simplefilter("ignore")
                 use(model)
             model.save(folder / "again.mt")
-            again = load_any(folder / "again.mt")
+            again = load(folder / "again.mt")
         except Fault:
             raise
         except BaseException as error:

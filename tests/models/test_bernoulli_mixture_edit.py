@@ -1,8 +1,4 @@
-"""Components divided and merged by hand: nested, exact, a mixture again, and kept in files."""
-
-import io
-import json
-import zipfile
+"""Components split and merged by hand: nested, exact, and a mixture again."""
 
 import numpy as np
 import pytest
@@ -12,11 +8,9 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import BernoulliMixture
-from momentree.assignment.assigners import MixtureAssigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.datasets import make_bernoulli_mixture
-from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
-from momentree.models.persistence import load_any
 from momentree.objects import BernoulliParameters
 
 OPTIONS = (
@@ -298,162 +292,12 @@ def test_the_likelihood_of_the_fit_is_told_no_more():
         assert found.converged_ == model.converged_
 
 
-# --- files ---------------------------------------------------------------------------------------
-
-
-@EVERY_GAP
-@every_option
-def test_a_file_keeps_a_model_and_its_edits(options, gaps, tmp_path):
-    X, model = fitted(gaps=gaps, **options)
-    for found in (model, model.merge_groups(X, [0, 1]), edited(X, model)):
-        found.save(tmp_path / "model.mt", vectorizer_config={"kind": "records"})
-        again = BernoulliMixture.load(tmp_path / "model.mt")
-        assert isinstance(load_any(tmp_path / "model.mt"), BernoulliMixture)
-        assert again.vectorizer_config_ == {"kind": "records"}
-        for name in ("labels_", "weights_", "components_", "vocabulary_"):
-            np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
-        for method in ("predict", "predict_proba", "score_samples"):
-            np.testing.assert_array_equal(getattr(again, method)(X), getattr(found, method)(X))
-        assert again.get_params() == found.get_params()
-        assert dict(again.diagnostics_).keys() == dict(found.diagnostics_).keys()
-        assert again.top_words() == found.top_words()
-        a, b = again.split_group(X, 0), found.split_group(X, 0)
-        np.testing.assert_array_equal(a.labels_, b.labels_)
-        before = (tmp_path / "model.mt").read_bytes()
-        again.save(tmp_path / "again.mt", vectorizer_config={"kind": "records"})
-        assert (tmp_path / "again.mt").read_bytes() == before
-
-
-def rewritten(path, change):
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    manifest = json.loads(parts.pop("manifest.json"))
-    arrays = {name[:-4]: np.load(io.BytesIO(data)) for name, data in parts.items()}
-    change(manifest, arrays)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("manifest.json", json.dumps(manifest))
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.save(buffer, array)
-            archive.writestr(f"{name}.npy", buffer.getvalue())
-
-
-def nested(manifest):
-    return manifest["state"]["_edited"]["assigner"]
-
-
-def cut(name):
-    def change(manifest, arrays):
-        (key,) = [key for key in arrays if key.startswith("_edited.") and key.endswith(name)][:1]
-        arrays[key] = arrays[key][:-1]
-
-    return change
-
-
-def tell(**values):
-    return lambda manifest, arrays: nested(manifest).update(values)
-
-
-DAMAGE = {
-    "kind": tell(kind="magic"),
-    "no base": lambda manifest, arrays: nested(manifest).pop("base"),
-    "parts too few": lambda manifest, arrays: nested(manifest)["parts"].pop(),
-    "a part of no number": lambda manifest, arrays: nested(manifest).update(parts=["0", "1"]),
-    "a number": lambda manifest, arrays: manifest["state"].update(_edited=3),
-    "rules": lambda manifest, arrays: manifest["state"].update(
-        _edited={"assigner": {"kind": "rules", "prefix": ""}}
-    ),
-    "centers": cut("leaf_centers"),
-    "weights": cut("leaf_weights"),
-    "weights of the mixture": lambda manifest, arrays: arrays.update(
-        {"posterior_.weights": np.ones(2) / 2}
-    ),
-    "of another model": lambda manifest, arrays: manifest.update(kind="SingleTopicModel"),
-}
-
-
-@pytest.mark.parametrize("change", DAMAGE.values(), ids=DAMAGE.keys())
-def test_damaged_edits_are_told(change, tmp_path):
-    X, model = fitted()
-    path = tmp_path / "model.mt"
-    model.split_group(X, 1).save(path)
-    rewritten(path, lambda manifest, arrays: None)
-    BernoulliMixture.load(path)
-    rewritten(path, change)
-    with pytest.raises(ReadError, match=r"model\.mt"):
-        BernoulliMixture.load(path)
-
-
-# --- what cannot be ------------------------------------------------------------------------------
-
-
-def test_a_group_that_cannot_be_split_says_why():
-    X = np.repeat([[1.0, 1, 0, 0], [0, 0, 1, 1]], [20, 10], axis=0)
-    model = BernoulliMixture(2).fit(X)
-    with pytest.raises(InvalidDataError, match="group 1 cannot be split: M2 shows 1 component"):
-        model.split_group(X, 1)
-    X = np.vstack([np.repeat(X[:1], 20, axis=0), X[-1:]])
-    model = BernoulliMixture(2).fit(X)
-    with pytest.raises(InvalidDataError, match="group 1 cannot be split: it holds 1 sample"):
-        model.split_group(X, 1)
-
-
 def test_fewer_parts_than_asked_for_are_made_where_there_are_fewer():
     kinds = np.array([[1.0, 1, 0, 0, 0, 0, 0], [1, 1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1]])
     X = np.repeat(kinds, [20, 15, 10], axis=0)
     found = BernoulliMixture(2, start="clusters").fit(X).split_group(X, 0, 5)
     assert_whole(found, X)
     np.testing.assert_array_equal(found.labels_, np.repeat([0, 1, 2], [20, 15, 10]))
-
-
-def test_records_that_differ_in_one_code_alone_are_one_group_to_em():
-    """Any mixture of one binary variable is as likely as its mean: EM has no reason for two."""
-    kinds = np.array([[1.0, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]])
-    X = np.repeat(kinds, [20, 15, 10], axis=0)
-    model = BernoulliMixture(2, start="clusters").fit(X)
-    with pytest.raises(InvalidDataError, match="group 0 cannot be split: one part is the likelies"):
-        model.split_group(X, 0)
-    found = model.set_params(refine=None).split_group(X, 0)
-    np.testing.assert_array_equal(found.labels_, np.repeat([0, 1, 2], [20, 15, 10]))
-
-
-@pytest.mark.parametrize("group", [-1, 3, 0.0, True, "0", None, [0]])
-def test_a_group_that_is_not_is_told(group):
-    X, model = fitted()
-    with pytest.raises(InvalidParameterError, match="expected the number of a group, from 0 to 2"):
-        model.split_group(X, group)
-
-
-@pytest.mark.parametrize("n_groups", [1, 0, 2.0, True, None])
-def test_a_number_of_groups_that_is_none_is_told(n_groups):
-    X, model = fitted()
-    with pytest.raises(InvalidParameterError, match=r"n_groups=.*a whole number, 2 or more"):
-        model.split_group(X, 0, n_groups)
-
-
-@pytest.mark.parametrize("groups", [[], [1], [1, 1], [0, 3], [0, -1], 2, None, ["a", "b"]])
-def test_groups_that_are_no_groups_are_told(groups):
-    X, model = fitted()
-    with pytest.raises(InvalidParameterError, match="two groups or more, from 0 to 2"):
-        model.merge_groups(X, groups)
-
-
-@pytest.mark.parametrize("method", ["split_group", "merge_groups"])
-def test_other_data_than_those_of_fit_are_told(method):
-    X, model = fitted()
-    change, what = getattr(model, method), 0 if method == "split_group" else [0, 1]
-    with pytest.raises(InvalidDataError, match=r"X has 599 rows, the fit had 600: .*data of fit"):
-        change(X[1:], what)
-    with pytest.raises(InvalidDataError, match="features"):
-        change(X[:, 1:], what)
-    with pytest.raises(InvalidDataError, match="expected 0, 1 or NaN"):
-        change(X * 2, what)
-    with pytest.raises(InvalidDataError, match="held none: give the data of fit"):
-        change(np.where(np.eye(600, 16), np.nan, X), what)
-    with pytest.raises(InvalidDataError, match="sample_weight"):
-        change(X, what, sample_weight=[1.0])
-    with pytest.raises(ValueError, match="not fitted"):
-        getattr(BernoulliMixture(), method)(X, what)
 
 
 def test_a_merged_mixture_is_one_of_more_components_than_groups():

@@ -17,7 +17,7 @@ from momentree.report.numbers import fixed, percent, whole_percent
 from momentree.report.records_nodes import short_name
 from momentree.report.records_outcomes import class_rate
 from momentree.tree import ClusterTree
-from momentree.tree.build import CODE_LAMBDA
+from momentree.tree.naming import CODE_LAMBDA
 
 from .records_cases import THEMES, flat_case, make_records, named, rule_probabilities, tree_case
 

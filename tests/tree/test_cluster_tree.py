@@ -10,8 +10,9 @@ from momentree import ClusterTree
 from momentree.backends import RowBlocks
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.objects import BernoulliParameters
-from momentree.tree.dsidiwo_split import DirectSplitter
-from momentree.tree.topic_split import SPLIT_ITER
+from momentree.preprocessing import FeatureMap
+from momentree.tree.dsidiwo_split import DSidiwoSplitter
+from momentree.tree.split import SPLIT_ITER
 
 from .cluster_data import KINDS, PAIRS, REFINE, of_kind, records
 
@@ -93,15 +94,8 @@ def test_the_kind_of_data_is_told_and_may_be_asked_for():
 def test_the_best_split_comes_first(refine):
     """Best first, k leaves are those of k - 1 with the best of their splits."""
     X, _ = records(n=400, noise=0.15)
-    splitter = DirectSplitter(
-        n_sides=2,
-        min_samples_leaf=5,
-        refine_iter=SPLIT_ITER if refine else 0,
-        smoothing=1.0,
-        family=BernoulliParameters,
-        view=np.ones(X.shape[1]),
-        constant=1.0,
-    )
+    seen = FeatureMap.from_data(sp.csr_array(X), None, np.ones(len(X)), "binary", scaled=True)
+    splitter = DSidiwoSplitter(5, seen, refine_iter=SPLIT_ITER if refine else 0)
 
     def gain(samples):
         part = X[list(samples)]

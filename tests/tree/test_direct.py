@@ -14,24 +14,25 @@ from momentree.decomposition.sidiwo import common_rotation, discriminators
 from momentree.inference import log_joint, log_posterior
 from momentree.moments import AugmentedRawMoments
 from momentree.objects import BernoulliParameters, GaussianParameters
-from momentree.tree.dsidiwo_split import DirectSplitter
-from momentree.tree.topic_split import NoSplit
+from momentree.preprocessing import FeatureMap
+from momentree.tree.dsidiwo_split import DSidiwoSplitter
+from momentree.tree.split import NoSplit
 from momentree.whitening import whiten
 
 from .cluster_data import records
 
 
 def splitter(d, **options):
-    fixed = {
-        "n_sides": 2,
-        "min_samples_leaf": 1,
-        "refine_iter": 0,
-        "smoothing": 1.0,
-        "family": BernoulliParameters,
-        "view": np.ones(d),
-        "constant": 0.0,
-    }
-    return DirectSplitter(**{**fixed, **options})
+    seen = FeatureMap(
+        "binary",
+        options.pop("family", BernoulliParameters),
+        np.zeros(d),
+        np.ones(d),
+        options.pop("view", np.ones(d)),
+        options.pop("constant", 0.0),
+        unit_length=False,
+    )
+    return DSidiwoSplitter(**{"min_samples_leaf": 1, "refine_iter": 0, **options}, feature_map=seen)
 
 
 CASES = {

@@ -8,10 +8,11 @@ from momentree import TopicTree
 from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics, make_single_topic
+from momentree.messages import Message
 from momentree.objects import TopicParameters
-from momentree.tree.growth import grow
-from momentree.tree.stopping import always
-from momentree.tree.topic_split import NoSplit, Split, Splitter
+from momentree.tree.growth import Limits, grow
+from momentree.tree.split import NoSplit, Split
+from momentree.tree.topic_split import TopicSplitter
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,7 @@ class Prescribed:
         group = tuple(rows.matrix.toarray()[:, 0].astype(int).tolist())
         self.asked.append(group)
         if group not in self.gains:
-            return NoSplit("nothing prescribed")
+            return NoSplit(Message("one_component"))
         side = (np.arange(len(group)) >= len(group) // 2).astype(np.intp)
         sizes = np.bincount(side, minlength=2).astype(float)
         sums = np.bincount(side, weights=group, minlength=2)[None]
@@ -101,9 +102,10 @@ class Prescribed:
 def prescribed_growth(gains, n, **options):
     rows = RowBlocks(sp.csr_array(np.arange(1.0, n + 1.0)[:, None]))
     splitter = Prescribed(gains)
-    defaults = {"max_leaves": np.inf, "max_depth": np.inf, "growth": "best_first", "worth": always}
-    root = grow(rows, np.ones(n), np.ones(n), splitter, **{**defaults, **options})
-    return [leaf.samples.tolist() for leaf in root.leaves()], splitter.asked, root
+    grown = grow(rows, np.ones(n), np.ones(n), splitter, Limits(**options))
+    k = len(grown.root.leaves())
+    leaves = [np.flatnonzero(grown.labels == i).tolist() for i in range(k)]
+    return leaves, splitter.asked, grown.root
 
 
 GAINS = {
@@ -116,22 +118,22 @@ GAINS = {
 
 
 def test_growth_takes_prescribed_gains_in_order():
-    leaves, _, _ = prescribed_growth(GAINS, 8, max_leaves=4)
+    leaves, _, _ = prescribed_growth(GAINS, 8, leaves=4)
     assert leaves == [[0, 1, 2, 3], [4, 5], [6], [7]]
     leaves, _, root = prescribed_growth(GAINS, 8)
     assert leaves == [[0, 1], [2, 3], [4], [5], [6], [7]]
-    assert {leaf.reason for leaf in root.leaves()} == {"nothing prescribed"}
+    assert {leaf.reason.code for leaf in root.leaves()} == {"one_component"}
 
 
 def test_no_group_is_split_twice_and_the_last_leaves_never():
-    _, asked, _ = prescribed_growth(GAINS, 8, max_leaves=4)
+    _, asked, _ = prescribed_growth(GAINS, 8, leaves=4)
     assert len(asked) == len(set(asked)) == 5  # the root, its two sides, the sides of the second
-    _, asked, _ = prescribed_growth(GAINS, 8, max_leaves=1)
+    _, asked, _ = prescribed_growth(GAINS, 8, leaves=1)
     assert asked == []
 
 
 def test_a_gain_below_zero_is_no_reason_to_stop_when_leaves_are_asked_for():
-    leaves, _, _ = prescribed_growth({(1, 2): -1.0}, 2, max_leaves=2)
+    leaves, _, _ = prescribed_growth({(1, 2): -1.0}, 2, leaves=2)
     assert leaves == [[0], [1]]
 
 
@@ -147,7 +149,7 @@ def test_growth_by_depth_splits_every_leaf(balanced, depth):
     assert tree.n_leaves_ == 2**depth  # max_leaf_nodes is no limit here
     for leaf in tree.leaves_:
         assert leaf.depth == depth
-        assert leaf.reason == f"max_depth = {depth} reached"
+        assert leaf.reason == Message("max_depth_reached", limit=depth)
 
 
 @pytest.mark.parametrize(("leaves", "depth"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3)])
@@ -161,7 +163,8 @@ def test_growth_by_depth_takes_the_depth_that_holds_the_leaves(balanced, leaves,
 def test_best_first_stops_at_the_leaves_asked_for(X, leaves, refine):
     tree = TopicTree(leaves, refine=refine).fit(X)
     assert tree.n_leaves_ == leaves
-    assert any(leaf.reason == f"max_leaf_nodes = {leaves} reached" for leaf in tree.leaves_)
+    reached = Message("max_leaf_nodes_reached", limit=leaves)
+    assert any(leaf.reason == reached for leaf in tree.leaves_)
     assert all(leaf.reason for leaf in tree.leaves_)
 
 
@@ -170,7 +173,7 @@ def test_best_first_respects_max_depth(X, refine):
     tree = TopicTree(16, max_depth=2, refine=refine).fit(X)
     assert tree.n_leaves_ == 4
     assert max(leaf.depth for leaf in tree.leaves_) == 2
-    assert {leaf.reason for leaf in tree.leaves_} == {"max_depth = 2 reached"}
+    assert {leaf.reason for leaf in tree.leaves_} == {Message("max_depth_reached", limit=2)}
 
 
 @pytest.mark.parametrize("refine", ["em", None])
@@ -184,24 +187,20 @@ def test_leaves_hold_min_samples_leaf(X, least, growth, refine):
     assert min(weight[leaf.samples].sum() for leaf in tree.leaves_) >= least * (1 - 1e-12)
 
 
-def test_leaves_say_why_they_were_not_split(X):
-    def reasons(X, **options):
-        return {leaf.reason for leaf in TopicTree(**options).fit(X).leaves_}
+def test_reasons_of_leaves(X):
+    def reason(X, **options):
+        (found,) = {leaf.reason for leaf in TopicTree(**options).fit(X).leaves_}
+        return found
 
-    assert reasons(X[:9]) == {"fewer than 2 x min_samples_leaf = 10 documents"}
-    assert reasons(np.eye(20, 5, dtype=int)) == {
-        "no document has three words or more after log scaling, which counts a repeated word as less"
-    }
-    assert reasons(np.eye(20, 5, dtype=int), log_scaling=None) == {
-        "no document has three words or more"
-    }
-    (reason,) = reasons(np.tile([3, 1, 0, 2], (30, 1)))
-    assert reason.startswith("M2 shows 1 component(s) of 2 asked for")
+    assert reason(X[:9]) == Message("too_few_to_split", needed=10, n_sides=2)
+    assert reason(np.eye(20, 5, dtype=int)).code == "no_triples_after_log_scaling"
+    assert reason(np.eye(20, 5, dtype=int), log_scaling=None).code == "no_triples"
+    assert reason(np.tile([3, 1, 0, 2], (30, 1)))  # of the whitening
     one_topic = make_single_topic(400, 100, 1, length=60, exponent=0.0, random_state=2).X
-    (reason,) = reasons(one_topic, max_leaf_nodes=None, refine=None, min_samples_leaf=1)
-    assert "less than the BIC penalty of" in reason
+    options = {"max_leaf_nodes": None, "refine": None, "min_samples_leaf": 1}
+    assert reason(one_topic, **options).code == "bic_penalty"
     apart = np.repeat([[9, 0, 0], [0, 9, 9]], [2, 28], axis=0)
-    assert reasons(apart) == {"one side would hold fewer than min_samples_leaf = 5"}
+    assert reason(apart) == Message("small_side", least=5)
 
 
 def test_a_topic_that_em_starves_takes_no_document():
@@ -215,9 +214,7 @@ def test_em_after_a_split_and_a_split_without_it_differ_by_the_prior(X):
     # H Algorithm 2 compares conditional likelihoods: no weight of a topic enters the rule.
     rows, one = RowBlocks(X), np.ones(X.shape[0])
     plain, refined = (
-        Splitter(min_samples_leaf=1, refine_iter=steps, weighting="length", smoothing=0.5)(
-            rows, one, one
-        )
+        TopicSplitter(min_samples_leaf=1, smoothing=0.5, refine_iter=steps)(rows, one, one)
         for steps in (0, 15)
     )
     assert plain.rule.intercept == 0.0

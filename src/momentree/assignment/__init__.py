@@ -1,1 +1,1 @@
-"""Assignment: which group a sample belongs to, by posteriors of a mixture or rules of a tree."""
+"""Assignment: the group of a sample, by posteriors of a mixture or rules of a tree; edits."""

@@ -1,227 +1,295 @@
-"""Edits of groups by hand (T Remark 4.4.1), of any model: divide one further, merge several."""
+"""Edit groups by hand: split one, or merge several (T Remark 4.4.1), for any estimator."""
 
 from __future__ import annotations
 
+import copy
+import logging
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NoReturn
+from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from momentree.assignment.assigners import Assigner, NestedAssigner
+from momentree._logging import console_logging
+from momentree._validation import check_integer, check_sample_weight, check_values
+from momentree.assignment.nested import Assigner, NestedAssigner
+from momentree.backends import single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import Message
 
-__all__ = [
-    "check_group",
-    "check_groups",
-    "check_n_groups",
-    "check_same_gaps",
-    "check_same_rows",
-    "largest",
-    "merged",
-    "new_numbers",
-    "refuse_split",
-    "renumbered",
-    "split",
-]
+__all__ = ["EditableGroups", "Groups", "RefitData", "merged_numbers", "refuse_split"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Data = TypeVar("Data")
 
 
-def check_group(group: object, n_groups: int) -> int:
-    """Return the number of a group.
+@dataclass(frozen=True)
+class Groups:
+    """Groups of samples: how samples are assigned, and the group of each sample of the fit.
 
-    Raises
-    ------
-    InvalidParameterError
-        If there is no group of this number.
-    """
-    whole = isinstance(group, Integral) and not isinstance(group, bool)
-    if not whole or not 0 <= int(group) < n_groups:  # type: ignore[call-overload]
-        msg = f"group={group!r}; expected the number of a group, from 0 to {n_groups - 1}"
-        raise InvalidParameterError(msg)
-    return int(group)  # type: ignore[call-overload, no-any-return]
-
-
-def check_groups(groups: object, n_groups: int) -> list[int]:
-    """Return the numbers of groups, ascending.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they are not two different numbers of groups or more.
-    """
-    try:
-        found = sorted({check_group(group, n_groups) for group in groups})  # type: ignore[attr-defined]
-    except (TypeError, InvalidParameterError):
-        found = []
-    if len(found) < 2:
-        msg = (
-            f"groups={groups!r}; expected the numbers of two groups or more, from 0 to "
-            f"{n_groups - 1}"
-        )
-        raise InvalidParameterError(msg)
-    return found
-
-
-def check_n_groups(n_groups: object) -> int:
-    """Return into how many groups to divide one.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no whole number of 2 or more.
-    """
-    whole = isinstance(n_groups, Integral) and not isinstance(n_groups, bool)
-    if not whole or int(n_groups) < 2:  # type: ignore[call-overload]
-        msg = f"n_groups={n_groups!r}; expected a whole number, 2 or more"
-        raise InvalidParameterError(msg)
-    return int(n_groups)  # type: ignore[call-overload, no-any-return]
-
-
-def check_same_rows(n_samples: int, labels: Ints) -> None:
-    """Check that there are as many samples as were fitted.
-
-    Raises
-    ------
-    InvalidDataError
-        If there are not.
-    """
-    if n_samples != len(labels):
-        msg = (
-            f"X has {n_samples} rows, the fit had {len(labels)}: groups are edited with the data "
-            "of fit, in the order of fit"
-        )
-        raise InvalidDataError(msg)
-
-
-def check_same_gaps(missing: Any | None, *, held_gaps: bool) -> None:
-    """Check that no value is missing where none was in the fit.
-
-    Raises
-    ------
-    InvalidDataError
-        If one is.
-    """
-    if missing is not None and not held_gaps:
-        msg = "X holds missing values, and the data of fit held none: give the data of fit"
-        raise InvalidDataError(msg)
-
-
-def refuse_split(group: int, reason: str) -> NoReturn:
-    """Say why a group cannot be divided.
-
-    Raises
-    ------
-    InvalidDataError
-        Always.
-    """
-    msg = f"group {group} cannot be split: {reason}"
-    raise InvalidDataError(msg)
-
-
-def split(
-    assigner: Assigner, labels: Ints, group: int, inner: Assigner, inner_labels: Ints
-) -> tuple[Assigner, Ints]:
-    """Divide one group further.
-
-    Parameters
+    Attributes
     ----------
     assigner : Assigner
-        Of all samples to groups.
+        Assigns samples to groups.
     labels : ndarray of int of shape (n_samples,)
         Group of each sample of the fit.
-    group : int
-        The group to divide.
-    inner : Assigner
-        Of the samples of the group to its parts.
-    inner_labels : ndarray of int of shape (n_samples_of_group,)
-        Part of each sample of the group.
-
-    Returns
-    -------
-    assigner : Assigner
-        The parts stand in the place of the group, and the groups after it move on.
-    labels : ndarray of int of shape (n_samples,)
-        New group of each sample.
     """
-    out = labels + (inner.n_leaves - 1) * (labels > group)
-    out[labels == group] = group + inner_labels
-    return NestedAssigner.of(assigner, group, inner), out
+
+    assigner: Assigner
+    labels: Ints
+
+    def split(self, group: int, parts: Groups) -> Groups:
+        """Return the groups with one of them replaced by its parts; later groups move up."""
+        labels = self.labels + (parts.assigner.n_groups - 1) * (self.labels > group)
+        labels[self.labels == group] = group + parts.labels
+        return Groups(NestedAssigner.of(self.assigner, group, parts.assigner), labels)
+
+    def renumbered(self, to: Ints) -> Groups:
+        """Return the groups with number `to[i]` for group i; groups of one number are merged."""
+        return Groups(self.assigner.renumbered(to), to[self.labels])
+
+    def reordered(self, order: Ints) -> Groups:
+        """Return the groups in another order (the old number of each)."""
+        to = np.empty_like(order)
+        to[order] = np.arange(len(order))
+        return self.renumbered(to)
 
 
-def merged(
-    assigner: Assigner, labels: Ints, groups: Sequence[int], weight: Floats
-) -> tuple[Assigner, Ints]:
-    """Make one group of several.
+@dataclass(frozen=True)
+class RefitData(Generic[Data]):
+    """The data of a fit, given again for an edit, in canonical order.
 
-    Parameters
+    Attributes
     ----------
-    assigner : Assigner
-        Of all samples to groups.
-    labels : ndarray of int of shape (n_samples,)
-        Group of each sample of the fit.
-    groups : sequence of int
-        Two or more different groups.
+    data : object
+        The samples as the estimator prepares them.
     weight : ndarray of shape (n_samples,)
         Sample weights.
-
-    Returns
-    -------
-    assigner : Assigner
-        The new group stands in the place of the largest of `groups`, the others are no more, and
-        the groups after them move up.
-    labels : ndarray of int of shape (n_samples,)
-        New group of each sample.
+    at : ndarray of int of shape (n_samples,)
+        Row of each sample in X.
+    groups : Groups
+        The groups before the edit.
     """
-    k = assigner.n_leaves
-    to = new_numbers(k, groups, largest(groups, np.bincount(labels, weights=weight, minlength=k)))
-    return assigner.renumbered(to), to[labels]
+
+    data: Data
+    weight: Floats
+    at: Ints
+    groups: Groups
+
+    def sizes(self, n_groups: int) -> Floats:
+        """Return the total sample weight of each group, shape (n_groups,)."""
+        found = np.bincount(self.groups.labels, weights=self.weight, minlength=n_groups)
+        return found.astype(np.float64)
 
 
-def largest(groups: Sequence[int], sizes: NDArray[Any]) -> int:
-    """Return the largest of some groups; of equal ones the first."""
-    return max(groups, key=lambda group: (sizes[group], -group))
+class EditableGroups(ABC, Generic[Data]):
+    """Estimators whose groups can be split and merged by hand.
+
+    An edited estimator assigns a sample to its group before the edit first, and then within it, so
+    that no sample of another group moves.
+    """
+
+    labels_: Ints
+    verbose: bool | int
+
+    _log: ClassVar[logging.Logger]
+
+    @property
+    @abstractmethod
+    def _groups_assigner(self) -> Assigner:
+        """Assigner of samples without missing values to the groups."""
+
+    @property
+    @abstractmethod
+    def _fitted_with_missing(self) -> bool:
+        """Whether values were missing in the fit."""
+
+    @abstractmethod
+    def _prepared(self, X: Any, missing: Any | None, weight: Floats) -> tuple[Data, Ints]:
+        """Check values, and return them as ``fit`` prepares them with the row of each sample."""
+
+    @abstractmethod
+    def _split(self, again: RefitData[Data], group: int, n_groups: int) -> Self:
+        """Return the estimator with one group split."""
+
+    @abstractmethod
+    def _merge(self, again: RefitData[Data], groups: list[int]) -> Self:
+        """Return the estimator with several groups merged."""
+
+    def split_group(
+        self, X: Any, group: int, n_groups: int = 2, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Split one group and keep all others as they are (T Remark 4.4.1).
+
+        The samples of the group are fitted alone, with the parameters of this estimator.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            The samples of ``fit``, in the same order.
+        group : int
+            Number of the group: of a leaf, or of a component.
+        n_groups : int >= 2, default=2
+            Number of parts; fewer are made where the data show no more.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of ``fit``.
+
+        Returns
+        -------
+        estimator
+            A new fitted estimator; this one does not change. In a tree the new leaves take the
+            place of the old one and later leaves move up; components are sorted by weight.
+
+        Raises
+        ------
+        InvalidDataError
+            If the group cannot be split, with the reason, or X differs from the data of ``fit``.
+        InvalidParameterError
+            If there is no such group, or `n_groups` is less than 2.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from momentree import BernoulliMixture
+        >>> X = np.repeat(np.kron(np.eye(3), np.ones(3)), [40, 30, 20], axis=0)
+        >>> model = BernoulliMixture(2, start="clusters").fit(X)
+        >>> np.bincount(model.labels_)
+        array([50, 40])
+        >>> np.bincount(model.split_group(X, 0).labels_)
+        array([40, 30, 20])
+        """
+        check_is_fitted(self, "labels_")
+        group = _checked_group(group, self._groups_assigner.n_groups)
+        check_integer("n_groups", n_groups, at_least=2)
+        again = self._refit_data(X, sample_weight)
+        with console_logging(self._log, bool(self.verbose)), single_threaded_blas():
+            return self._split(again, group, int(n_groups))
+
+    def merge_groups(
+        self, X: Any, groups: Sequence[int], *, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Merge several groups into one and keep all others as they are.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            The samples of ``fit``, in the same order.
+        groups : sequence of int
+            Numbers of at least two groups.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of ``fit``.
+
+        Returns
+        -------
+        estimator
+            A new fitted estimator; this one does not change. Groups are numbered anew. In a tree
+            the merged leaf takes the place of the largest of them, and a sibling without others
+            takes the place of its parent. A merged component has the sum of the weights and the
+            weighted mean of the frequencies.
+
+        Raises
+        ------
+        InvalidDataError
+            If X differs from the data of ``fit``.
+        InvalidParameterError
+            If `groups` are not at least two different groups.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from momentree import BernoulliMixture
+        >>> X = np.repeat(np.kron(np.eye(3), np.ones(3)), [40, 30, 20], axis=0)
+        >>> model = BernoulliMixture(3).fit(X)
+        >>> np.bincount(model.merge_groups(X, [1, 2]).labels_)
+        array([50, 40])
+        """
+        check_is_fitted(self, "labels_")
+        some = _checked_groups(groups, self._groups_assigner.n_groups)
+        again = self._refit_data(X, sample_weight)
+        with single_threaded_blas():
+            return self._merge(again, some)
+
+    def _refit_data(self, X: Any, sample_weight: ArrayLike | None) -> RefitData[Data]:
+        X, missing, _ = check_values(self, X, None, reset=False)
+        if X.shape[0] != len(self.labels_):
+            raise InvalidDataError(
+                "other_number_of_rows", n_rows=X.shape[0], fitted=len(self.labels_)
+            )
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        if missing is not None and not self._fitted_with_missing:
+            raise InvalidDataError("missing_not_in_fit")
+        data, at = self._prepared(X, missing, weight)
+        return RefitData(data, weight[at], at, Groups(self._groups_assigner, self.labels_[at]))
+
+    def _with_labels(self, labels: Ints, at: Ints) -> Self:
+        """Return a copy with labels, given in canonical order."""
+        out = copy.copy(self)  # nothing that the two share is changed in place
+        out.labels_ = np.empty_like(labels)
+        out.labels_[at] = labels
+        return out
 
 
-def new_numbers(n_groups: int, groups: Sequence[int], place: int) -> Ints:
-    """Return the new number of each group, shape (n_groups,), where several become one.
+def merged_numbers(groups: Sequence[int], sizes: Floats) -> tuple[int, Ints]:
+    """Return which of several groups stays, and the new number of each group, after a merge.
 
     Parameters
     ----------
-    n_groups : int
-        Number of groups.
     groups : sequence of int
-        Those that become one.
-    place : int
-        The one of them in whose place it stands.
-    """
-    old = np.arange(n_groups)
-    old[list(groups)] = place
-    return np.unique(old, return_inverse=True)[1].astype(np.intp)
-
-
-def renumbered(assigner: Assigner, labels: Ints, order: Ints) -> tuple[Assigner, Ints]:
-    """Give groups another order.
-
-    Parameters
-    ----------
-    assigner : Assigner
-        Of all samples to groups.
-    labels : ndarray of int of shape (n_samples,)
-        Group of each sample of the fit.
-    order : ndarray of int of shape (n_groups,)
-        The old number of each group.
+        The groups to merge.
+    sizes : ndarray of shape (n_groups,)
+        Size of each group.
 
     Returns
     -------
-    assigner : Assigner
-        With the new numbers.
-    labels : ndarray of int of shape (n_samples,)
-        New group of each sample.
+    place : int
+        The largest of `groups`; of equal ones, the first.
+    to : ndarray of int of shape (n_groups,)
+        New numbers: the merged group has the place of the largest.
     """
-    to = np.empty_like(order)
-    to[order] = np.arange(len(order))
-    return assigner.renumbered(to), to[labels]
+    place = max(groups, key=lambda group: (sizes[group], -group))
+    old = np.arange(len(sizes))
+    old[list(groups)] = place
+    return place, np.unique(old, return_inverse=True)[1].astype(np.intp)
+
+
+def refuse_split(group: int, reason: Message | None) -> NoReturn:
+    """Refuse to split a group.
+
+    Raises
+    ------
+    InvalidDataError
+        With the reason.
+    """
+    raise InvalidDataError("cannot_split", group=group, reason=reason)
+
+
+def _is_group(group: object, n_groups: int) -> bool:
+    whole = isinstance(group, Integral) and not isinstance(group, bool)
+    return whole and 0 <= int(group) < n_groups  # type: ignore[call-overload]
+
+
+def _checked_group(group: Any, n_groups: int) -> int:
+    if not _is_group(group, n_groups):
+        raise InvalidParameterError(
+            "no_such_group", parameter="group", value=group, last=n_groups - 1
+        )
+    return int(group)
+
+
+def _checked_groups(groups: Any, n_groups: int) -> list[int]:
+    """Return the numbers of groups, ascending."""
+    try:
+        given = list(groups)
+    except TypeError:
+        given = []
+    found = sorted({int(group) for group in given if _is_group(group, n_groups)})
+    if len(found) < 2 or not all(_is_group(group, n_groups) for group in given):
+        raise InvalidParameterError(
+            "no_such_groups", parameter="groups", value=groups, last=n_groups - 1
+        )
+    return found

@@ -1,13 +1,14 @@
-"""Rules that tell the side of a sample at a split: two topics compared, or scores of D-SIDIWO."""
+"""Rules of one split: which side a sample takes (H Algorithm 2, T Algorithm 5)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._validation import check_shape
 from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
 
@@ -17,42 +18,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
-class Rule(Protocol):
-    """Which side of a split a sample takes."""
-
-    @property
-    def coef(self) -> Floats:
-        """Of scores that are linear, or the squares of linear ones."""
-        ...
-
-    @property
-    def n_sides(self) -> int:
-        """Number of sides."""
-        ...
-
-    def of_block(self, B: Block) -> Floats:
-        """Return how much each side claims each sample of a block, shape (n, n_sides).
-
-        A sample takes the side of largest score, and of equal ones the first.
-        """
-        ...
-
-    def scores(self, rows: RowBlocks) -> Floats:
-        """Return the same for all rows."""
-        ...
-
-    def shares(self, rows: RowBlocks) -> Floats:
-        """Return the probability of each side for each sample, shape (n, n_sides)."""
-        ...
-
-    def reordered(self, order: Ints) -> Self:
-        """Return the rule with its sides in another order (the old position of each)."""
-        ...
-
-
 @dataclass(frozen=True)
 class LinearRule:
-    """Of two sides, the first where ``x @ coef + intercept >= 0``.
+    """Of two sides, take the first where ``x @ coef + intercept >= 0``.
 
     Attributes
     ----------
@@ -65,6 +33,9 @@ class LinearRule:
     coef: Floats
     intercept: float
 
+    def __post_init__(self) -> None:
+        check_shape("coef", self.coef, ("n_statistics",))
+
     @property
     def n_sides(self) -> int:
         """Two."""
@@ -72,12 +43,12 @@ class LinearRule:
 
     @classmethod
     def between(cls, parameters: MixtureParameters, *, prior: bool) -> LinearRule:
-        """Return the rule of maximum a posteriori between two components.
+        """Return the maximum a posteriori rule between two components.
 
-        Without `prior` the offsets are left out, which for topics leaves the likelihood.
+        Without `prior` the offsets are left out; for topics the rule then compares likelihoods.
         """
         theta = parameters.coefficients
-        # EM may starve a topic to a weight of zero: no document takes its side then.
+        # EM may lower the weight of a topic to zero; no document takes its side then.
         first, second = parameters.offsets if prior else (0.0, 0.0)
         return cls(theta[:, 0] - theta[:, 1], float(first - second))
 
@@ -85,33 +56,39 @@ class LinearRule:
         """Return ``x @ coef + intercept`` of each sample, shape (n,)."""
         return rows.map(lambda B: B.dot(self.coef) + self.intercept)
 
-    def of_block(self, B: Block) -> Floats:
-        """Return the margin and its negative, shape (n, 2)."""
+    def scores(self, B: Block) -> Floats:
+        """Return the margin and its negative for each sample of a block, shape (n, 2)."""
         margins = B.dot(self.coef) + self.intercept
         return np.stack([margins, -margins], axis=1)
 
-    def scores(self, rows: RowBlocks) -> Floats:
-        """Return the same for all rows."""
-        return rows.map(self.of_block)
-
-    def shares(self, rows: RowBlocks) -> Floats:
-        """Return the posterior of each side, 1 / (1 + exp(-margin)) of the first."""
+    def proba(self, rows: RowBlocks) -> Floats:
+        """Return the posterior of each side, shape (n, 2): 1 / (1 + exp(-margin)) for the first."""
         first = 0.5 * (1.0 + np.tanh(0.5 * self.margins(rows)))
         return np.stack([first, 1.0 - first], axis=1)
 
     def reordered(self, order: Ints) -> LinearRule:
-        """Return the rule, its sides exchanged where `order` says so."""
+        """Return the rule with its sides in another order (the old position of each)."""
         return self if order[0] == 0 else LinearRule(-self.coef, -self.intercept)
+
+    def for_missing_values(self) -> LinearRule:
+        """Return the rule that takes missing values of binary records for zeros."""
+        return LinearRule(_padded(self.coef), self.intercept)
+
+    def scoring(self, d: int) -> dict[str, Any]:
+        """Return plain arrays that score a record of d zeros and ones."""
+        half = 0.5 * self.coef[:d]
+        intercept = 0.5 * self.intercept * np.array([1.0, -1.0])
+        return {"kind": "linear", "coef": np.stack([half, -half]), "intercept": intercept}
 
 
 @dataclass(frozen=True)
 class ScoreRule:
-    """The side of the largest score, in size: argmax_i |d_i . x + c_i| (T eq. 6.11).
+    """Take the side of the largest absolute score: argmax_i |d_i . x + c_i| (T eq. 6.11).
 
     Attributes
     ----------
     coef : ndarray of shape (p, s)
-        d_i in columns, one a side.
+        d_i in columns, one per side.
     constant : ndarray of shape (s,)
         c_i; zero in the thesis.
     """
@@ -119,30 +96,47 @@ class ScoreRule:
     coef: Floats
     constant: Floats
 
+    def __post_init__(self) -> None:
+        check_shape("constant", self.constant, ("n_sides",))
+        check_shape("coef", self.coef, ("n_statistics", self.n_sides))
+
     @property
     def n_sides(self) -> int:
         """Number of sides."""
         return len(self.constant)
 
-    def of_block(self, B: Block) -> Floats:
-        """Return (d_i . x + c_i)^2 of each sample, shape (n, s)."""
+    def scores(self, B: Block) -> Floats:
+        """Return (d_i . x + c_i)^2 for each sample of a block, shape (n, s)."""
         return np.asarray((B.dot(self.coef) + self.constant) ** 2)
 
-    def scores(self, rows: RowBlocks) -> Floats:
-        """Return the same for all rows."""
-        return rows.map(self.of_block)
+    def proba(self, rows: RowBlocks) -> Floats:
+        """Return each squared score over their sum, shape (n, s); equal values where all are zero.
 
-    def shares(self, rows: RowBlocks) -> Floats:
-        """Return the square of each score over the sum of all; equal shares where all are zero.
-
-        Over the samples of the split, sum_i <d_j, x_i>^2 / n = 1 for every side (T Theorem 6.2.1):
-        squares weigh the sides alike.
+        Over the samples of the split, sum_i <d_j, x_i>^2 / n = 1 for every side (T Theorem 6.2.1),
+        so that squares weigh the sides alike.
         """
-        squares = self.scores(rows)
+        squares = rows.map(self.scores)
         total = squares.sum(axis=1, keepdims=True)
         equal = np.full_like(squares, 1.0 / squares.shape[1])
         return np.asarray(np.divide(squares, total, out=equal, where=total > 0))
 
     def reordered(self, order: Ints) -> ScoreRule:
-        """Return the rule with its sides in another order."""
+        """Return the rule with its sides in another order (the old position of each)."""
         return ScoreRule(np.ascontiguousarray(self.coef[:, order]), self.constant[order])
+
+    def for_missing_values(self) -> ScoreRule:
+        """Return the rule that takes missing values of binary records for zeros."""
+        return ScoreRule(_padded(self.coef), self.constant)
+
+    def scoring(self, d: int) -> dict[str, Any]:
+        """Return plain arrays that score a record of d zeros and ones."""
+        return {"kind": "scores", "coef": self.coef[:d].T, "intercept": self.constant}
+
+
+Rule: TypeAlias = LinearRule | ScoreRule
+"""A sample takes the side of largest score; of equal ones, the first."""
+
+
+def _padded(coef: Floats) -> Floats:
+    """Append zeros for the indicators of missing values."""
+    return np.concatenate([coef, np.zeros_like(coef)])

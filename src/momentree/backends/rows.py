@@ -187,6 +187,32 @@ class RowBlocks:
             total += part
         return total
 
+    def group_sums(
+        self, labels: NDArray[np.intp], n_groups: int, weight: Floats
+    ) -> Floats:
+        """Return the weighted column sums of groups of rows.
+
+        Parameters
+        ----------
+        labels : ndarray of int of shape (n,)
+            Group of each row, from 0.
+        n_groups : int
+            Number of groups.
+        weight : ndarray of shape (n,)
+            Weight of each row.
+
+        Returns
+        -------
+        ndarray of shape (p, n_groups)
+            Sums in columns, one per group.
+        """
+        groups = np.arange(n_groups)
+
+        def kernel(B: Block) -> Floats:
+            return B.tdot((labels[B.at, None] == groups) * weight[B.at, None])
+
+        return self.sum(kernel)
+
     def map(self, kernel: BlockKernel) -> Floats:
         """Return the results of a kernel for all rows.
 

@@ -1,12 +1,29 @@
-"""Decomposition: moments in, centers and weights out; one algorithm a file."""
+"""Decomposition: moments in, centers and weights out; one algorithm a file.
+
+Every algorithm has the signature ``f(moments, n_components, *, random_state=None, whitening=None,
+...)`` and returns a :class:`momentree.objects.Decomposition`, with components by descending weight.
+If M2 supports fewer components than requested, fewer are returned. Its ``diagnostics`` are
+
+- "eigenvalues" of M2, "rank", the relative "gap" after the last eigenvalue used, and
+  "whitening_residual" (see :class:`momentree.objects.Whitening`);
+- "residual_m2" and "residual_m3": relative norms of what the components leave unexplained of the
+  whitened moments;
+- "negative_mass": for each center, the sum of its negative entries relative to that of all;
+- "n_iter": number of iterations; 0 for algorithms without any;
+- "reason": why there are fewer components than requested, as a message; false if there are not;
+- "warnings": a list of messages.
+
+Each algorithm adds its own. :func:`asvtd` alone starts from data.
+"""
 
 from momentree.decomposition.als import als
+from momentree.decomposition.asvtd import asvtd
 from momentree.decomposition.concentration import Concentration, estimate_alpha0
 from momentree.decomposition.eigendecomposition import eigendecomposition
 from momentree.decomposition.jennrich import jennrich
 from momentree.decomposition.perturbation import PerturbationBound, svtd_perturbation_bound
 from momentree.decomposition.random_projections import random_projections
-from momentree.decomposition.sidiwo import sidiwo
+from momentree.decomposition.sidiwo import discriminators, sidiwo
 from momentree.decomposition.svd_method import svd_method
 from momentree.decomposition.svtd import svtd
 from momentree.decomposition.tensor_power_method import tensor_power_method
@@ -16,6 +33,8 @@ __all__ = [
     "Concentration",
     "PerturbationBound",
     "als",
+    "asvtd",
+    "discriminators",
     "eigendecomposition",
     "estimate_alpha0",
     "jennrich",

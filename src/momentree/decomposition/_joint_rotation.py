@@ -1,8 +1,8 @@
-"""Rotations that make symmetric slices jointly as diagonal as can be: Jacobi, then H eq. 5.
+"""Joint diagonalization of symmetric slices by rotations: Jacobi sweeps, then H eq. 5.
 
-Slices are held as entry vectors: A[i, j] of shape (p,) is the entry (i, j) of all p slices, so
-that the objective of H eq. 5 is the sum of the norms of A[i, j] over i != j, and a rotation in the
-plane (i, j) mixes whole contiguous vectors.
+Slices are stored as entry vectors: A[i, j] of shape (p,) holds entry (i, j) of all p slices. The
+objective of H eq. 5 is the sum of the norms of A[i, j] over i != j, and a rotation of the plane
+(i, j) combines contiguous vectors.
 """
 
 from __future__ import annotations
@@ -10,32 +10,33 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["compressed", "descend", "jacobi", "objective"]
+__all__ = ["compress", "jacobi", "minimize_norms", "objective"]
 
 Floats = NDArray[np.float64]
 Plane = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 SMALL_ANGLE = 1e-8
-"""Jacobi converges quadratically near joint diagonality: one more sweep would turn by 1e-16."""
+"""Jacobi converges quadratically near joint diagonality: one more sweep would rotate by 1e-16."""
 SLOW = 1e-5
-"""Slices that cannot all be diagonal: a sweep that gains less than this share gains no start."""
+"""Where the slices have no common diagonalizer, sweeps with a smaller relative gain do not improve
+the start of the second stage."""
 NO_SLICE = 1e-15
-"""A compressed slice with this share of the norm is rounding error."""
+"""A compressed slice below this, relative to the largest, is rounding error."""
 EXACT = 1e-14
-"""An objective of this share of the norm of the slices is zero up to rounding error."""
+"""An objective below this, relative to the norm of the slices, is rounding error."""
 GRID = 12
-"""The scan of a plane: angles at GRID equal steps either side, and at as many halvings of one."""
+"""Angles scanned in a plane: GRID equal steps to each side, and GRID halvings of one step."""
 ZOOMS = 3
-"""Each zoom narrows the angle 8 times: with the scan, to 2e-4 of it, whose square is lost."""
+"""Each zoom narrows the angle by a factor of 8, to 2e-4 of a step; errors are quadratic in it."""
 
 _even = np.linspace(-np.pi / 4, np.pi / 4, 2 * GRID + 1)
 _fine = np.pi / (4 * GRID) * 0.5 ** np.arange(1, GRID + 1)
 SCAN = np.sort(np.concatenate([_even, _fine, -_fine]))
-"""Rotating by a right angle only swaps two components, so this interval is all there is."""
+"""A rotation by a right angle only swaps two components, so this interval suffices."""
 
 
-def compressed(H: Floats) -> Floats:
-    """Return entry vectors with the Gram matrix of the slices H, but few slices.
+def compress(H: Floats) -> Floats:
+    """Return entry vectors of few slices with the same inner products as those of H.
 
     Parameters
     ----------
@@ -45,8 +46,7 @@ def compressed(H: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (k, k, p)
-        p <= k (k + 1) / 2; inner products of entry vectors are those of H, because the objective
-        depends on nothing else.
+        p <= k (k + 1) / 2. The objective depends only on the inner products.
     """
     d, k, _ = H.shape
     a, b = np.triu_indices(k)
@@ -78,17 +78,17 @@ def objective(A: Floats) -> float:
 
 
 def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
-    """Minimise the sum of squares of the off-diagonal by rotations of planes.
+    """Minimize the sum of squares of the off-diagonal by rotations of planes.
 
-    Disjoint planes do not meddle with one another's angle, so all planes of a round of a
-    tournament turn at once; k - 1 rounds are a sweep (Cardoso & Souloumiac 1996, real case).
+    The angles of disjoint planes do not interact, so all planes of a round of a tournament are
+    rotated at once; k - 1 rounds are a sweep (Cardoso & Souloumiac 1996, real case).
 
     Parameters
     ----------
     A : ndarray of shape (k, k, p)
         Entry vectors.
     max_sweeps : int >= 1
-        Most sweeps.
+        Maximum number of sweeps.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
     R : ndarray of shape (k, k)
         The rotation; slices are now R^T H R.
     n_sweeps : int
-        Sweeps made.
+        Number of sweeps.
     """
     k = A.shape[0]
     A, Rt = A.copy(), np.eye(k)
@@ -109,7 +109,7 @@ def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
         for i, j in rounds:
             h, half = A[i, j], 0.5 * (A[i, i] - A[j, j])
             hh, ff, hf = (np.einsum("np,np->n", x, y) for x, y in ((h, h), (half, half), (h, half)))
-            # |cos 2t h - sin 2t (f / 2)|^2 is least at this t, within an eighth of a turn.
+            # |cos 2t h - sin 2t (f / 2)|^2 is least at this t in [-pi / 4, pi / 4].
             t = 0.25 * np.arctan2(2.0 * hf, ff - hh)
             largest = max(largest, float(np.abs(t).max(initial=0.0)))
             c, s = np.cos(t), np.sin(t)
@@ -128,8 +128,8 @@ def _off_diagonal(A: Floats) -> float:
     return float(squares.sum() - np.trace(squares))
 
 
-def descend(A: Floats, R: Floats, tol: float, max_sweeps: int) -> tuple[Floats, Floats, int]:
-    """Lower the sum of norms of H eq. 5 by rotations of one plane at a time.
+def minimize_norms(A: Floats, R: Floats, tol: float, max_sweeps: int) -> tuple[Floats, Floats, int]:
+    """Minimize the sum of norms of H eq. 5 by rotations of one plane at a time.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ def descend(A: Floats, R: Floats, tol: float, max_sweeps: int) -> tuple[Floats, 
     R : ndarray of shape (k, k)
         The rotation so far.
     tol : float
-        Ends when a sweep lowers the objective by less than this share of it.
+        Stop when a sweep lowers the objective by less than this, as a fraction of it.
     max_sweeps : int >= 1
-        Most sweeps.
+        Maximum number of sweeps.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def descend(A: Floats, R: Floats, tol: float, max_sweeps: int) -> tuple[Floats, 
     R : ndarray of shape (k, k)
         The rotation.
     n_sweeps : int
-        Sweeps made.
+        Number of sweeps.
     """
     k = A.shape[0]
     A, Rt = A.copy(), R.T.copy()
@@ -161,20 +161,20 @@ def descend(A: Floats, R: Floats, tol: float, max_sweeps: int) -> tuple[Floats, 
         n_sweeps += 1
         for i in range(k - 1):
             for j in range(i + 1, k):
-                _turn_plane(A, Rt, squares, i, j)
+                _rotate_plane(A, Rt, squares, i, j)
         before, value = value, objective(A)
         if before - value <= tol * before or value <= floor:
             break
     return A, Rt.T.copy(), n_sweeps
 
 
-def _turn_plane(A: Floats, Rt: Floats, squares: Floats, i: int, j: int) -> None:
-    """Turn the plane (i, j) to the best angle, if that lowers the objective."""
+def _rotate_plane(A: Floats, Rt: Floats, squares: Floats, i: int, j: int) -> None:
+    """Rotate the plane (i, j) by its best angle, if that lowers the objective."""
     h, half = A[i, j], 0.5 * (A[i, i] - A[j, j])
     others = np.ones(A.shape[0], dtype=bool)
     others[[i, j]] = False
     cross = np.einsum("mp,mp->m", A[i], A[j])[others]
-    # The norms that change, squared, are these three rows times cos^2, sin^2 and 2 sin cos.
+    # The squared norms that change are these three rows times cos^2, sin^2 and 2 sin cos.
     rows = np.stack([squares[i, others], squares[j, others], cross])
     pair = np.array([h @ h, half @ half, -(h @ half)])
 
@@ -203,7 +203,7 @@ def _turn_plane(A: Floats, Rt: Floats, squares: Floats, i: int, j: int) -> None:
         row[other] = corner
         row[own] = corner_i if own == i else corner_j
     squares_i, squares_j = (np.einsum("mp,mp->m", row, row) for row in (new_i, new_j))
-    # Verified on the vectors themselves: inner products lose half of the digits.
+    # Checked on the vectors themselves: inner products lose half of the digits.
     before = np.sqrt(squares[[i, j]][:, others]).sum() + np.sqrt(squares[i, j])
     after = np.sqrt(squares_i[others]).sum() + np.sqrt(squares_j[others]).sum()
     if after + np.sqrt(squares_i[j]) >= before:
@@ -220,7 +220,7 @@ def _rotate(A: Floats, i: NDArray[np.intp], j: NDArray[np.intp], c: Floats, s: F
 
 
 def _tournament(k: int) -> list[Plane]:
-    """Return rounds of disjoint pairs in which everybody meets everybody once."""
+    """Return rounds of disjoint pairs in which each pair occurs once."""
     players = np.arange(k + k % 2)
     rounds = []
     for _ in range(len(players) - 1):

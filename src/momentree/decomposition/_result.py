@@ -1,14 +1,9 @@
-"""What all decompositions share: the whitening they start from, and how an answer is put together.
-
-Each method finds, in its own way, the directions of the components; scaling, order and the
-numbers that tell how far to trust the answer are the same for all.
-"""
+"""What all decompositions share: their whitening, scale, order and diagnostics."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,43 +11,44 @@ from numpy.typing import NDArray
 
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 from momentree.whitening import whiten
 
 __all__ = [
-    "decomposition",
+    "NO_WEIGHT",
+    "TINY",
+    "from_centers",
     "from_directions",
-    "from_slices",
-    "prepared",
+    "negative_mass",
+    "negative_mass_warnings",
     "whitened_tensor",
+    "whitening_for",
+    "with_diagnostics",
 ]
 
 Floats = NDArray[np.float64]
 
 TINY = 1e-300
 """Keeps a quotient of norms finite when both are zero."""
-NO_SHARE = 1e-8
-"""A component with this share of M1's largest is rounding error: its center would be 0 / 0."""
+NO_WEIGHT = 1e-8
+"""Relative to the largest component, less is rounding error: the center would be 0 / 0."""
 SMALL_GAP = 0.01
-"""Noise in M2 of one percent of its norm turns the subspace at will where the gap is smaller."""
+"""With a smaller gap, noise of one percent of M2 rotates the subspace arbitrarily."""
 LARGE_RESIDUAL = 0.5
-"""Above this the components leave half of the whitened third moment unexplained, by size."""
+"""Above this the components explain less than half of the norm of the whitened third moment."""
 LARGE_NEGATIVE_MASS = 0.1
 """Above this a projection to valid parameters changes more than a tenth of a component."""
 
 
-def prepared(moments: Moments, n_components: int, whitening: Whitening | None) -> Whitening:
-    """Return a whitening for `n_components`: a new one, or the leading part of the given one."""
+def whitening_for(moments: Moments, n_components: int, whitening: Whitening | None) -> Whitening:
+    """Return the leading part of a whitening, or a new one if `whitening` is None."""
     if whitening is None:
         return whiten(moments, n_components)
     check_integer("n_components", n_components, at_least=1)
     known = len(whitening.eigenvalues)
     if n_components > known and not whitening.reason:
-        msg = (
-            f"n_components={n_components}, but the whitening holds {known}; "
-            f"whiten(moments, {n_components}) gives one that fits"
-        )
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("whitening_too_small", asked=int(n_components), found=known)
     if n_components >= known:
         return whitening
     return replace(
@@ -60,21 +56,13 @@ def prepared(moments: Moments, n_components: int, whitening: Whitening | None) -
         W=whitening.W[:n_components],
         E=whitening.E[:, :n_components],
         eigenvalues=whitening.eigenvalues[:n_components],
-        reason=None if n_components <= whitening.rank else whitening.reason,
+        reason=whitening.reason if n_components > whitening.rank else Whitening.reason,
         next_eigenvalue=float(whitening.eigenvalues[n_components]),
     )
 
 
-def check_option(name: str, value: float, low: float = 1, *, whole: bool = True) -> None:
-    """Refuse an option that is no number, or no whole number, or below its lowest value."""
-    kind = Integral if whole else Real
-    if not isinstance(value, kind) or isinstance(value, bool) or not value >= low:
-        msg = f"{name}={value!r}; expected a {'whole ' if whole else ''}number, {low} or more"
-        raise InvalidParameterError(msg)
-
-
 def whitened_tensor(moments: Moments, white: Whitening) -> Floats:
-    """Return T = M3(W, W, W) of shape (k, k, k), also where M2 shows no component at all."""
+    """Return T = M3(W, W, W) of shape (k, k, k), also for k = 0."""
     if not white.rank:
         return np.zeros((0, 0, 0))
     return moments.whitened_tensor(white.W)
@@ -86,121 +74,114 @@ def from_directions(
     directions: Floats,
     T: Floats,
     extras: dict[str, Any],
-    advice: Sequence[str] = (),
+    warnings: Sequence[Message] = (),
 ) -> Decomposition:
-    """Scale directions D, one for each component, by the first two moments.
+    """Scale the directions D of the components by M1 and M2.
 
-    With mu_i = D_i t_i and R = (W D)^+, M2 says that b_i = |R_i|^2 is w_i t_i^2, and M1 that
-    a = R W M1 is w_i t_i. So t_i = b_i / a_i and w_i = a_i^2 / b_i. For D = E O with a rotation O
-    these are step 4 of H Algorithm 1, b = 1.
+    With mu_i = D_i t_i and R = (W D)^+, M2 implies b_i = |R_i|^2 = w_i t_i^2, and M1 implies
+    a = R W M1 with a_i = w_i t_i. So t_i = b_i / a_i and w_i = a_i^2 / b_i. For D = E O with a
+    rotation O, b = 1 and this is step 4 of H Algorithm 1.
     """
     R = np.linalg.pinv(white.W @ directions)
     b = np.square(R).sum(axis=1)
     a = R @ (white.W @ moments.m1)
-    share = np.abs(a) / np.sqrt(np.maximum(b, TINY))
-    keep = share > NO_SHARE * max(float(share.max(initial=0.0)), TINY)
+    size = np.abs(a) / np.sqrt(np.maximum(b, TINY))
+    keep = size > NO_WEIGHT * max(float(size.max(initial=0.0)), TINY)
     if not keep.all():
-        reason = white.reason or "a component has no share of M1"
-        extras = {**extras, "reason": reason}
+        reason = Message("component_without_weight", found=int(np.count_nonzero(~keep)))
+        extras = {**extras, "reason": white.reason or reason}
     a, b = a[keep], b[keep]
-    return decomposition(white, directions[:, keep] * (b / a), a * a / b, T, extras, advice)
+    return with_diagnostics(white, directions[:, keep] * (b / a), a * a / b, T, extras, warnings)
 
 
-def from_slices(
+def from_centers(
     moments: Moments,
     white: Whitening,
     M: Floats,
     T: Floats,
     extras: dict[str, Any],
-    advice: Sequence[str] = (),
+    warnings: Sequence[Message] = (),
 ) -> Decomposition:
-    """Weight centers that third moments have given: least squares on M omega = M1, not below 0.
+    """Find the weights of centers M by least squares on M omega = M1, and clip them at 0.
 
-    Noise may turn the sign of the third moment along a component. Its center then points away from
-    M1 and has a negative weight, and is turned back.
+    Noise may flip the sign of the third moment along a component. Its center then points away from
+    M1 and has a negative weight; both signs are flipped back.
     """
     weights = np.linalg.pinv(M) @ moments.m1
-    turned = (weights < 0) & (M.T @ moments.m1 < 0)
-    M, weights = np.where(turned, -M, M), np.where(turned, -weights, weights)
+    flipped = (weights < 0) & (M.T @ moments.m1 < 0)
+    M, weights = np.where(flipped, -M, M), np.where(flipped, -weights, weights)
     clipped = int(np.count_nonzero(weights < 0))
-    more = [
-        f"{clipped} weight(s) came out negative and were set to zero: use fewer components, or "
-        "more samples."
-    ]
-    advice = [*advice, *(more if clipped else [])]
+    if clipped:
+        warnings = [*warnings, Message("negative_weights", found=clipped)]
     extras = {**extras, "clipped_weights": clipped}
-    return decomposition(white, M, np.maximum(weights, 0.0), T, extras, advice)
+    return with_diagnostics(white, M, np.maximum(weights, 0.0), T, extras, warnings)
 
 
-def decomposition(
+def with_diagnostics(
     white: Whitening,
     centers: Floats,
     weights: Floats,
     T: Floats,
     extras: dict[str, Any],
-    advice: Sequence[str] = (),
+    warnings: Sequence[Message] = (),
 ) -> Decomposition:
-    """Put components in order, larger weight first, and say how far to trust them."""
+    """Sort components by descending weight and add the diagnostics of all decompositions."""
     peaks = np.abs(centers).max(axis=0, initial=0.0)
     order = np.lexsort((-peaks, -weights))
     centers, weights = centers[:, order], weights[order]
-    numbers = {
-        **_spectrum(white),
-        **_residuals(white, centers, weights, T),
+    gap, residual_m3 = _gap(white), _residual_m3(white, centers, weights, T)
+    mass = negative_mass(centers)
+    warnings = list(warnings)
+    if gap < SMALL_GAP:
+        warnings.append(Message("no_gap_in_m2", rank=white.rank, gap=gap))
+    if residual_m3 > LARGE_RESIDUAL:
+        warnings.append(Message("third_moment_unexplained", residual=residual_m3))
+    diagnostics = {
+        "eigenvalues": _spectrum(white),
+        "gap": gap,
+        "rank": white.rank,
+        "whitening_residual": white.residual,
+        "residual_m2": _residual_m2(white, centers, weights),
+        "residual_m3": residual_m3,
         "n_iter": 0,
-        "negative_mass": _negative_mass(centers),
+        "negative_mass": mass,
         "reason": white.reason,
         **extras,
+        "warnings": [*warnings, *negative_mass_warnings(mass)],
     }
-    numbers["advice"] = [*advice, *_advice(numbers)]
-    return Decomposition(centers, weights, numbers)
+    return Decomposition(centers, weights, diagnostics)
 
 
-def _spectrum(white: Whitening) -> dict[str, Any]:
-    values = white.eigenvalues
+def _spectrum(white: Whitening) -> Floats:
     if np.isfinite(white.next_eigenvalue):
-        values = np.append(values, white.next_eigenvalue)
-    k = white.rank
-    known = 0 < k < len(values)
-    gap = float((values[k - 1] - values[k]) / values[0]) if known else float("nan")
-    return {"eigenvalues": values, "gap": gap, "rank": k, "whitening_residual": white.residual}
+        return np.append(white.eigenvalues, white.next_eigenvalue)
+    return white.eigenvalues
 
 
-def _residuals(white: Whitening, centers: Floats, weights: Floats, T: Floats) -> dict[str, Any]:
+def _gap(white: Whitening) -> float:
+    values, k = _spectrum(white), white.rank
+    return float((values[k - 1] - values[k]) / values[0]) if 0 < k < len(values) else float("nan")
+
+
+def _residual_m2(white: Whitening, centers: Floats, weights: Floats) -> float:
     k = white.rank
     V = white.W @ centers
-    second = np.eye(k) - (V * weights) @ V.T
-    third = T - np.einsum("i,ai,bi,ci->abc", weights, V, V, V, optimize=True)
-    return {
-        "residual_m2": float(np.linalg.norm(second)) / max(k, 1) ** 0.5,
-        "residual_m3": float(np.linalg.norm(third)) / max(float(np.linalg.norm(T)), TINY),
-    }
+    return float(np.linalg.norm(np.eye(k) - (V * weights) @ V.T) / np.sqrt(max(k, 1)))
 
 
-def _negative_mass(centers: Floats) -> Floats:
+def _residual_m3(white: Whitening, centers: Floats, weights: Floats, T: Floats) -> float:
+    V = white.W @ centers
+    unexplained = T - np.einsum("i,ai,bi,ci->abc", weights, V, V, V, optimize=True)
+    return float(np.linalg.norm(unexplained)) / max(float(np.linalg.norm(T)), TINY)
+
+
+def negative_mass(centers: Floats) -> Floats:
+    """Return the sum of the negative entries of each column relative to that of all entries."""
     total = np.abs(centers).sum(axis=0)
     return np.asarray(np.maximum(-centers, 0.0).sum(axis=0) / np.maximum(total, TINY))
 
 
-def _advice(numbers: dict[str, Any]) -> list[str]:
-    k, gap, residual = numbers["rank"], numbers["gap"], numbers["residual_m3"]
-    advice = []
-    if gap < SMALL_GAP:
-        advice.append(
-            f"M2 shows no clear cut after component {k}: its next eigenvalue is {gap:.1%} of the "
-            "largest away. Try fewer or more components, or more samples."
-        )
-    if residual > LARGE_RESIDUAL:
-        advice.append(
-            f"The components leave {residual:.0%} of the whitened third moment unexplained: the "
-            "number of components does not fit the data, the model does not, or the samples are "
-            "few. Refine the answer by EM, or compare other numbers of components."
-        )
-    negative = numbers["negative_mass"]
-    if (negative > LARGE_NEGATIVE_MASS).any():
-        advice.append(
-            f"{np.count_nonzero(negative > LARGE_NEGATIVE_MASS)} component(s) have more than "
-            f"{LARGE_NEGATIVE_MASS:.0%} of their mass below zero. Where parameters cannot be "
-            "negative that part is cut off: use more samples or fewer components, or refine by EM."
-        )
-    return advice
+def negative_mass_warnings(mass: Floats) -> list[Message]:
+    """Return a warning if some component has much negative mass."""
+    found = int(np.count_nonzero(mass > LARGE_NEGATIVE_MASS))
+    return [Message("negative_components", found=found, most=LARGE_NEGATIVE_MASS)] if found else []

@@ -1,4 +1,4 @@
-"""Alternating least squares: a general CP decomposition of the third moment."""
+"""ALS: a CP decomposition of the third moment by alternating least squares."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._validation import generator
+from momentree._validation import check_choice, check_integer, check_number, generator
 from momentree.decomposition._result import (
     TINY,
-    check_option,
     from_directions,
-    prepared,
     whitened_tensor,
+    whitening_for,
 )
 from momentree.exceptions import InvalidParameterError
 from momentree.objects import Decomposition, Moments, Whitening
@@ -24,9 +23,9 @@ Floats = NDArray[np.float64]
 Of = Literal["whitened", "m3"]
 
 MAX_FEATURES = 200
-"""M3 of so many features takes 64 MB, and every one of hundreds of iterations reads it thrice."""
+"""M3 of so many features takes 64 MB, and each of hundreds of iterations reads it three times."""
 EXACT = 1e-7
-"""A relative residual is a difference of squares, so this is zero, and no start can be better."""
+"""A relative residual is computed from a difference of squares: below this it is zero."""
 
 
 def als(
@@ -40,14 +39,14 @@ def als(
     max_iter: int = 250,
     tol: float = 1e-8,
 ) -> Decomposition:
-    """Recover components by alternating least squares on the third moment.
+    """Find components by alternating least squares on the third moment.
 
-    For a tensor T, M3 itself or M3(W, W, W), minimise over three factors of k columns each
+    For T = M3 or M3(W, W, W), minimize over three factors of k columns each
 
         | T - sum_i a_i (x) b_i (x) c_i |,
 
-    one factor at a time. The directions of the components are the means of a_i, b_i and c_i; M1
-    and M2 give their scale.
+    one factor at a time. The components have the mean directions of a_i, b_i and c_i; M1 and M2
+    determine their scale.
 
     Parameters
     ----------
@@ -57,39 +56,39 @@ def als(
     n_components : int >= 1
         Number of components k.
     random_state : int, RandomState or None, default=None
-        Draws the starts; None is the same as 0.
+        Seed of the random starts; None is seed 0.
     whitening : Whitening, default=None
-        A whitening of these moments for k components or more, when there is one already.
+        A whitening of these moments for at least k components; None computes one.
     of : {"whitened", "m3"}, default="whitened"
-        What to decompose: the k x k x k tensor M3(W, W, W), or M3 itself, for d <= 200.
+        The tensor to decompose: M3(W, W, W) of shape (k, k, k), or M3 itself, for d <= 200.
     n_restarts : int >= 0, default=5
-        Random starts, besides one from two contractions of the tensor and one from its singular
-        vectors; the smallest residual is kept. An exact decomposition ends the search.
+        Number of random starts, in addition to one from two contractions of the tensor and one from
+        its singular vectors. The result with the smallest residual is kept; an exact decomposition
+        ends the search.
     max_iter : int >= 1, default=250
-        Most iterations from each start.
+        Maximum number of iterations from each start.
     tol : float >= 0, default=1e-8
-        Ends when the residual changes by less, as a share of the tensor.
+        Stop when the residual changes by less than this, relative to the tensor.
 
     Returns
     -------
     Decomposition
-        Weights descending. Fewer components come back, with the reason in ``diagnostics``, when
-        M2 shows fewer. Diagnostics, besides those of all decompositions: "residual" (of the best
-        start, relative to the tensor), "n_iter" (of all starts).
+        Adds these diagnostics: "residual" (of the best start, relative to the tensor), "n_iter" (of
+        all starts).
 
     Raises
     ------
     InvalidParameterError
-        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for;
-        if another option is out of its range; if M3 itself is asked for and has more than 200
-        features, or the moments have no ``m3_dense``.
+        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`;
+        another option is invalid; or, for ``of="m3"``, the moments have more than 200 features or
+        no ``m3_dense``.
 
     Notes
     -----
-    The CP decomposition of [1] by ``tensorly.decomposition.parafac`` [2]. It knows nothing of the
-    symmetry of moments and may end in a local minimum; the papers start it at random alone. The
-    number of components comes from M2, and so does the scale, because M3 alone does not tell
-    weights from lengths. Time for each iteration: O(k^4) whitened, O(d^3 k) for M3 itself.
+    The CP decomposition of [1] by ``tensorly.decomposition.parafac`` [2]. It ignores the symmetry
+    of moments and may end in a local minimum; the papers use random starts only. M2 determines the
+    number of components and their scale, because M3 alone does not distinguish weights from
+    lengths. Time O(k^4) an iteration for the whitened tensor, O(d^3 k) for M3.
 
     References
     ----------
@@ -111,14 +110,12 @@ def als(
     array([[0.7, 0.2, 0.1],
            [0.1, 0.1, 0.8]])
     """
-    if of not in get_args(Of):
-        msg = f"of={of!r} is unknown; choose one of {get_args(Of)}"
-        raise InvalidParameterError(msg)
-    check_option("n_restarts", n_restarts, 0)
-    check_option("max_iter", max_iter)
-    check_option("tol", tol, 0, whole=False)
+    check_choice("of", of, get_args(Of))
+    check_integer("n_restarts", n_restarts, at_least=0)
+    check_integer("max_iter", max_iter, at_least=1)
+    check_number("tol", tol, at_least=0)
     rng = generator(random_state)
-    white = prepared(moments, n_components, whitening)
+    white = whitening_for(moments, n_components, whitening)
     T = whitened_tensor(moments, white)
     target = T if of == "whitened" else _dense(moments)
     if not white.rank:
@@ -134,20 +131,18 @@ def als(
 def _dense(moments: Moments) -> Floats:
     d = moments.m1.shape[0]
     if d > MAX_FEATURES:
-        msg = f"of='m3' takes at most {MAX_FEATURES} features, not {d}; use of='whitened'"
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("m3_too_large", found=d, most=MAX_FEATURES)
     dense = getattr(moments, "m3_dense", None)
     if dense is None:
-        msg = f"{type(moments).__name__} have no m3_dense(); use of='whitened'"
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("no_dense_m3", type=type(moments).__name__)
     return np.asarray(dense())
 
 
 def _singular_vectors(T: Floats, k: int) -> Floats:
     """Return the top left singular vectors of the unfolded tensor, shape (d, k).
 
-    T is symmetric, so they are the same for all three factors. Where it is orthogonally
-    decomposable with different eigenvalues, these are its components.
+    T is symmetric, so they are the same for all three factors. If T has an orthogonal decomposition
+    with distinct eigenvalues, they are its components.
     """
     unfolded = T.reshape(T.shape[0], -1)
     return np.asarray(np.linalg.eigh(unfolded @ unfolded.T)[1][:, ::-1][:, :k])
@@ -156,8 +151,8 @@ def _singular_vectors(T: Floats, k: int) -> Floats:
 def _pencil(T: Floats, U: Floats, rng: np.random.RandomState) -> Floats:
     """Return the eigenvectors of the quotient of two random contractions in the span of U.
 
-    They are the components of any tensor of rank k, also where eigenvalues are equal: the usual
-    start of ALS, from which random ones may end in a local minimum.
+    They are the components of any tensor of rank k, even with equal eigenvalues: the usual start of
+    ALS, which is less prone to local minima than random starts.
     """
     A, B = (U.T @ (T @ eta) @ U for eta in rng.standard_normal((2, T.shape[0])))
     return np.asarray(np.real(U @ np.linalg.eig(A @ np.linalg.pinv(B))[1]))
@@ -166,7 +161,7 @@ def _pencil(T: Floats, U: Floats, rng: np.random.RandomState) -> Floats:
 def _best(
     T: Floats, starts: list[Floats], max_iter: int, tol: float
 ) -> tuple[Floats, dict[str, Any]]:
-    """Return the directions of smallest residual over the starts."""
+    """Return the directions with the smallest residual over all starts."""
     import tensorly
     from tensorly.cp_tensor import CPTensor
     from tensorly.decomposition import parafac
@@ -187,7 +182,7 @@ def _best(
 
 
 def _common(factors: list[Floats]) -> Floats:
-    """Return the mean direction of each triple of columns, signed as in the first factor."""
+    """Return the mean direction of each triple of columns, with signs as in the first factor."""
     unit = [A / np.maximum(np.linalg.norm(A, axis=0), TINY) for A in factors]
     signs = [np.where((A * unit[0]).sum(axis=0) < 0, -1.0, 1.0) for A in unit]
     return np.asarray(sum(A * sign for A, sign in zip(unit, signs, strict=True)))

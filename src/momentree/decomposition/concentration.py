@@ -1,4 +1,4 @@
-"""The total concentration of latent Dirichlet allocation, from the moments of the words alone."""
+"""Estimate the total concentration alpha_0 of latent Dirichlet allocation from the moments."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.decomposition._joint_rotation import compressed, jacobi
-from momentree.decomposition._result import TINY, prepared, whitened_tensor
+from momentree.decomposition._joint_rotation import compress, jacobi
+from momentree.decomposition._result import TINY, whitened_tensor, whitening_for
+from momentree.messages import Message
 from momentree.moments.lda import correct_tensor
 from momentree.objects import Moments, Whitening
 
@@ -17,40 +18,41 @@ __all__ = ["Concentration", "estimate_alpha0"]
 Floats = NDArray[np.float64]
 
 GRID = np.geomspace(0.03, 30.0, 13)
-"""Below, documents have one topic each for all that a hundred words show; above, all documents
-mix topics alike, and no number of words tells them apart."""
+"""Below, documents of a hundred words look as if they had one topic each; above, all documents mix
+the topics alike."""
 NARROWINGS = 7
-"""Golden sections: from a factor of 1.8 on either side to one of 1.02."""
+"""Golden-section steps: they narrow the bracket from a factor of 1.8 on each side to 1.02."""
 FEWEST_COMPONENTS = 3
-"""With two topics the moments have as many numbers as the model without alpha_0: any will do."""
+"""With two topics every alpha_0 fits: the moments are as many as the other parameters."""
 UNKNOWN = 1.0
+"""The estimate if there is none."""
 MAX_SWEEPS = 6
 
 
 @dataclass(frozen=True)
 class Concentration:
-    """The total concentration that fits moments best, and how the others fit.
+    """Estimate of the total concentration, with the objective on a grid.
 
     Attributes
     ----------
     alpha0 : float
-        The estimate; 1 where the moments cannot tell, with the reason.
+        The estimate; 1 if the moments do not determine it.
     candidates : ndarray of shape (m,)
-        Values that were tried, ascending.
+        Values that were evaluated, ascending.
     off_diagonal : ndarray of shape (m,)
-        Share of the third moment, by squares, that no rotation makes diagonal, at each of them:
-        0 at the truth for exact moments.
-    reason : str
-        Why the estimate is not to be trusted; "" when it is.
+        The objective at each of them, from 0 to 1: the fraction of the squared norm of the third
+        moment that remains off the diagonal. 0 at the true value for exact moments.
+    reason : Message or None
+        Why the estimate is unreliable; None if it is not.
     """
 
     alpha0: float
     candidates: Floats
     off_diagonal: Floats
-    reason: str = ""
+    reason: Message | None = None
 
     def at(self, alpha0: float) -> float:
-        """Return the off-diagonal share at a value, interpolated between candidates.
+        """Interpolate the objective between candidates.
 
         Parameters
         ----------
@@ -72,20 +74,20 @@ def estimate_alpha0(
 ) -> Concentration:
     """Estimate alpha_0 = sum_i alpha_i from the moments of the words.
 
-    At the true alpha_0 the whitened third moment of S Theorem 3 is sum_i w_i^(-1/2) v_i^(x)3
-    with orthogonal v_i, and at no other: with O the best rotation for each a,
+    The whitened third moment of S Theorem 3 is sum_i w_i^(-1/2) v_i^(x)3 with orthogonal v_i at the
+    true alpha_0 only. With O the best rotation for each a,
 
         alpha_0 = argmin over a of  sum_{not i = j = l} T(a)(O, O, O)_ijl^2 / |T(a)|^2.
 
     Parameters
     ----------
     raw : Moments
-        Moments N1, N2, N3 of the words, such as those of
+        Uncorrected moments N1, N2, N3 of the words, such as
         :class:`momentree.moments.SingleTopicMoments`.
     n_components : int >= 1
         Number of topics.
     whitening : Whitening, default=None
-        A whitening of these moments for k components or more, when there is one already.
+        A whitening of these moments for at least k components; None computes one.
 
     Returns
     -------
@@ -95,25 +97,25 @@ def estimate_alpha0(
     Raises
     ------
     InvalidParameterError
-        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for.
+        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`.
 
     Notes
     -----
-    One whitening of N2 and one pass over the data give N3 in the span of the topics; there
-    M2(a) = (a + 1) I - a b b^T with b = W N1 scaled to length 1, and its inverse root is a closed
-    form. Then each value of a costs O(k^4), the same for any data.
+    One whitening of N2 and one pass over the data give N3 in the span of the topics, where
+    M2(a) = (a + 1) I - a b b^T with b = W N1 scaled to length 1; its inverse square root has a
+    closed form. Each value of a then takes O(k^4), whatever the size of the data.
 
-    Measured on 10 topics, 3,000 words, documents of 100 words, for alpha_0 of 1 and 5: the
-    logarithm of the estimate is off by 0.1 (10,000 documents) or 0.15 (2,000) on average, with a
-    standard error of 0.05 to 0.25, and by up to 0.4 on the high side where shares are uneven and
-    documents few. For alpha_0 = 0.2 it may be off by a factor of 2, which changes the moments by
-    little: the objective is flat there. It needs 3 topics or more, and as many components as
-    there are topics: with fewer it is a guess.
+    Accuracy with 10 topics, 3,000 words and documents of 100 words, for alpha_0 of 1 and 5: the
+    logarithm of the estimate has a mean error of 0.1 (10,000 documents) or 0.15 (2,000) and a
+    standard deviation of 0.05 to 0.25; if topic proportions are uneven and documents few, it is up
+    to 0.4 too high. For alpha_0 = 0.2 the estimate may be off by a factor of 2, where the objective
+    is flat and the moments hardly change. The method requires at least 3 topics, and as many
+    components as there are topics.
 
     References
     ----------
     .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. Theorem 3.
+       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Theorem 3.
 
     Examples
     --------
@@ -125,9 +127,10 @@ def estimate_alpha0(
     >>> 1.5 < found.alpha0 < 2.5
     True
     """
-    white = prepared(raw, n_components, whitening)
+    white = whitening_for(raw, n_components, whitening)
     if white.rank < FEWEST_COMPONENTS:
-        reason = f"alpha_0 shows in {FEWEST_COMPONENTS} components or more, not in {white.rank}"
+        needed = FEWEST_COMPONENTS
+        reason = Message("concentration_needs_components", needed=needed, found=white.rank)
         return Concentration(UNKNOWN, np.empty(0), np.empty(0), reason)
     objective = _Objective(whitened_tensor(raw, white), white.W @ raw.m1)
     tried = {float(a): objective(float(a)) for a in GRID}
@@ -145,22 +148,23 @@ def estimate_alpha0(
         else:
             low = left
     alpha0 = min(tried, key=tried.__getitem__)
-    order = sorted(tried)
-    reason = ""
-    if not GRID[0] < alpha0 < GRID[-1]:
-        reason = f"alpha_0 = {alpha0:g} is the end of the range that was searched"
-    curve = np.array([tried[a] for a in order])
-    return Concentration(alpha0, np.array(order), curve, reason)
+    inside = GRID[0] < alpha0 < GRID[-1]
+    return Concentration(
+        alpha0,
+        np.array(sorted(tried)),
+        np.array([tried[a] for a in sorted(tried)]),
+        None if inside else Message("concentration_at_end", alpha0=alpha0),
+    )
 
 
 class _Objective:
-    """The off-diagonal share as a function of a, in coordinates in which N2 is the identity."""
+    """The objective as a function of a, in coordinates in which N2 is the identity."""
 
     def __init__(self, N3: Floats, b: Floats) -> None:
-        # The span of the topics holds M1, so the length of b is 1 but for noise; with that length
-        # M2(a) is positive for every a.
+        # M1 lies in the span of the topics, so b has length 1 up to noise; with length 1, M2(a) is
+        # positive definite for every a.
         self._N3, self._b = N3, b / max(float(np.linalg.norm(b)), TINY)
-        self._rotation = np.eye(len(b))  # each value starts from the rotation of the last
+        self._rotation = np.eye(len(b))  # each evaluation starts from the last rotation
 
     def __call__(self, a: float) -> float:
         b, eye = self._b, np.eye(len(self._b))
@@ -168,9 +172,9 @@ class _Objective:
         root = (eye - np.outer(b, b)) / np.sqrt(a + 1.0) + np.outer(b, b)
         S = root @ self._rotation
         T = correct_tensor(self._N3, eye, b, a)
-        for _ in range(3):  # each turn contracts the first mode and brings the next to its place
+        for _ in range(3):  # contracts the first mode, and moves the next to its place
             T = np.tensordot(T, S, axes=(0, 0))
-        _, R, _ = jacobi(compressed(T), MAX_SWEEPS)
+        _, R, _ = jacobi(compress(T), MAX_SWEEPS)
         self._rotation = self._rotation @ R
         diagonal = np.einsum("abc,ai,bi,ci->i", T, R, R, R, optimize=True)
         total = max(float(np.square(T).sum()), TINY)

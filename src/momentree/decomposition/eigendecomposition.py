@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._validation import generator
-from momentree.decomposition._result import from_slices, prepared, whitened_tensor
+from momentree.decomposition._result import from_centers, whitened_tensor, whitening_for
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["eigendecomposition"]
@@ -21,7 +21,7 @@ def eigendecomposition(
     random_state: int | np.random.RandomState | None = None,
     whitening: Whitening | None = None,
 ) -> Decomposition:
-    """Recover components from the eigenvectors of one contraction of M3 against M2.
+    """Find components from the eigenvectors of one contraction of M3 against M2.
 
     With U the top k eigenvectors of M2, the matrices
 
@@ -39,30 +39,29 @@ def eigendecomposition(
     n_components : int >= 1
         Number of components k.
     random_state : int, RandomState or None, default=None
-        Draws theta_1 from the unit sphere; None is the same as 0.
+        Seed of theta_1; None is seed 0.
     whitening : Whitening, default=None
-        A whitening of these moments for k components or more, when there is one already.
+        A whitening of these moments for at least k components; None computes one.
 
     Returns
     -------
     Decomposition
-        Weights descending, zero where the linear system has them negative. Fewer components come
-        back, with the reason in ``diagnostics``, when M2 shows fewer. Diagnostics, besides those
-        of all decompositions: "clipped_weights" (how many weights were negative).
+        Adds this diagnostic: "clipped_weights" (number of negative weights, which are set to zero).
 
     Raises
     ------
     InvalidParameterError
-        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for,
-        or `random_state` is none.
+        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`, or
+        `random_state` is invalid.
 
     Notes
     -----
     Algorithm B of [1], for symmetric moments. With U^T M2 U = S and O the eigenvectors of the
-    symmetric W M3(eta) W^T, B(eta) = S^(1/2) (W M3(eta) W^T) S^(-1/2), so R = S^(1/2) O and
-    eigenvalues are real whatever the noise. L is linear in Theta, so that Theta cancels from
-    U Theta^T L: center j is E T(I, o_j, o_j), T = M3(W, W, W), and this is what is computed. One
-    draw decides, as in :func:`svd_method`. Time: one whitening, one pass over the data, O(k^4).
+    symmetric W M3(eta) W^T, B(eta) = S^(1/2) (W M3(eta) W^T) S^(-1/2), so R = S^(1/2) O and the
+    eigenvalues are real despite noise. L is linear in Theta, so Theta cancels from U Theta^T L, and
+    center j is computed as E T(I, o_j, o_j) with T = M3(W, W, W). The result depends on a single
+    random contraction, as in :func:`svd_method`. Time: one whitening, one pass over the data,
+    O(k^4).
 
     References
     ----------
@@ -83,12 +82,12 @@ def eigendecomposition(
            [0.1, 0.1, 0.8]])
     """
     rng = generator(random_state)
-    white = prepared(moments, n_components, whitening)
+    white = whitening_for(moments, n_components, whitening)
     T = whitened_tensor(moments, white)
     theta = rng.standard_normal(white.rank)
-    # eta = U theta = W^T S^(1/2) theta: a combination of the slices of T. Its length is of no
-    # consequence for the eigenvectors.
+    # eta = U theta = W^T S^(1/2) theta: a combination of the slices of T. The eigenvectors do not
+    # depend on its length.
     g = np.sqrt(white.eigenvalues[: white.rank]) * theta
     rotation = np.linalg.eigh(np.tensordot(g, T, 1))[1]
     M = white.E @ np.einsum("abc,bj,cj->aj", T, rotation, rotation, optimize=True)
-    return from_slices(moments, white, M, T, {})
+    return from_centers(moments, white, M, T, {})

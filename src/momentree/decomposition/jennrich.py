@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._validation import generator
-from momentree.decomposition._result import from_directions, prepared, whitened_tensor
+from momentree.decomposition._result import from_directions, whitened_tensor, whitening_for
+from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 
-__all__ = ["eigenvectors_of_quotient", "jennrich"]
+__all__ = ["jennrich", "real_eigenvectors"]
 
 Floats = NDArray[np.float64]
 
@@ -21,13 +22,13 @@ def jennrich(
     random_state: int | np.random.RandomState | None = None,
     whitening: Whitening | None = None,
 ) -> Decomposition:
-    """Recover components by Jennrich's algorithm: two random contractions of M3.
+    """Find components by Jennrich's algorithm: two random contractions of M3.
 
     With U the top k eigenvectors of M2 and two random vectors a, b in their span,
 
         A = U^T M3(a) U = (U^T M) diag(w_i a^T mu_i) (U^T M)^T,     B = U^T M3(b) U,
 
-    so the eigenvectors of A B^(-1) are U^T mu_i up to scale; M1 and M2 give the scale.
+    so the eigenvectors of A B^(-1) are U^T mu_i up to scale; M1 and M2 determine the scale.
 
     Parameters
     ----------
@@ -36,29 +37,27 @@ def jennrich(
     n_components : int >= 1
         Number of components k.
     random_state : int, RandomState or None, default=None
-        Draws a and b; None is the same as 0.
+        Seed of a and b; None is seed 0.
     whitening : Whitening, default=None
-        A whitening of these moments for k components or more, when there is one already.
+        A whitening of these moments for at least k components; None computes one.
 
     Returns
     -------
     Decomposition
-        Weights descending. Fewer components come back, with the reason in ``diagnostics``, when
-        M2 shows fewer. Diagnostics, besides those of all decompositions: "complex_pairs" (how
-        many pairs of eigenvectors were complex).
+        Adds this diagnostic: "complex_pairs" (number of complex pairs of eigenvectors).
 
     Raises
     ------
     InvalidParameterError
-        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for,
-        or `random_state` is none.
+        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`, or
+        `random_state` is invalid.
 
     Notes
     -----
-    The algorithm of [1] (Jennrich's), on the span of the top eigenvectors of M2, where the
-    contractions are square. Nothing makes the answer orthogonal: noise may turn two components
-    into a complex pair, of which the real and the imaginary part are taken, a basis of the plane
-    that the two share. Time: one whitening, one pass over the data, O(k^3).
+    Jennrich's algorithm [1], in the span of the top eigenvectors of M2, where the contractions are
+    square. The eigenvectors are not orthogonal, and with noise two of them may be complex; their
+    real and imaginary parts, a basis of the plane of the two components, then take their place.
+    Time: one whitening, one pass over the data, O(k^3).
 
     References
     ----------
@@ -79,36 +78,32 @@ def jennrich(
            [0.1, 0.1, 0.8]])
     """
     rng = generator(random_state)
-    white = prepared(moments, n_components, whitening)
+    white = whitening_for(moments, n_components, whitening)
     T = whitened_tensor(moments, white)
     root = np.sqrt(white.eigenvalues[: white.rank])
     # U^T M3(U theta) U = S^(1/2) (sum_r g_r T_r) S^(1/2) with g = S^(1/2) theta. The eigenvectors
     # of a quotient of two of them are those of the whitened ones, times S^(1/2).
     A, B = np.tensordot(rng.standard_normal((2, white.rank)) * root, T, 1)
-    V, pairs = eigenvectors_of_quotient(A, B)
-    advice = [
-        f"{pairs} pair(s) of eigenvectors are complex: noise has mixed their components. Use "
-        "sidiwo or random_projections, which average over many contractions, or more samples."
-    ]
-    numbers = {"complex_pairs": pairs}
-    return from_directions(moments, white, white.E @ V, T, numbers, advice if pairs else [])
+    V, pairs = real_eigenvectors(A @ np.linalg.pinv(B))
+    warnings = [Message("complex_eigenvectors", found=pairs)] if pairs else []
+    return from_directions(moments, white, white.E @ V, T, {"complex_pairs": pairs}, warnings)
 
 
-def eigenvectors_of_quotient(A: Floats, B: Floats) -> tuple[Floats, int]:
-    """Return a real basis of the eigenvectors of A B^(-1), and the number of complex pairs.
+def real_eigenvectors(A: Floats) -> tuple[Floats, int]:
+    """Return a real basis of the eigenvectors of a matrix, and the number of complex pairs.
 
     Parameters
     ----------
-    A, B : ndarray of shape (k, k)
-        Symmetric matrices.
+    A : ndarray of shape (k, k)
+        Any square matrix.
 
     Returns
     -------
     V : ndarray of shape (k, k)
-        In columns; of a complex pair the real and the imaginary part.
+        Eigenvectors in columns; the real and the imaginary part of a complex pair.
     n_pairs : int
         Number of complex pairs.
     """
-    values, vectors = np.linalg.eig(A @ np.linalg.pinv(B))
+    values, vectors = np.linalg.eig(A)
     second = values.imag < 0
     return np.where(second, vectors.imag, vectors.real), int(np.count_nonzero(second))

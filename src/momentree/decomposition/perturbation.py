@@ -1,43 +1,42 @@
-"""How far SVTD is off when moments are: T Theorem 2.2.1 with all its constants."""
+"""Bound the error of SVTD on perturbed moments, with all constants (T Theorem 2.2.1)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from momentree._validation import as_floats
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree._validation import as_floats, check_integer, check_number, check_shape
+from momentree.exceptions import InvalidDataError
 
 __all__ = ["PerturbationBound", "svtd_perturbation_bound"]
 
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-14
-"""Gaps below this share of the largest value are rounding error: two values are the same."""
+"""Two values whose difference is below this, relative to the largest, are the same."""
 
 
 @dataclass(frozen=True)
 class PerturbationBound:
-    """What T Theorem 2.2.1 says of one model and one size of perturbation.
+    """The bound of T Theorem 2.2.1 for one model and one size of perturbation.
 
     Attributes
     ----------
     bound : float
-        max_i ||m~_i - m_i||_2 is below this, m_i the rows of M (one for each feature); infinite
-        where the theorem says nothing, for epsilon >= gamma.
+        Upper bound of max_i ||m~_i - m_i||_2, with m_i the rows of M (one for each feature);
+        infinite for epsilon >= gamma, which the theorem does not cover.
     gamma : float
-        The largest perturbation that the theorem covers (T Remark 2.2.1); 0 for models that SVTD
-        cannot tell apart.
+        Supremum of the perturbations that the theorem covers (T Remark 2.2.1); 0 for models whose
+        components SVTD cannot distinguish.
     alpha_r : float
-        Least difference between the entries of row r of M.
+        Smallest difference between two entries of row r of M.
     alpha_m2 : float
-        Least difference between squares of successive singular values of M2, the k-th one's being
-        its own square.
+        Smallest difference between the squares of successive singular values of M2, and between
+        that of the k-th and zero.
     feature : int
         r, the feature whose slice of M3 gives the rotation.
     """
@@ -52,7 +51,7 @@ class PerturbationBound:
 def svtd_perturbation_bound(
     weights: ArrayLike, components: ArrayLike, epsilon: float, *, feature: int | None = None
 ) -> PerturbationBound:
-    """Return how far SVTD is from the true components, at most, when its moments are perturbed.
+    """Bound the error of SVTD when its moments are perturbed.
 
     If ||M~2 - M2||_F < epsilon, ||M~3 - M3||_F < epsilon and epsilon < gamma, then for every row
     m_i of M, in Frobenius norms, with the slices M3,i = M Omega^(1/2) diag(m_i) Omega^(1/2) M^T,
@@ -82,7 +81,7 @@ def svtd_perturbation_bound(
     epsilon : float, > 0
         Size of the perturbations of M2 and of M3.
     feature : int in [0, d) or None, default=None
-        The feature r of SVTD; None takes the one with the largest alpha_r (T Remark 2.1.2).
+        The feature r of SVTD; None selects the one with the largest alpha_r (T Remark 2.1.2).
 
     Returns
     -------
@@ -92,37 +91,37 @@ def svtd_perturbation_bound(
     Raises
     ------
     InvalidDataError
-        If weights and components are not finite numbers, weights are not positive, or shapes do
-        not fit.
+        If weights or components are not finite numbers, weights are not positive, or their shapes
+        differ in k.
     InvalidParameterError
-        If `epsilon` or `feature` is out of its range.
+        If `epsilon` or `feature` is out of range.
 
     Notes
     -----
     Theorem 2.2.1 of [1] with the polynomials P1 to P4 of its proof written out. Two steps of the
-    proof hold to first order in epsilon only, and are mended here: the error of S^(1/2), where
-    2 sqrt(s_k) stands for sqrt(s_k) + sqrt(s~_k), and tau, where E stands for the perturbed E in
-    two places. The singular values of the perturbed M2 are known to epsilon, which gives the
-    forms above; at epsilon = 0 they are those of [1]. The right-hand side of (2.6) follows from
-    Theorem 2.2.3 of [1]: eps_B = sqrt(2) h / alpha <= 1 / (2 g_B + sqrt(1 + 4 g_B^2)) with
-    g_B = c / alpha; the factor sqrt(2) multiplies both terms of the denominator.
+    proof are valid to first order in epsilon only, and are corrected here: the error of S^(1/2),
+    where [1] has 2 sqrt(s_k) instead of sqrt(s_k) + sqrt(s~_k), and tau, where [1] has E instead of
+    the perturbed E in two places. The singular values of the perturbed M2 are known up to epsilon,
+    which gives the forms above; at epsilon = 0 they equal those of [1]. The right side of (2.6)
+    follows from Theorem 2.2.3 of [1]: eps_B = sqrt(2) h / alpha <= 1 / (2 g_B + sqrt(1 + 4 g_B^2))
+    with g_B = c / alpha; the factor sqrt(2) multiplies both terms of the denominator.
 
-    Where components have negative entries alpha_r is the least difference of their sizes,
+    If components have negative entries, alpha_r is the smallest difference of absolute values,
     because SVTD orders by singular values.
 
-    The bound is very loose, by a factor of about a million for random perturbations of three
-    components over five features, where gamma is about 1e-9: it tells how errors scale with the
-    gaps, not how large they are. Time O(d k^2).
+    The bound shows how errors scale with the gaps. It is very loose: by a factor of about a million
+    for random perturbations of three components with five features, where gamma is about 1e-9. Time
+    O(d k^2).
 
     References
     ----------
-    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
-       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018. Section 2.2.
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Section 2.2.
     .. [2] G. W. Stewart, J. Sun. Matrix perturbation theory. Academic Press, 1990.
 
     Examples
     --------
-    The error is in proportion to epsilon below gamma:
+    Below gamma the bound is proportional to epsilon:
 
     >>> from momentree.decomposition import svtd_perturbation_bound
     >>> model = [0.6, 0.4], [[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]
@@ -134,19 +133,11 @@ def svtd_perturbation_bound(
     >>> svtd_perturbation_bound(*model, 0.1).bound
     inf
     """
-    if not (isinstance(epsilon, Real) and 0 < epsilon < math.inf):
-        msg = f"epsilon={epsilon!r}; expected a number above 0"
-        raise InvalidParameterError(msg)
+    check_number("epsilon", epsilon, above=0)
     w, M = _check_model(weights, components)
-    d = M.shape[0]
+    check_integer("feature", feature, at_least=0, at_most=len(M) - 1, optional=True)
     gaps = _gaps(np.sort(np.abs(M), axis=1))
-    if feature is None:
-        r = int(np.argmax(gaps))
-    elif isinstance(feature, Integral) and 0 <= feature < d:
-        r = int(feature)
-    else:
-        msg = f"feature={feature!r}; expected an integer from 0 to {d - 1}, or None"
-        raise InvalidParameterError(msg)
+    r = int(np.argmax(gaps)) if feature is None else int(feature)
     chain = _Chain(w, M, r, float(gaps[r]))
     gamma = chain.gamma()
     bound = chain.rows(epsilon) if epsilon < gamma else math.inf
@@ -224,8 +215,8 @@ def _product(a: float, p: float, b: Floats, e: float | Floats) -> Floats:
 
 
 def _gaps(ascending: Floats) -> Floats:
-    """Return the least difference of neighbours along the last axis; 0 if it is rounding."""
-    if ascending.shape[-1] == 1:  # a single component is never mistaken for another
+    """Return the smallest difference of neighbors on the last axis; 0 if it is rounding error."""
+    if ascending.shape[-1] == 1:  # there is no other component to confuse it with
         return np.asarray(np.abs(ascending[..., 0]))
     least = np.diff(ascending).min(axis=-1)
     return np.asarray(np.where(least > ROUNDING * ascending[..., -1], least, 0.0))
@@ -234,10 +225,10 @@ def _gaps(ascending: Floats) -> Floats:
 def _check_model(weights: ArrayLike, components: ArrayLike) -> tuple[Floats, Floats]:
     """Return omega (k,) and M (d, k)."""
     w, mu = as_floats("weights", weights), as_floats("components", components)
-    if mu.ndim != 2 or not mu.size or w.shape != (mu.shape[0],):
-        msg = f"weights {w.shape} and components {mu.shape} need shapes (k,) and (k, d)"
-        raise InvalidDataError(msg)
-    if not (np.isfinite(mu).all() and ((w > 0) & np.isfinite(w)).all()):
-        msg = "components need to be finite, and weights finite and above zero"
-        raise InvalidDataError(msg)
+    check_shape("components", mu, ("k", "d"))
+    check_shape("weights", w, (mu.shape[0],))
+    if not mu.size or not np.isfinite(mu).all():
+        raise InvalidDataError("not_finite", parameter="components")
+    if not ((w > 0) & np.isfinite(w)).all():
+        raise InvalidDataError("not_positive", parameter="weights")
     return w, mu.T

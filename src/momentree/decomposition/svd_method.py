@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._validation import generator
-from momentree.decomposition._result import from_directions, prepared, whitened_tensor
+from momentree.decomposition._result import from_directions, whitened_tensor, whitening_for
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["svd_method"]
@@ -21,13 +21,13 @@ def svd_method(
     random_state: int | np.random.RandomState | None = None,
     whitening: Whitening | None = None,
 ) -> Decomposition:
-    """Recover components by the SVD method: one random combination of slices.
+    """Find components by the SVD method: one random combination of slices.
 
-    For a random eta, O is taken as the left singular vectors of
+    For a random eta, let O be the left singular vectors of
 
         H_eta = sum_r eta_r W M3[r] W^T = O diag(eta^T mu_1, ..., eta^T mu_k) O^T,
 
-    then M Omega^(1/2) = E O and M omega = M1 are solved for (M, omega).
+    and solve M Omega^(1/2) = E O and M omega = M1 for (M, omega).
 
     Parameters
     ----------
@@ -36,36 +36,34 @@ def svd_method(
     n_components : int >= 1
         Number of components k.
     random_state : int, RandomState or None, default=None
-        Draws eta; None is the same as 0.
+        Seed of eta; None is seed 0.
     whitening : Whitening, default=None
-        A whitening of these moments for k components or more, when there is one already.
+        A whitening of these moments for at least k components; None computes one.
 
     Returns
     -------
     Decomposition
-        Weights descending. Fewer components come back, with the reason in ``diagnostics``, when
-        M2 shows fewer. Diagnostics: those of all decompositions.
+        With the diagnostics of all decompositions.
 
     Raises
     ------
     InvalidParameterError
-        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for,
-        or `random_state` is none.
+        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`, or
+        `random_state` is invalid.
 
     Notes
     -----
-    The method of [1] as told in section 1.2.1 of [2]. With eta = W^T g for a g of the unit sphere
-    of R^k, as in [1], H_eta = sum_a g_a T_a needs no more than the k x k x k tensor
-    T = M3(W, W, W). One draw decides: the singular values of H_eta may lie close to one another,
-    and then the answer is sensitive to noise, with every draw in another way. Time: one whitening,
-    one pass over the data, O(k^3).
+    The method of [1], as presented in section 1.2.1 of [2]. With eta = W^T g for a random g in R^k,
+    as in [1], H_eta = sum_a g_a T_a requires only the tensor T = M3(W, W, W). The result depends on
+    a single draw: if singular values of H_eta are close to each other, it is sensitive to noise.
+    Time: one whitening, one pass over the data, O(k^3).
 
     References
     ----------
     .. [1] A. Anandkumar, D. Foster, D. Hsu, S. Kakade, Y.-K. Liu. A spectral algorithm for latent
        Dirichlet allocation. NIPS 2012.
-    .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications. PhD
-       thesis, Universitat Politecnica de Catalunya, 2019. Section 1.2.1.
+    .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Section 1.2.1.
 
     Examples
     --------
@@ -80,7 +78,7 @@ def svd_method(
     array([[0.7, 0.2, 0.1],
            [0.1, 0.1, 0.8]])
     """
-    white = prepared(moments, n_components, whitening)
+    white = whitening_for(moments, n_components, whitening)
     T = whitened_tensor(moments, white)
     g = generator(random_state).standard_normal(white.rank)
     rotation = np.linalg.svd(np.tensordot(g, T, 1))[0]

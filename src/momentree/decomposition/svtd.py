@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.decomposition._result import TINY, from_slices, prepared
-from momentree.exceptions import InvalidParameterError
+from momentree._validation import check_integer
+from momentree.decomposition._result import TINY, from_centers, whitening_for
+from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["svtd"]
@@ -16,9 +15,9 @@ __all__ = ["svtd"]
 Floats = NDArray[np.float64]
 
 CHUNK = 1 << 22
-"""Entries of slices whose eigenvalues are found at once: 32 MB."""
+"""Entries of slices whose eigenvalues are computed at once: 32 MB."""
 SMALL_ALPHA = 1e-3
-"""Below this share of their range, eigenvalues of a slice cross at a thousandth of noise in it."""
+"""Relative to the range of eigenvalues: noise of a thousandth lets closer ones change order."""
 
 
 def svtd(
@@ -29,10 +28,10 @@ def svtd(
     whitening: Whitening | None = None,
     feature: int | None = None,
 ) -> Decomposition:
-    """Recover components by SVTD: the eigenvectors of one whitened slice diagonalise all.
+    """Find components by SVTD: the eigenvectors of one whitened slice diagonalize all.
 
-    With H[r] = W M3[r] W^T = O diag(mu_r1, ..., mu_rk) O^T, O is taken from the slice of one
-    feature r, row i of M is the diagonal of O^T H[i] O, and omega solves M omega = M1.
+    With H[r] = W M3[r] W^T = O diag(mu_r1, ..., mu_rk) O^T for one feature r, row i of M is the
+    diagonal of O^T H[i] O, and omega solves M omega = M1.
 
     Parameters
     ----------
@@ -41,41 +40,39 @@ def svtd(
     n_components : int >= 1
         Number of components k.
     random_state : int, RandomState or None, default=None
-        Not used: SVTD is deterministic. Here because all decompositions share one signature.
+        Ignored: SVTD is deterministic.
     whitening : Whitening, default=None
-        A whitening of these moments for k components or more, when there is one already.
+        A whitening of these moments for at least k components; None computes one.
     feature : int in [0, d) or None, default=None
-        The feature r. None takes the one with the largest least difference of eigenvalues,
+        The feature r. None selects the one that maximizes the smallest difference of eigenvalues,
         alpha_r = min_{i != j} |mu_ri - mu_rj|.
 
     Returns
     -------
     Decomposition
-        Weights descending, zero where the linear system has them negative. Fewer components come
-        back, with the reason in ``diagnostics``, when M2 shows fewer. Diagnostics, besides those
-        of all decompositions: "feature" (r), "alpha_r" (infinite for k = 1), "clipped_weights"
-        (how many weights were negative).
+        Adds these diagnostics: "feature" (r), "alpha_r" (infinite for k = 1), "clipped_weights"
+        (number of negative weights, which are set to zero).
 
     Raises
     ------
     InvalidParameterError
-        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for,
-        or `feature` is no feature.
+        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`, or
+        `feature` is not a feature.
 
     Notes
     -----
-    Algorithm 1 of [1], whose Theorem 4 says that it is exact when all entries of row r of M are
-    distinct, with the choice of r of its Remark 7. Deviation: eigenvalues and eigenvectors of
-    slices stand in for singular ones. For exact moments of a non-negative M both are the same, up
-    to sign, and so is r; where M has negative entries, eigenvalues are the right ones. Estimated
-    slices have negative eigenvalues too, whose singular values may lie closer together or further
-    apart: on a sample the paper's choice of r may be another one.
+    Algorithm 1 of [1] with r chosen as in its Remark 7; exact if the entries of row r of M are
+    distinct (Theorem 4 of [1]). Deviation: eigenvalues and eigenvectors of the slices take the
+    place of singular ones. For exact moments of a non-negative M they agree up to sign, and so
+    does r; if M has negative entries, the eigenvalues are correct. Estimated slices also have
+    negative eigenvalues, so that on a sample r may differ from that of [1].
     Time: one whitening, one pass over the data, O(d k^3); memory O(d k^2).
 
     References
     ----------
     .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. Algorithm 1, Remark 7.
+       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Algorithm 1,
+       Theorem 4, Remark 7.
 
     Examples
     --------
@@ -92,31 +89,25 @@ def svtd(
     >>> found.diagnostics["feature"], round(found.diagnostics["alpha_r"], 6)
     (2, 0.7)
     """
-    white = prepared(moments, n_components, whitening)
+    white = whitening_for(moments, n_components, whitening)
     d = moments.m1.shape[0]
-    whole = isinstance(feature, Integral) and not isinstance(feature, bool)
-    if feature is not None and not (whole and 0 <= feature < d):
-        msg = f"feature={feature!r}; expected a whole number from 0 to {d - 1}, or None"
-        raise InvalidParameterError(msg)
+    check_integer("feature", feature, at_least=0, at_most=d - 1, optional=True)
     k = white.rank
     H = moments.whitened_slices(white.W) if k else np.zeros((d, 0, 0))
-    alpha = _least_differences(H) if feature is None else _least_differences(H[[feature]])
+    alpha = _smallest_differences(H if feature is None else H[[feature]])
     r = int(alpha.argmax()) if feature is None else int(feature)
     alpha_r = float(alpha.max())
     values, R = np.linalg.eigh(H[r])
     M = np.einsum("rab,ai,bi->ri", H, R, R, optimize=True)
-    advice = []
+    warnings = []
     if k > 1 and alpha_r < SMALL_ALPHA * max(float(np.ptp(values)), TINY):
-        advice.append(
-            f"The best feature, {r}, hardly tells two components apart (alpha_r = {alpha_r:.2g}): "
-            "use sidiwo, which looks at all features, or fewer components."
-        )
+        warnings.append(Message("components_not_distinct", feature=r, alpha_r=alpha_r))
     T = np.asarray(np.tensordot(white.W, H, 1))
-    return from_slices(moments, white, M, T, {"feature": r, "alpha_r": alpha_r}, advice)
+    return from_centers(moments, white, M, T, {"feature": r, "alpha_r": alpha_r}, warnings)
 
 
-def _least_differences(H: Floats) -> Floats:
-    """Return the least difference between two eigenvalues of each slice."""
+def _smallest_differences(H: Floats) -> Floats:
+    """Return the smallest difference between two eigenvalues of each slice."""
     d, k, _ = H.shape
     step = max(1, CHUNK // max(k * k, 1))
     parts = [np.linalg.eigvalsh(H[at : at + step]) for at in range(0, d, step)]

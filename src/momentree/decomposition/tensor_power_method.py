@@ -1,4 +1,4 @@
-"""The tensor power method: robust eigenvectors of the whitened third moment, one by one."""
+"""The tensor power method (TPM): robust eigenvectors of the whitened third moment, one by one."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._validation import generator
+from momentree._validation import check_integer, generator
 from momentree.decomposition._result import (
-    NO_SHARE,
+    NO_WEIGHT,
     TINY,
-    check_option,
-    decomposition,
-    prepared,
     whitened_tensor,
+    whitening_for,
+    with_diagnostics,
 )
+from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["tensor_power_method"]
 
 Floats = NDArray[np.float64]
 
-STILL = 1e-10
-"""Power iterations converge quadratically: what moves by less is at rest after one more."""
+CONVERGED = 1e-10
+"""Power iterations converge quadratically: after a smaller change, the next is rounding error."""
 
 
 def tensor_power_method(
@@ -35,14 +35,14 @@ def tensor_power_method(
     n_restarts: int = 25,
     max_iter: int = 100,
 ) -> Decomposition:
-    """Recover components by the tensor power method with restarts and deflation.
+    """Find components by the tensor power method with restarts and deflation.
 
     The whitened tensor T = M3(W, W, W) = sum_i w_i^(-1/2) v_i (x) v_i (x) v_i has orthonormal v_i.
     The iteration
 
         v <- T(I, v, v) / |T(I, v, v)|,     lambda = T(v, v, v),
 
-    ends at one of them; mu_i = lambda_i E v_i and w_i = lambda_i^(-2).
+    converges to one of them; mu_i = lambda_i E v_i and w_i = lambda_i^(-2).
 
     Parameters
     ----------
@@ -51,34 +51,32 @@ def tensor_power_method(
     n_components : int >= 1
         Number of components k.
     random_state : int, RandomState or None, default=None
-        Draws the starts; None is the same as 0.
+        Seed of the starts; None is seed 0.
     whitening : Whitening, default=None
-        A whitening of these moments for k components or more, when there is one already.
+        A whitening of these moments for at least k components; None computes one.
     n_restarts : int >= 1, default=25
-        Random starts for each component; the one of largest lambda is kept.
+        Number of random starts for each component; the one with the largest lambda is kept.
     max_iter : int >= 1, default=100
-        Most iterations of the starts, and then of the one that is kept; both end sooner at rest.
+        Maximum number of iterations of the starts, and then of the one that is kept.
 
     Returns
     -------
     Decomposition
-        Weights descending. Fewer components come back, with the reason in ``diagnostics``, when
-        M2 shows fewer. Diagnostics, besides those of all decompositions: "eigenvalues_of_tensor"
-        (lambda_i, in the order of the components), "n_iter" (all power iterations; the starts of
-        a component go together). What is left after the last deflation is "residual_m3".
+        Adds these diagnostics: "eigenvalues_of_tensor" (lambda_i, in the order of the components),
+        "n_iter" (all power iterations; those of all starts of a component count once). The relative
+        norm of the tensor after the last deflation is "residual_m3".
 
     Raises
     ------
     InvalidParameterError
-        If `n_components` is no whole number of 1 or more, or more than `whitening` was made for,
-        or `random_state`, `n_restarts` or `max_iter` is out of its range.
+        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`, or
+        `random_state`, `n_restarts` or `max_iter` is invalid.
 
     Notes
     -----
-    Algorithm 1 of [1] (robust tensor power method) and its section 4.3 for the parameters.
-    All starts of a component are iterated together, as one matrix product. Time: one whitening,
-    one pass over the data, O(k^4 n_restarts) for each iteration of all components; memory
-    O(k^3 + k^2 n_restarts).
+    Algorithm 1 of [1] (robust tensor power method); parameters as in its section 4.3. All starts of
+    a component are iterated together in one matrix product. Time: one whitening, one pass over the
+    data, O(k^4 n_restarts) for one iteration of each component; memory O(k^3 + k^2 n_restarts).
 
     References
     ----------
@@ -98,37 +96,38 @@ def tensor_power_method(
     array([[0.7, 0.2, 0.1],
            [0.1, 0.1, 0.8]])
     """
-    check_option("n_restarts", n_restarts)
-    check_option("max_iter", max_iter)
+    check_integer("n_restarts", n_restarts, at_least=1)
+    check_integer("max_iter", max_iter, at_least=1)
     rng = generator(random_state)
-    white = prepared(moments, n_components, whitening)
+    white = whitening_for(moments, n_components, whitening)
     k = white.rank
     T = whitened_tensor(moments, white)
-    left = T.copy()
+    deflated = T.copy()
     V, eigenvalues, n_iter = np.zeros((k, k)), np.zeros(k), 0
     for i in range(k):
-        starts, first = _iterate(left, rng.standard_normal((k, n_restarts)), max_iter)
-        best = int(_values(left, starts).argmax())
-        v, second = _iterate(left, starts[:, [best]], max_iter)
-        V[:, i], eigenvalues[i] = v[:, 0], _values(left, v)[0]
-        left = left - eigenvalues[i] * np.einsum("a,b,c->abc", *[V[:, i]] * 3)
+        starts, first = _iterate(deflated, rng.standard_normal((k, n_restarts)), max_iter)
+        best = int(_values(deflated, starts).argmax())
+        v, second = _iterate(deflated, starts[:, [best]], max_iter)
+        V[:, i], eigenvalues[i] = v[:, 0], _values(deflated, v)[0]
+        deflated = deflated - eigenvalues[i] * np.einsum("a,b,c->abc", *[V[:, i]] * 3)
         n_iter += first + second
-    keep = eigenvalues > NO_SHARE * max(float(eigenvalues.max(initial=0.0)), TINY)
-    # The order of the weights 1 / lambda^2 is that of the answer.
+    keep = eigenvalues > NO_WEIGHT * max(float(eigenvalues.max(initial=0.0)), TINY)
+    # Components are sorted by descending weight 1 / lambda^2.
     eigenvalues, V = eigenvalues[keep], V[:, keep]
     numbers: dict[str, Any] = {"eigenvalues_of_tensor": np.sort(eigenvalues), "n_iter": n_iter}
     if not keep.all():
-        numbers["reason"] = f"the whitened third moment holds {len(eigenvalues)} of {k} components"
-    return decomposition(white, white.E @ (V * eigenvalues), eigenvalues**-2.0, T, numbers)
+        found = len(eigenvalues)
+        numbers["reason"] = Message("tensor_has_fewer_components", found=found, asked=k)
+    return with_diagnostics(white, white.E @ (V * eigenvalues), eigenvalues**-2.0, T, numbers)
 
 
 def _iterate(T: Floats, V: Floats, max_iter: int) -> tuple[Floats, int]:
-    """Return the vectors at rest, or after `max_iter` power iterations, and their number."""
+    """Return the limits of power iterations, or the last iterates, and how many there were."""
     V = _unit(V)
-    n_iter, moved = 0, np.inf
-    while n_iter < max_iter and moved > STILL:
+    n_iter, change = 0, np.inf
+    while n_iter < max_iter and change > CONVERGED:
         before, V = V, _unit(_contracted(T, V))
-        moved, n_iter = float(np.abs(V - before).max()), n_iter + 1
+        change, n_iter = float(np.abs(V - before).max()), n_iter + 1
     return V, n_iter
 
 

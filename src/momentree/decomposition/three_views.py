@@ -1,4 +1,4 @@
-"""Three-view estimators: 3V-MoM (eigenvalues of random contractions) and 3V-TPM."""
+"""Three-view estimators 3V-MoM and 3V-TPM, for cross moments of three views (T section 4.3.1)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 
 from momentree._validation import generator
 from momentree.decomposition._result import (
-    _advice,
-    _negative_mass,
-    from_slices,
-    prepared,
+    from_centers,
+    negative_mass,
+    negative_mass_warnings,
     whitened_tensor,
+    whitening_for,
 )
+from momentree.decomposition.jennrich import real_eigenvectors
 from momentree.decomposition.tensor_power_method import tensor_power_method
 from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message
 from momentree.moments import MultiviewMoments
 from momentree.objects import Decomposition, Whitening
 
@@ -26,7 +28,7 @@ __all__ = ["three_view_mom", "three_view_tpm"]
 Floats = NDArray[np.float64]
 
 DRAWS = 20
-"""Contractions that are tried until one has real eigenvalues, as all have without noise."""
+"""Maximum number of random contractions to find one with real eigenvalues."""
 
 
 def three_view_mom(
@@ -36,7 +38,7 @@ def three_view_mom(
     random_state: int | np.random.RandomState | None = None,
     whitening: Whitening | None = None,
 ) -> Decomposition:
-    """Recover the means of three views from the eigenvalues of contracted cross moments.
+    """Find the means of three views from the eigenvalues of contracted cross moments.
 
     With U_1, U_2 the k leading singular vectors of E[x_1 x_2^T], U_3 those of E[x_1 x_3^T] on the
     right, and eta = U_3 theta,
@@ -44,36 +46,33 @@ def three_view_mom(
         B(eta) = (U_1^T E[x_1 x_2^T <eta, x_3>] U_2) (U_1^T E[x_1 x_2^T] U_2)^(-1)
                = (U_1^T M_1) diag(M_3^T eta) (U_1^T M_1)^(-1).
 
-    The eigenvectors R of B(eta) for a random unit vector theta diagonalise all of them, and the
-    eigenvalues for the rows of an orthogonal Theta are Theta U_3^T M_3.
+    The eigenvectors R of B(eta) for a random unit vector theta diagonalize it for every theta, and
+    the eigenvalues for the rows of an orthogonal Theta are Theta U_3^T M_3.
 
     Parameters
     ----------
     moments : MultiviewMoments
-        Moments of three views, for `n_components` components or more.
+        Moments of three views, computed for at least k components.
     n_components : int >= 1
-        Number of components k; each view needs k features or more.
+        Number of components k, at most the number of features of each view.
     random_state : int, RandomState or None, default=None
-        Draws theta; None is the same as 0.
+        Seed of theta; None is seed 0.
     whitening : Whitening, default=None
-        A whitening of these moments for k components or more, when there is one already. The
-        rank and the diagnostics are taken from it.
+        A whitening of these moments for at least k components; None computes one.
 
     Returns
     -------
     Decomposition
-        Centers of shape (d_1 + d_2 + d_3, k), view after view; weights descending, zero where
-        the linear system has them negative. Fewer components come back, with the reason in
-        ``diagnostics``, when the moments show fewer. Diagnostics, besides those of all
-        decompositions: "draws" (of theta), "complex_eigenvalues" (how many there are in the
-        contraction that was taken), "clipped_weights" (how many weights were negative),
+        Centers of shape (d_1 + d_2 + d_3, k): the views one after the other. Adds these
+        diagnostics: "draws" (of theta), "complex_eigenvalues" (their number in the contraction
+        used), "clipped_weights" (number of negative weights, which are set to zero),
         "singular_values" (of E[x_1 x_2^T]).
 
     Raises
     ------
     InvalidParameterError
-        If `moments` are no `MultiviewMoments`, `n_components` is no whole number of 1 or more, or
-        more than the moments or the whitening were made for, or `random_state` is none.
+        If `moments` are not `MultiviewMoments`, `n_components` is not a whole number of at least 1
+        or exceeds that of `moments` or `whitening`, or `random_state` is invalid.
 
     See Also
     --------
@@ -81,19 +80,18 @@ def three_view_mom(
 
     Notes
     -----
-    Algorithm B of [1] (3V-MoM in [2]). As the eigenvalues are linear in theta, Theta cancels from
-    M_3 = U_3 Theta^T L, and what is computed is the diagonal of R^(-1) B(u) R for the columns u
-    of U_3. Weights solve M_3 omega = E[x_3] by least squares; then M_1 and M_2 by one linear
-    solve, from E[x_v x_3^T] = M_v diag(omega) M_3^T, where [1] would turn the roles of the views
-    and match columns. A component of weight zero has the overall mean of the first two views.
-    Deviation: where noise makes eigenvalues complex, so that [1] fails, theta is drawn again, up
-    to 20 times; then the contraction with the fewest is taken, and real and imaginary parts stand
-    in for eigenvectors.
+    Algorithm B of [1] (3V-MoM in [2]). The eigenvalues are linear in theta, so Theta cancels from
+    M_3 = U_3 Theta^T L, and the diagonals of R^(-1) B(u) R for the columns u of U_3 suffice. The
+    weights solve M_3 omega = E[x_3] by least squares, and M_1 and M_2 a linear system, from
+    E[x_v x_3^T] = M_v diag(omega) M_3^T, where [1] permutes the views and matches columns. In the
+    first two views a component of weight zero gets the overall mean. Deviation: if noise makes
+    eigenvalues complex, where [1] fails, theta is drawn again, up to 20 times; then the contraction
+    with the fewest is used, with real and imaginary parts in place of eigenvectors.
 
-    Very unstable, as [2] says and its section 6.4 shows: there are two inverses of noisy
-    matrices, and one random contraction, whose eigenvalues may lie close together, decides.
-    Another seed, another split into views, or another sample may give another answer. Refine by
-    EM, or use :func:`sidiwo` on :class:`momentree.moments.BernoulliMoments`.
+    The method is very unstable ([2], section 6.4): it inverts two noisy matrices, and the result
+    depends on one random contraction whose eigenvalues may be close to each other. Another seed,
+    split into views or sample may give another result. Refine it with EM, or use :func:`sidiwo` on
+    :class:`momentree.moments.BernoulliMoments`.
 
     Time: that of the moments, O(n k^3) for the contracted tensor, O(k^4); memory O(n k).
 
@@ -102,7 +100,8 @@ def three_view_mom(
     .. [1] A. Anandkumar, D. Hsu, S. Kakade. A method of moments for mixture models and hidden
        Markov models. COLT 2012.
     .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Sections 4.3.1, 4.5 and 6.4.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Sections 4.3.1,
+       4.5 and 6.4.
 
     Examples
     --------
@@ -118,8 +117,8 @@ def three_view_mom(
     """
     _check(moments, n_components)
     rng = generator(random_state)
-    white = prepared(moments, n_components, whitening)
-    # M2 has no more positive eigenvalues than either cross moment has rank, but for rounding.
+    white = whitening_for(moments, n_components, whitening)
+    # M2 has at most as many positive eigenvalues as each cross moment has rank, up to rounding.
     k = min(white.rank, len(moments.singular_values), moments.third_basis.shape[1])
     U3 = moments.third_basis[:, :k]
     # B[c] is the contraction with column c of U_3.
@@ -133,13 +132,10 @@ def three_view_mom(
         "complex_eigenvalues": not_real,
         "singular_values": moments.singular_values,
     }
-    advice = [
-        f"In each of {DRAWS} contractions {not_real} or more of {k} eigenvalues are not real: too "
-        "few samples for views, or too many components. Take another decomposition, or another "
-        "split into views."
-    ]
-    found = from_slices(moments, white, U3 @ L, T, extras, advice if not_real else [])
-    return _of_all_views(moments, found)
+    warnings = []
+    if not_real:
+        warnings.append(Message("complex_eigenvalues", found=not_real, k=k, draws=DRAWS))
+    return _of_all_views(moments, from_centers(moments, white, U3 @ L, T, extras, warnings))
 
 
 def three_view_tpm(
@@ -149,36 +145,34 @@ def three_view_tpm(
     random_state: int | np.random.RandomState | None = None,
     whitening: Whitening | None = None,
 ) -> Decomposition:
-    """Recover the means of three views by the tensor power method on symmetrised moments.
+    """Find the means of three views by the tensor power method on symmetrised moments.
 
     The first two views are mapped so that they have the means of the third (see
-    :class:`momentree.moments.MultiviewMoments`); their symmetric M2 and M3 go through whitening
-    and :func:`tensor_power_method`.
+    :class:`momentree.moments.MultiviewMoments`); then :func:`tensor_power_method` decomposes the
+    symmetric moments.
 
     Parameters
     ----------
     moments : MultiviewMoments
-        Moments of three views, for `n_components` components or more.
+        Moments of three views, computed for at least k components.
     n_components : int >= 1
-        Number of components k; each view needs k features or more.
+        Number of components k, at most the number of features of each view.
     random_state : int, RandomState or None, default=None
-        Draws the starts; None is the same as 0.
+        Seed of the starts; None is seed 0.
     whitening : Whitening, default=None
-        A whitening of these moments for k components or more, when there is one already.
+        A whitening of these moments for at least k components; None computes one.
 
     Returns
     -------
     Decomposition
-        Centers of shape (d_1 + d_2 + d_3, k), view after view; weights descending. Fewer
-        components come back, with the reason in ``diagnostics``, when the moments show fewer.
-        Diagnostics: those of :func:`tensor_power_method`, and "singular_values" (of
-        E[x_1 x_2^T]).
+        Centers of shape (d_1 + d_2 + d_3, k): the views one after the other. Adds to the
+        diagnostics of :func:`tensor_power_method`: "singular_values" (of E[x_1 x_2^T]).
 
     Raises
     ------
     InvalidParameterError
-        If `moments` are no `MultiviewMoments`, `n_components` is no whole number of 1 or more, or
-        more than the moments or the whitening were made for, or `random_state` is none.
+        If `moments` are not `MultiviewMoments`, `n_components` is not a whole number of at least 1
+        or exceeds that of `moments` or `whitening`, or `random_state` is invalid.
 
     See Also
     --------
@@ -189,9 +183,9 @@ def three_view_tpm(
     Section 3.3 and Algorithm 1 of [1] (3V-TPM in [2]): w_j = lambda_j^(-2), M_3 = E V Lambda.
     M_1 and M_2 follow by one linear solve, from E[x_v x_3^T] = M_v diag(omega) M_3^T.
 
-    Unstable, as [2] says: the inverse of a noisy cross moment comes before the whitening, which
-    inverts again. It does not depend on one random contraction as :func:`three_view_mom` does,
-    but on the split into views as much. Refine by EM.
+    The method is unstable ([2]): it inverts a noisy cross moment, and whitening inverts again. It
+    does not depend on one random contraction, as :func:`three_view_mom` does, but equally on the
+    split into views. Refine it with EM.
 
     Time: that of the moments and of :func:`tensor_power_method`; memory O(n k).
 
@@ -200,7 +194,8 @@ def three_view_tpm(
     .. [1] A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgarsky. Tensor decompositions for
        learning latent variable models. Journal of Machine Learning Research 15, 2014.
     .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Sections 4.3.1, 4.5 and 6.4.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Sections 4.3.1,
+       4.5 and 6.4.
 
     Examples
     --------
@@ -224,42 +219,32 @@ def three_view_tpm(
 
 def _check(moments: object, n_components: object) -> None:
     if not isinstance(moments, MultiviewMoments):
-        msg = (
-            f"moments is a {type(moments).__name__}; expected MultiviewMoments, such as "
-            "momentree.moments.MultiviewMoments.from_data((X1, X2, X3), n_components=8)"
-        )
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("not_multiview_moments", type=type(moments).__name__)
     if isinstance(n_components, int) and n_components > moments.n_components:
-        msg = (
-            f"n_components={n_components}, but the moments were made for {moments.n_components}; "
-            "make them with as many components"
+        raise InvalidParameterError(
+            "multiview_moments_too_small", asked=n_components, found=moments.n_components
         )
-        raise InvalidParameterError(msg)
 
 
 def _eigenvectors(B: Floats, rng: np.random.RandomState) -> tuple[Floats, int, int]:
-    """Return eigenvectors of a random contraction, the draws taken, and how many are not real."""
+    """Return eigenvectors of a random contraction, the number of draws, and of complex values."""
     best, fewest, draw = np.zeros(B.shape[1:]), len(B) + 1, 0
     while draw < DRAWS and fewest:
         draw += 1
-        values, vectors = np.linalg.eig(np.tensordot(rng.standard_normal(len(B)), B, 1))
-        pairs = int(np.count_nonzero(values.imag))
-        if pairs < fewest:
-            # Of a conjugate pair the real and the imaginary part span the same plane.
-            best, fewest = np.where(values.imag < 0, vectors.imag, vectors.real), pairs
+        vectors, pairs = real_eigenvectors(np.tensordot(rng.standard_normal(len(B)), B, 1))
+        if 2 * pairs < fewest:
+            best, fewest = vectors, 2 * pairs
     return best, draw, fewest
 
 
 def _of_all_views(moments: MultiviewMoments, found: Decomposition) -> Decomposition:
-    """Put the centers of the first two views above those of the third."""
+    """Stack the centers of all views."""
     weights = found.weights
     others = moments.other_views(np.asarray(np.linalg.pinv(found.centers).T))
     overall = np.repeat(moments.means[: len(others), None], len(weights), axis=1)
     centers = np.vstack([np.divide(others, weights, out=overall, where=weights > 0), found.centers])
     numbers: dict[str, Any] = dict(found.diagnostics)
-    # What was said of the third view's centers is said of all.
-    old = _advice(numbers)
-    numbers["negative_mass"] = _negative_mass(centers)
-    kept = [text for text in numbers["advice"] if text not in old]
-    numbers["advice"] = [*kept, *_advice(numbers)]
+    numbers["negative_mass"] = mass = negative_mass(centers)
+    kept = [warning for warning in numbers["warnings"] if warning.code != "negative_components"]
+    numbers["warnings"] = [*kept, *negative_mass_warnings(mass)]
     return Decomposition(centers, weights, numbers)

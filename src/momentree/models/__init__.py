@@ -5,6 +5,7 @@ from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocati
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import ComponentChoice, choose_n_components
 from momentree.models.single_topic_model import SingleTopicModel
+from momentree.persistence import load
 
 __all__ = [
     "BernoulliMixture",
@@ -13,4 +14,5 @@ __all__ = [
     "PoissonMixture",
     "SingleTopicModel",
     "choose_n_components",
+    "load",
 ]

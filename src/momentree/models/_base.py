@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, ClassVar, NoReturn, Self, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,10 +23,10 @@ from momentree.exceptions import (
     ConvergenceWarning,
     InvalidDataError,
     InvalidParameterError,
-    ReadError,
 )
 from momentree.inference import log_multinomial
 from momentree.metrics import relevance
+from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
 from momentree.tree.page import page_of
 from momentree.whitening import whiten
@@ -58,7 +58,7 @@ DRAWN_AT_ONCE = 1 << 22
 """Counts of new samples that are dense at one time: 32 MB."""
 
 
-class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the models that are a list of topics or components, not a tree.
 
     Parameters
@@ -357,60 +357,6 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self, "components_")
         return page_of(self, path, X, ids=ids, texts=texts, labels=labels, order=order, title=title)
-
-    def save(
-        self, path: str | PathLike[str], *, vectorizer_config: dict[str, Any] | None = None
-    ) -> None:
-        """Write the fitted model to a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file; customary suffix ".mt". A zip of JSON and .npy arrays, with the version of
-            the format; no pickle.
-        vectorizer_config : dict, default=None
-            Plain values that tell how text becomes counts, kept beside the model: what
-            ``TextVectorizer.to_dict()`` returns.
-
-        Raises
-        ------
-        InvalidParameterError
-            If ``decomposition`` is a function that momentree does not have.
-        OSError
-            If the file cannot be written; nothing is left behind.
-        """
-        from momentree.models import persistence
-
-        check_is_fitted(self, "components_")
-        persistence.save(self, path, vectorizer_config)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a fitted model from a file of :meth:`save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Returns
-        -------
-        FlatModel
-            Predicts as it did when it was saved. Its ``vectorizer_config_`` is what was saved
-            with it, or None.
-
-        Raises
-        ------
-        ReadError
-            If the file is missing, damaged, of another kind or of a newer format.
-        """
-        from momentree.models import persistence
-
-        model = persistence.load(path)
-        if not isinstance(model, cls):
-            msg = f"{path} holds a {type(model).__name__}, not a {cls.__name__}"
-            raise ReadError(msg)
-        return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

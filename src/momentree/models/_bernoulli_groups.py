@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._validation import check_ones, check_values, check_whole, generator
-from momentree.assignment.assigners import Assigner, MixtureAssigner, reading_gaps
+from momentree.assignment.editing import (
+    EditableGroups,
+    Groups,
+    RefitData,
+    merged_numbers,
+    refuse_split,
+)
+from momentree.assignment.nested import Assigner, check_assigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
+from momentree.messages import Message
 from momentree.metrics import relevance
-from momentree.models import _bernoulli_edits as edits
-from momentree.models._base import FlatModel, drawn_rows
+from momentree.models._base import FlatModel, drawn_rows, package_log
 from momentree.models._bernoulli_data import BinaryData, Run
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
-from momentree.tree.exports import scoring
 from momentree.tree.page import RecordsPage
 
 __all__ = ["BernoulliGroups"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 
-class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own to_html
+class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # type: ignore[misc] # its own to_html
     """All that a mixture of binary variables does once it is fitted."""
 
-    verbose: bool | int
+    _log: ClassVar[logging.Logger] = package_log
 
     diagnostics_: Mapping[str, Any]
     labels_: NDArray[np.intp]
@@ -60,8 +70,8 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
         return ones, missing
 
     @property
-    def _assigner(self) -> Assigner:
-        """What assigns samples without missing values to components, or to edited groups."""
+    def _groups_assigner(self) -> Assigner:
+        """Assigner of samples without missing values to components, or to edited groups."""
         edited: Assigner | None = getattr(self, "_edited", None)
         if edited is not None:
             return edited
@@ -71,9 +81,9 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
         """Return what assigns samples, and checked samples in the form that it reads."""
         ones, missing = self._values(X)
         if missing is None:
-            return self._assigner, RowBlocks(ones)
+            return self._groups_assigner, RowBlocks(ones)
         rows = RowBlocks(IncompleteBernoulliParameters.statistics(ones, missing))
-        return reading_gaps(self._assigner), rows
+        return self._groups_assigner.for_missing_values(), rows
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (T eq. 4.1).
@@ -156,7 +166,7 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
             ``{"kind": "nested", ...}``; see :meth:`momentree.ClusterTree.scoring`.
         """
         check_is_fitted(self, "components_")
-        return scoring(self._assigner, self.components_.shape[1])
+        return self._groups_assigner.scoring(self.components_.shape[1])
 
     @property
     def _n_parameters(self) -> int:
@@ -219,94 +229,95 @@ class BernoulliGroups(RecordsPage, FlatModel):  # type: ignore[misc] # its own t
 
         return drawn_rows(n_samples, d, draw), labels
 
-    # --- edits -----------------------------------------------------------------------------------
+    # --- edits (T Remark 4.4.1) ------------------------------------------------------------------
 
-    def split_group(
-        self, X: Any, group: int, n_groups: int = 2, *, sample_weight: ArrayLike | None = None
+    @property
+    def _fitted_with_missing(self) -> bool:
+        return isinstance(self.posterior_, IncompleteBernoulliParameters)
+
+    def _prepared(self, X: Any, missing: Any | None, weight: Floats) -> tuple[BinaryData, Ints]:
+        check_ones(X)
+        return BinaryData.prepared(X, missing, weight)
+
+    def _split(self, again: RefitData[BinaryData], group: int, n_groups: int) -> Self:
+        part = again.data.take(np.flatnonzero(again.groups.labels == group))
+        usable = int(np.count_nonzero(part.weight > 0))
+        if usable < 2:
+            refuse_split(group, Message("too_few_samples", found=usable, needed=2))
+        alone = clone(self).set_params(n_components=min(n_groups, usable), warm_start=False)
+        result = alone._run(part)
+        p = result.parameters
+        labels = MixtureAssigner.of(p).labels(part.rows)
+        sizes = np.bincount(labels, weights=part.weight, minlength=p.n_components)
+        kept = np.flatnonzero(sizes > 0)
+        if len(kept) < 2:
+            refuse_split(group, result.diagnostics.get("reason") or Message("one_part"))
+        weights = p.weights[kept] / p.weights[kept].sum()
+        likely, centers = p.centers[:, kept], result.centers[:, kept]
+        if part.missing is not None:
+            # Of a feature with no value in the group, the parts keep the frequency of the group.
+            unseen = part.missing.T @ part.weight > (1 - 1e-12) * part.weight.sum()
+            likely[unseen] = self.posterior_.centers[unseen, group, None]
+            centers[unseen] = self.components_[group, unseen, None]
+        within = MixtureAssigner.of(type(p)(weights, likely)).labels(part.rows)
+        # The assigner of the model reads records without missing values.
+        parts = Groups(MixtureAssigner.of(BernoulliParameters(weights, likely)), within)
+        w, before, after = self.weights_, slice(group), slice(group + 1, None)
+
+        def divided(of_all: Floats, of_parts: Floats) -> Floats:
+            return np.hstack([of_all[:, before], of_parts, of_all[:, after]])
+
+        return self._edited_to(
+            again.groups.split(group, parts),
+            again.at,
+            np.concatenate([w[before], w[group] * weights, w[after]]),
+            divided(self.posterior_.centers, likely),
+            divided(self.components_.T, centers),
+            converged=self.converged_ and result.converged,
+        )
+
+    def _merge(self, again: RefitData[BinaryData], groups: list[int]) -> Self:
+        w = self.weights_
+        _, to = merged_numbers(groups, again.sizes(len(w)))
+        weights = np.bincount(to, weights=w).astype(np.float64)
+        # Components without weight count alike where there are no others.
+        fraction = np.where(weights[to] > 0, w, 1.0)
+        fraction /= np.bincount(to, weights=fraction)[to]
+        union = fraction[:, None] * (to[:, None] == np.arange(len(weights)))
+        return self._edited_to(
+            again.groups.renumbered(to),
+            again.at,
+            weights,
+            np.clip(self.posterior_.centers @ union, 0.0, 1.0),
+            np.clip(self.components_.T @ union, 0.0, 1.0),
+            converged=self.converged_,
+        )
+
+    def _edited_to(
+        self,
+        groups: Groups,
+        at: Ints,
+        weights: Floats,
+        likely: Floats,
+        centers: Floats,
+        *,
+        converged: bool,
     ) -> Self:
-        """Divide one component further, and leave all else as it is (T Remark 4.4.1).
+        order = np.argsort(-weights, kind="stable")
+        groups = groups.reordered(order)
+        out = self._with_labels(groups.labels, at)
+        out._edited, out.converged_ = groups.assigner, converged
+        out.posterior_ = type(self.posterior_)(weights[order], likely[:, order])
+        out.weights_, out.components_ = out.posterior_.weights, centers[:, order].T.copy()
+        # The log-likelihood was that of the model before the edit.
+        known = self.diagnostics_.items()
+        out.diagnostics_ = {key: value for key, value in known if key != "log_likelihood"}
+        return out
 
-        The model is fitted to the samples of the component alone, with the same parameters. A
-        sample then goes first to its component and within it to a part, so that no sample of
-        another component moves. With omega' and mu' those of the parts, the component is replaced
-        by parts of weights omega_group omega'_j and frequencies mu'_j.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The samples of ``fit``, in the same order.
-        group : int
-            Number of the component.
-        n_groups : int >= 2, default=2
-            Into how many; fewer where no more can be told apart.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of ``fit``.
-
-        Returns
-        -------
-        BernoulliMixture
-            A new fitted model; this one stays as it is. Components are numbered anew, by weight.
-
-        Raises
-        ------
-        InvalidDataError
-            If the component cannot be split, with the reason, or X is not like the data of
-            ``fit``.
-        InvalidParameterError
-            If there is no such component, or `n_groups` is less than 2.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from momentree import BernoulliMixture
-        >>> X = np.repeat(np.kron(np.eye(3), np.ones(3)), [40, 30, 20], axis=0)
-        >>> model = BernoulliMixture(2, start="clusters").fit(X)
-        >>> np.bincount(model.labels_)
-        array([50, 40])
-        >>> np.bincount(model.split_group(X, 0).labels_)
-        array([40, 30, 20])
-        """
-        return edits.split_group(self, X, group, n_groups, sample_weight)
-
-    def merge_groups(
-        self, X: Any, groups: Sequence[int], *, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Make one component of several, and leave all else as it is.
-
-        Its weight is their sum, its frequencies are their mean by weight. Its samples are theirs:
-        those whose likeliest component was one of them.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The samples of ``fit``, in the same order.
-        groups : sequence of int
-            Numbers of two components or more.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of ``fit``.
-
-        Returns
-        -------
-        BernoulliMixture
-            A new fitted model; this one stays as it is. Components are numbered anew, by weight.
-
-        Raises
-        ------
-        InvalidDataError
-            If X is not like the data of ``fit``.
-        InvalidParameterError
-            If `groups` are not two different components or more.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from momentree import BernoulliMixture
-        >>> X = np.repeat(np.kron(np.eye(3), np.ones(3)), [40, 30, 20], axis=0)
-        >>> model = BernoulliMixture(3).fit(X)
-        >>> np.bincount(model.merge_groups(X, [1, 2]).labels_)
-        array([50, 40])
-        """
-        return edits.merge_groups(self, X, groups, sample_weight)
+    def _check_restored(self) -> int:
+        k = super()._check_restored()
+        check_assigner(self._groups_assigner, BernoulliParameters, self.n_features_in_, k)
+        return k
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

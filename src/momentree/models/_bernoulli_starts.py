@@ -14,11 +14,9 @@ from momentree.decomposition import three_view_mom, three_view_tpm
 from momentree.models._bernoulli_data import BinaryData
 from momentree.moments import CorrectedMoments, MultiviewMoments, split_views
 from momentree.objects import BernoulliParameters, Decomposition
-from momentree.tree.build import leaf_labels
-from momentree.tree.dsidiwo_split import DirectSplitter
-from momentree.tree.growth import grow
-from momentree.tree.stopping import always
-from momentree.tree.topic_split import SPLIT_ITER
+from momentree.tree.dsidiwo_split import DSidiwoSplitter
+from momentree.tree.growth import Limits, grow
+from momentree.tree.split import SPLIT_ITER
 
 __all__ = [
     "Found",
@@ -155,26 +153,16 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
     Found
         Fewer components where no group can be split further.
     """
-    splitter = DirectSplitter(
-        n_sides=max(n_components, 2) if flat else 2,
+    splitter = DSidiwoSplitter(
         min_samples_leaf=1,
+        feature_map=data.space,
+        n_sides=max(n_components, 2) if flat else 2,
         refine_iter=SPLIT_ITER if refine else 0,
-        smoothing=1.0,
-        family=data.space.family,
-        view=data.space.moment_scale,
-        constant=data.space.constant,
     )
-    root = grow(
-        data.rows,
-        data.weight,
-        data.space.row_scale(data.rows),
-        splitter,
-        max_leaves=n_components,
-        max_depth=1 if flat else np.inf,
-        growth="best_first",
-        worth=always,
-    )
-    labels, leaves = leaf_labels(root), root.leaves()
+    factors = data.space.row_scale(data.rows)
+    limits = Limits(n_components, 1 if flat else np.inf)
+    grown = grow(data.rows, data.weight, factors, splitter, limits)
+    labels, leaves = grown.labels, grown.root.leaves()
     k = len(leaves)
     if flat and k < n_components > 2:
         return start_from_tree(data, n_components, flat=False, refine=refine)
@@ -184,7 +172,7 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
     assert isinstance(parameters, BernoulliParameters)  # noqa: S101 - the family of binary data
     reason = ""
     if k < n_components:
-        reason = "no group of samples can be split further: " + leaves[0].reason
+        reason = f"no group of samples can be split further: {leaves[0].reason}"
     diagnostics = {
         "rank": k,
         "reason": reason,

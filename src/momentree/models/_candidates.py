@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from momentree.assignment.rules import Rule
 from momentree.backends import RowBlocks
 from momentree.inference import (
     completion_log_likelihood,
@@ -23,8 +22,8 @@ from momentree.models._lda_starts import concentrations
 from momentree.objects import LDAParameters, TopicParameters
 from momentree.preprocessing import log_scale, typical_count_per_token
 from momentree.refinement import em, variational_em
-from momentree.tree.growth import Branch, grow
-from momentree.tree.topic_split import SPLIT_ITER, Split, Splitter
+from momentree.tree.growth import Branch, Limits, grow
+from momentree.tree.topic_split import TopicSplitter
 
 __all__ = ["Fit", "Fits", "Fold", "LDAFits", "SingleTopicFits", "folds"]
 
@@ -152,32 +151,16 @@ class SingleTopicFits:
         self._hidden = RowBlocks(fold.hidden)
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
         self._n_words = int(np.count_nonzero(seen))
-        gains: list[tuple[Rule, float]] = []
-
-        def note(split: Split, *_: object) -> str:
-            gains.append((split.rule, split.gain))
-            return ""
-
-        root = grow(
-            self._rows,
-            fold.weight,
-            scaled.count_per_token,
-            Splitter(1, SPLIT_ITER, "length", self._unit),
-            max_leaves=largest,
-            max_depth=np.inf,
-            growth="best_first",
-            worth=note,
-        )
-        gain = {id(rule): value for rule, value in gains}  # the list keeps the rules alive
-        self._partitions = _partitions(root, gain)
+        splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._unit)
+        grown = grow(self._rows, fold.weight, scaled.count_per_token, splitter, Limits(largest))
+        self._labels, self._partitions = grown.labels, _partitions(grown.root)
 
     def __call__(self, n_components: int) -> Fit | None:
         """Return the model with k components; None where no group can be split further."""
         if n_components > len(self._partitions):
             return None
-        shares = np.zeros((self._rows.shape[0], n_components))
-        for j, leaf in enumerate(self._partitions[n_components - 1]):
-            shares[leaf.samples, j] = self._weight[leaf.samples]
+        component = self._partitions[n_components - 1][self._labels]
+        shares = np.eye(n_components)[component] * self._weight[:, None]
         sums = self._rows.sum(lambda B: B.tdot(shares[B.at]))
         start = TopicParameters.m_step(sums, shares.sum(axis=0), self._unit)
         refined = em(self._rows, start, sample_weight=self._weight, smoothing=self._unit)
@@ -229,12 +212,15 @@ class LDAFits:
         return Fit(topics.centers, topics.weights, float("nan"), completion)
 
 
-def _partitions(root: Branch, gain: dict[int, float]) -> list[list[Branch]]:
-    """Return the leaves after each split: 1 leaf, 2 leaves, ..."""
-    leaves, found = [root], [[root]]
-    while able := [leaf for leaf in leaves if leaf.children]:
-        first = max(able, key=lambda leaf: gain[id(leaf.rule)])
+def _partitions(root: Branch) -> list[Ints]:
+    """Return, for 1 component, 2 components, ..., the component of each leaf of the whole tree."""
+    leaves, found = [root], []
+    while True:
+        sizes = [len(branch.leaves()) for branch in leaves]
+        found.append(np.repeat(np.arange(len(leaves)), sizes))
+        able = [branch for branch in leaves if branch.children]
+        if not able:
+            return found
+        first = max(able, key=lambda branch: branch.gain)
         at = leaves.index(first)
-        leaves = [*leaves[:at], *first.children, *leaves[at + 1 :]]
-        found.append(leaves)
-    return found
+        leaves[at : at + 1] = first.children

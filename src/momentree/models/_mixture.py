@@ -21,9 +21,9 @@ from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.preprocessing import LogScaling, log_scale, tfidf, typical_count_per_token
 from momentree.refinement import em
-from momentree.tree.growth import grow
-from momentree.tree.stopping import always
-from momentree.tree.topic_split import SPLIT_ITER, Splitter
+from momentree.tree.growth import Limits, grow
+from momentree.tree.split import SPLIT_ITER
+from momentree.tree.topic_split import TopicSplitter
 
 __all__ = ["CountMixture", "Start"]
 
@@ -233,7 +233,7 @@ class CountMixture(FlatModel):
 
     def _leaves(self, corpus: Corpus) -> tuple[Floats, Mapping[str, Any]]:
         """Grow a tree of k leaves; return the leaf of each row as ones of shape (n, k)."""
-        splitter = Splitter(
+        splitter = TopicSplitter(
             min_samples_leaf=1,
             refine_iter=SPLIT_ITER if self.refine else 0,
             weighting=getattr(self, "weighting", "length"),
@@ -241,24 +241,14 @@ class CountMixture(FlatModel):
             random_state=self.random_state,
             decompose=self._method(),
         )
-        root = grow(
-            corpus.rows,
-            corpus.weight,
-            corpus.unit,
-            splitter,
-            max_leaves=self.n_components,
-            max_depth=np.inf,
-            growth="best_first",
-            worth=always,
-        )
-        leaves = root.leaves()
+        limits = Limits(self.n_components)
+        grown = grow(corpus.rows, corpus.weight, corpus.unit, splitter, limits)
+        leaves = grown.root.leaves()
         k, reason = len(leaves), ""
         if k < self.n_components:
-            reason = "no group of samples can be split further: " + leaves[0].reason
+            reason = f"no group of samples can be split further: {leaves[0].reason}"
             self._warn_of_fewer(k, reason)
-        shares = np.zeros((corpus.rows.shape[0], k))
-        for j, leaf in enumerate(leaves):
-            shares[leaf.samples, j] = 1.0
+        shares = np.eye(k)[grown.labels]
         return shares, {"rank": k, "reason": reason, "advice": []}
 
     # --- inference -------------------------------------------------------------------------------

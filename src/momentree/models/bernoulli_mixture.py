@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._fit import all_or_nothing
 from momentree._logging import console_logging
 from momentree._validation import check_ones, check_sample_weight, check_values
-from momentree.assignment.assigners import MixtureAssigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.models._base import log, package_log

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from momentree.tree.build import name_nodes
+from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode
 
 __all__ = [
@@ -161,5 +161,5 @@ def _one_level(model: FittedFlat, shares: Floats | None) -> TreeNode:
             # Means that differ by rounding alone keep the order of the model.
             for at, j in enumerate(np.argsort(-np.round(means, 9), kind="stable"), start=1)
         ]
-    name_nodes(root, model.vocabulary_)
+    name_by_words(root, model.vocabulary_)
     return root

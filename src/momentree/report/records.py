@@ -22,7 +22,7 @@ from momentree.report.records_privacy import SMALL
 from momentree.report.records_quality import shown_quality
 from momentree.report.records_scoring import shown_scoring
 from momentree.report.records_table import shown_table
-from momentree.tree.build import CODE_LAMBDA
+from momentree.tree.naming import CODE_LAMBDA
 
 __all__ = ["CodedRecords", "FittedGroups", "summarize_records"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from momentree.metrics._intervals import certain_records, wilson_interval
 from momentree.report.layout import icicle_cells
 from momentree.report.records_table import ShownTable
-from momentree.tree.build import most_relevant
+from momentree.tree.naming import most_relevant
 from momentree.tree.node import TreeNode
 
 __all__ = ["group_nodes", "short_name", "tree_of_groups"]

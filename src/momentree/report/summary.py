@@ -213,7 +213,7 @@ def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[
                 "n_samples": int(node.n_samples),
                 "share": float(node.weight),
                 "gain": float(node.gain),
-                "reason": clean_text(node.reason),
+                "reason": clean_text(str(node.reason or "")),
                 "words": {"index": index, "p": _short(node.center[columns])},
                 "top": [index[j] for j in top],
                 "cell": {

@@ -1,24 +1,35 @@
-"""What all tree estimators share: assignment of samples, exports, the report, files."""
+"""What all tree estimators share: checks, assignment of samples, exports, the report, files."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from momentree.assignment.assigners import Assigner
+from momentree._validation import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    check_shape,
+)
+from momentree.assignment.nested import Assigner
 from momentree.backends import RowBlocks
+from momentree.objects import MixtureParameters
+from momentree.persistence import SavedEstimator
 from momentree.tree import exports as export
-from momentree.tree import persistence
-from momentree.tree.node import TreeNode
+from momentree.tree.growth import Grown, Growth
+from momentree.tree.node import StoredTree, TreeNode
 from momentree.tree.notebook import repr_html
 from momentree.tree.page import page_of
+from momentree.tree.refine import refine_leaves, rule_assigner
+from momentree.tree.stopping import Stop
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -27,9 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["TreeEstimator"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 
-class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the estimators that grow a tree of samples.
 
     Attributes
@@ -46,7 +58,21 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         Names of the columns.
     """
 
-    labels_: NDArray[np.intp]
+    # Values of the parameters that are choices, besides those of all trees.
+    _choices: ClassVar[dict[str, tuple[str | None, ...]]]
+
+    max_leaf_nodes: int | None
+    max_depth: int | None
+    min_samples_leaf: float
+    growth: Growth
+    smoothing: float
+    exact: bool
+    stop: Stop
+    max_iter: int
+    tol: float
+    verbose: bool | int
+
+    labels_: Ints
     vocabulary_: NDArray[Any]
     _assigner: Assigner
 
@@ -62,16 +88,47 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Grow the tree."""
 
     @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse parameters that are out of their range."""
-
-    @abstractmethod
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
-        """Return what assigns samples, and checked samples in the form that it reads."""
+        """Return the assigner for samples, and the checked samples in the form that it reads."""
+
+    def _check_parameters(self) -> None:
+        check_integer("max_leaf_nodes", self.max_leaf_nodes, at_least=1, optional=True)
+        check_integer("max_depth", self.max_depth, at_least=0, optional=True)
+        check_integer("max_iter", self.max_iter, at_least=1)
+        check_number("min_samples_leaf", self.min_samples_leaf, above=0)
+        check_number("smoothing", self.smoothing, above=0)
+        check_number("tol", self.tol, at_least=0)
+        check_flag("exact", self.exact)
+        choices = {"growth": get_args(Growth), "stop": get_args(Stop), **self._choices}
+        for parameter, values in choices.items():
+            check_choice(parameter, getattr(self, parameter), values)
+
+    def _assigned(
+        self,
+        grown: Grown,
+        rows: RowBlocks,
+        weight: Floats,
+        *,
+        family: type[MixtureParameters] | None,
+        smoothing: float,
+    ) -> tuple[Assigner, Ints, int, bool]:
+        """Return the assigner, labels, EM steps and convergence; without a family, no EM is run."""
+        if family is None:
+            return rule_assigner(grown.root), grown.labels, 1, True
+        return refine_leaves(
+            grown,
+            rows,
+            weight,
+            family=family,
+            smoothing=smoothing,
+            min_samples_leaf=self.min_samples_leaf,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
 
     def _set_tree(self, tree: TreeNode) -> None:
         self.tree_ = tree
-        self.leaves_: list[TreeNode] = list(self.tree_.leaves())
+        self.leaves_: list[TreeNode] = list(tree.leaves())
         self.n_leaves_ = len(self.leaves_)
 
     def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> NDArray[np.intp]:
@@ -122,11 +179,12 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples, n_leaves)
-            Rows sum to 1. With EM the posterior of the mixture over the leaves (S eq. 1) that EM
-            fitted to what it sees: for topics log-scaled counts, unless ``log_scaling=None``. Its
-            parameters are not the weights and centers of the nodes, which are plain shares of
-            documents and words. Without EM it is the product of the posteriors of the sides taken
-            at each split; ``predict`` then follows the splits and need not name the largest.
+            Rows sum to 1. With EM it is the posterior of the mixture over the leaves (S eq. 1) that
+            EM fitted, for topics to log-scaled counts unless ``log_scaling=None``. The parameters
+            of that mixture are not the weights and centers of the nodes, which are proportions of
+            documents and words. Without EM it is the product of the probabilities of the sides at
+            each split; ``predict`` then follows the splits, and its leaf need not be the most
+            likely one.
         """
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
@@ -150,7 +208,7 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return np.asarray(ids[leaves])
 
     def decision_path(self, X: Any) -> Any:
-        """Return which nodes each sample passes.
+        """Return the nodes on the path of each sample from the root to its leaf.
 
         Parameters
         ----------
@@ -160,7 +218,7 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         csr_array of bool of shape (n_samples, n_nodes)
-            Columns are ``node_id``: the root, the nodes below it and the leaf.
+            Columns are ``node_id``.
         """
         leaves = self.predict(X)
         return export.decision_path(self.tree_, leaves)
@@ -171,12 +229,12 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return export.to_dict(self.tree_, self.vocabulary_)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas data frame with one row a node, in pre-order."""
+        """Return a pandas data frame with one row per node, in pre-order."""
         check_is_fitted(self, "tree_")
         return export.to_frame(self.tree_)
 
     def to_newick(self) -> str:
-        """Return the tree in Newick format; branch lengths are differences of depth."""
+        """Return the tree in Newick format; all branches have length 1."""
         check_is_fitted(self, "tree_")
         return export.to_newick(self.tree_)
 
@@ -195,14 +253,14 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         labels: Sequence[str] | None = None,
         title: str | None = None,
     ) -> str:
-        """Return the report of the tree as one HTML page that needs no network.
+        """Return the report of the tree as one HTML page that works offline.
 
         Parameters
         ----------
         path : str or path-like, default=None
             Also write the page to this file, whole or not at all.
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The documents of ``fit``, for typical documents and coherence; left out when None.
+            The documents of ``fit``, for typical documents and coherence; None omits these.
         ids, texts, labels : sequence of str of shape (n_samples,), default=None
             Names, texts and known classes of the documents.
         title : str, default=None
@@ -221,51 +279,32 @@ class TreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             return str(super()._repr_html_())
         return repr_html(self)
 
-    def save(
-        self, path: str | PathLike[str], *, vectorizer_config: dict[str, Any] | None = None
-    ) -> None:
-        """Write the fitted tree to a file, whole or not at all.
+    def _state(self) -> dict[str, Any]:
+        state = super()._state()
+        for name in ("leaves_", "n_leaves_"):
+            del state[name]
+        return {**state, "tree_": StoredTree.of(self.tree_)}
 
-        Parameters
-        ----------
-        path : str or path-like
-            The file; customary suffix ".mt". A zip of JSON and .npy arrays, with the version of
-            the format; no pickle.
-        vectorizer_config : dict, default=None
-            Plain values that tell how text becomes counts, kept beside the tree: what
-            ``TextVectorizer.to_dict()`` returns.
+    def _restore(self, state: dict[str, Any]) -> None:
+        stored = state.pop("tree_")
+        super()._restore(state)
+        if not isinstance(stored, StoredTree):
+            msg = f"tree_ is {stored!r:.100}"
+            raise TypeError(msg)
+        self._set_tree(stored.root(self.labels_))
 
-        Raises
-        ------
-        OSError
-            If the file cannot be written; nothing is left behind.
-        """
-        check_is_fitted(self, "tree_")
-        persistence.save(self, path, vectorizer_config)
+    def _check_restored(self) -> int:
+        for node in self.tree_.nodes():
+            check_shape("center", node.center, (self.n_features_in_,))
+        return self.n_leaves_
 
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a fitted tree from a file of :meth:`save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Returns
-        -------
-        tree
-            Of the class it was called on. Predicts as it did when it was saved. Its
-            ``vectorizer_config_`` is what was saved with it, or None.
-
-        Raises
-        ------
-        ReadError
-            If the file is missing, damaged, of another kind or of a newer format.
-        """
-        tree = cls()
-        tree._set_tree(persistence.restore(tree, path))
-        return tree
+    def _check_profiles(self) -> None:
+        """Refuse centers below zero, and a node with a word that the root does not have."""
+        absent = self.tree_.center == 0
+        for node in self.tree_.nodes():
+            if (node.center < 0).any() or node.center[absent].any():
+                msg = "centers that are not proportions of the words of the root"
+                raise ValueError(msg)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""ClusterTree: the estimator for records and other samples, with no model assumed."""
+"""ClusterTree: a tree of clusters without a model (D-SIDIWO, T Algorithm 5 and beyond)."""
 
 from __future__ import annotations
 
@@ -6,40 +6,55 @@ import logging
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._fit import all_or_nothing
 from momentree._logging import console_logging
-from momentree._validation import check_sample_weight, check_something, check_values
-from momentree.assignment.assigners import Assigner, MixtureAssigner, reading_gaps
+from momentree._validation import (
+    check_integer,
+    check_sample_weight,
+    check_shape,
+    check_something,
+    check_values,
+)
+from momentree.assignment.editing import (
+    EditableGroups,
+    Groups,
+    RefitData,
+    merged_numbers,
+    refuse_split,
+)
+from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.messages import Message
 from momentree.objects import IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap, Kind
-from momentree.tree import build, regroup
 from momentree.tree import exports as export
 from momentree.tree._base import TreeEstimator
-from momentree.tree._parameters import Limits, check_parameters
-from momentree.tree.dsidiwo_split import EARLY, DirectSplitter
-from momentree.tree.growth import Branch, Growth, grow
+from momentree.tree.build import build_nodes
+from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
+from momentree.tree.growth import Branch, Grown, Growth, Limits, grow, log
+from momentree.tree.naming import name_by_codes, name_by_difference
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage
-from momentree.tree.stopping import Stop, always, bic_of
-from momentree.tree.topic_split import EXACT, SPLIT_ITER
+from momentree.tree.refine import drop, sort_children
+from momentree.tree.split import EXACT, SPLIT_ITER
+from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
 __all__ = ["ClusterTree", "Refine"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 Refine = Literal["em", "splits", "leaves"]
 
-log = logging.getLogger("momentree.tree")
 
-
-class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own to_html
+class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], TreeEstimator):  # type: ignore[misc] # its own to_html
     """Grow a tree of clusters with no model assumed, from the moments of the data themselves.
 
     The samples are split by the discriminators d_1, d_2 that SIDIWO recovers from the raw moments
@@ -164,6 +179,13 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
     True
     """
 
+    _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
+        "refine": (*get_args(Refine), None),
+        "data": ("auto", *get_args(Kind)),
+        "scaling": ("auto", None),
+    }
+    _log: ClassVar[logging.Logger] = log
+
     def __init__(
         self,
         max_leaf_nodes: int | None = 8,
@@ -241,172 +263,169 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_something(X, weight)
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
-            space = FeatureMap.from_data(X, missing, weight, self.data, scaled=self.scaling is not None)
-            rows, at = in_canonical_order(space.rows(X, missing), weight)
+            seen = FeatureMap.from_data(X, missing, weight, self.data, scaled=self.scaling is not None)
+            rows, at = in_canonical_order(seen.rows(X, missing), weight)
             ordered = weight[at]
-            branches = self._grow(space, rows, ordered)
-            self._feature_map, self.data_ = space, space.kind
-            self._assigner, self.n_iter_, self.converged_ = self._refined(
-                branches, space, rows, ordered
+            grown = self._grown(seen, rows, ordered)
+            self._feature_map, self.data_ = seen, seen.kind
+            self._assigner, labels, self.n_iter_, self.converged_ = self._refined(
+                grown, seen, rows, ordered
             )
-            labels = build.leaf_labels(branches)
             self.labels_ = np.empty_like(labels)
             self.labels_[at] = labels
-            if len(branches.leaves()) < (self.n_components or 0):
-                k = len(branches.leaves())
-                reason = branches.reason or "the moments show no more of min_samples_leaf or more"
-                msg = f"{k} of {self.n_components} clusters: {reason}"
-                warnings.warn(msg, ConvergenceWarning, stacklevel=3)
-            tree = self._nodes(branches, space, rows, RowBlocks(X), ordered, at)
+            self._warn_of_fewer(grown.root)
+            tree = self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
         self._set_tree(tree)
         return self
 
-    def _grow(self, space: FeatureMap, rows: RowBlocks, weight: Floats) -> Branch:
-        limits = Limits.of(self)
+    def _warn_of_fewer(self, root: Branch) -> None:
+        found, asked = len(root.leaves()), self.n_components or 0
+        if found < asked:
+            reason = root.reason or Message("others_too_small")
+            warning = ConvergenceWarning("fewer_clusters", found=found, asked=asked, reason=reason)
+            warnings.warn(warning, stacklevel=4)
+
+    def _grown(self, seen: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:
         k = self.n_components
-        splitter = DirectSplitter(
-            n_sides=k or 2,
-            min_samples_leaf=self.min_samples_leaf,
-            refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
-            smoothing=self.smoothing,
-            family=space.family,
-            view=space.moment_scale,
-            constant=space.constant,
-            whiten=EXACT if self.exact else EARLY,
-        )
+        limits = Limits(k, 1) if k else Limits.of(self)
         return grow(
             rows,
             weight,
-            space.row_scale(rows),
-            splitter,
-            max_leaves=k or limits.leaves,
-            max_depth=1 if k else limits.depth,
+            seen.row_scale(rows),
+            DSidiwoSplitter(
+                min_samples_leaf=self.min_samples_leaf,
+                feature_map=seen,
+                smoothing=self.smoothing,
+                n_sides=k or 2,
+                refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
+                whiten=EXACT if self.exact else EARLY,
+            ),
+            limits,
             growth="best_first" if k else self.growth,
-            worth=always if k or not limits.stops_itself else partial(bic_of, space.family),
+            criterion=partial(mixture_bic, seen.family) if limits.none else accept_all,
         )
 
     def _refined(
-        self, branches: Branch, space: FeatureMap, rows: RowBlocks, weight: Floats
-    ) -> tuple[Assigner, int, bool]:
-        # A split into many is refined over its leaves, which are all there are.
+        self, grown: Grown, seen: FeatureMap, rows: RowBlocks, weight: Floats
+    ) -> tuple[Assigner, Ints, int, bool]:
+        # A flat clustering is refined over its clusters, which are all the leaves.
         over_leaves = self.refine in ("em", "leaves") or (self.refine and self.n_components)
-        if not over_leaves:
-            return build.rules(branches), 1, True
-        log.info("refining %d leaves", len(branches.leaves()))
-        parameters, n_iter, converged = build.refine_leaves(
-            branches,
+        return self._assigned(
+            grown,
             rows,
             weight,
-            family=space.family,
+            family=seen.family if over_leaves else None,
             smoothing=self.smoothing,
-            min_samples_leaf=self.min_samples_leaf,
-            max_iter=self.max_iter,
-            tol=self.tol,
         )
-        parameters = parameters.reordered(build.order(branches, weight))
-        return MixtureAssigner.of(parameters), n_iter, converged
 
     def _nodes(
         self,
-        branches: Branch,
-        space: FeatureMap,
+        root: Branch,
+        labels: Ints,
         rows: RowBlocks,
         values: RowBlocks,
         weight: Floats,
-        at: NDArray[np.intp],
+        at: Ints,
     ) -> TreeNode:
-        labels, k = build.leaf_labels(branches), len(branches.leaves())
-        sums = build.group_sums(rows, labels, k, weight)
-        sizes = np.bincount(labels, weights=weight, minlength=k)
-        family, d = space.family, len(self.vocabulary_)
-        if space.kind in ("binary", "counts"):
+        """Return the finished tree; `values` are in the order of the data, the rest canonical."""
+        seen, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
+        sums = rows.group_sums(labels, k, weight)
+        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        if seen.kind in ("binary", "counts"):
             of_values = sums[:d]
         else:
             in_order = np.empty_like(weight)
             in_order[at] = weight
-            of_values = build.group_sums(values, self.labels_, k, in_order)
+            of_values = values.group_sums(self.labels_, k, in_order)
 
         def center(leaves: list[int]) -> Floats:
-            gaps = sums[d:, leaves].sum(axis=1) if space.incomplete else 0.0
-            observed = np.maximum(sizes[leaves].sum() - gaps, np.finfo(float).tiny)
+            missing = sums[d:, leaves].sum(axis=1) if seen.incomplete else 0.0
+            observed = np.maximum(sizes[leaves].sum() - missing, np.finfo(float).tiny)
             return np.asarray(of_values[:, leaves].sum(axis=1) / observed)
 
         def gain(sides: list[list[int]]) -> float:
             S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
             N = np.array([sizes[side].sum() for side in sides])
-            whole = family.maximized_log_likelihood(S.sum(axis=1), N.sum())
-            return float(family.maximized_log_likelihood(S, N).sum() - whole)
+            whole = seen.family.maximized_log_likelihood(S.sum(axis=1), N.sum())
+            return float(seen.family.maximized_log_likelihood(S, N).sum() - whole)
 
-        tree = build.build_nodes(branches, weight, at, center=center, gain=gain)
-        if space.kind == "real":
-            build.name_by_difference(tree, self.vocabulary_, space.scale)
+        tree = build_nodes(root, self.labels_, sizes, center=center, gain=gain)
+        if seen.kind == "real":
+            name_by_difference(tree, self.vocabulary_, seen.scale)
         else:
-            build.name_groups(tree, self.vocabulary_)
+            name_by_codes(tree, self.vocabulary_)
         return tree
 
-    def split_group(
-        self, X: Any, group: int, n_groups: int = 2, *, sample_weight: ArrayLike | None = None
-    ) -> ClusterTree:
-        """Divide one leaf further, and leave all else as it is (T Remark 4.4.1).
+    # --- edits -----------------------------------------------------------------------------------
 
-        The leaf is split as the tree was, with the same parameters; EM over the new leaves moves
-        no record into or out of them.
+    @property
+    def _groups_assigner(self) -> Assigner:
+        return self._assigner
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The samples of ``fit``, in the same order.
-        group : int
-            Number of the leaf.
-        n_groups : int >= 2, default=2
-            Into how many; fewer where no part can be split further.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of ``fit``.
+    @property
+    def _fitted_with_missing(self) -> bool:
+        return self._feature_map.incomplete
 
-        Returns
-        -------
-        ClusterTree
-            A new fitted tree; this one stays as it is. The new leaves stand in the place of the
-            old, and the leaves after it move on.
+    def _prepared(
+        self, X: Any, missing: Any | None, weight: Floats
+    ) -> tuple[tuple[RowBlocks, RowBlocks], Ints]:
+        self._feature_map.check(X, missing)
+        rows, at = in_canonical_order(self._feature_map.rows(X, missing), weight)
+        return (rows, RowBlocks(X)), at
 
-        Raises
-        ------
-        InvalidDataError
-            If the leaf cannot be split, with the reason, or X is not like the data of ``fit``.
-        InvalidParameterError
-            If there is no such leaf, or `n_groups` is less than 2.
-        """
-        return regroup.split_group(self, X, group, n_groups, sample_weight)
+    def _split(
+        self, again: RefitData[tuple[RowBlocks, RowBlocks]], group: int, n_groups: int
+    ) -> Self:
+        here = np.flatnonzero(again.groups.labels == group)
+        part, weight = again.data[0].take(here), again.weight[here]
+        alone = clone(self).set_params(
+            max_leaf_nodes=n_groups, max_depth=None, growth="best_first"
+        )
+        if self.n_components is not None:
+            alone.set_params(n_components=n_groups)
+        grown = alone._grown(self._feature_map, part, weight)
+        if not grown.root.children:
+            refuse_split(group, grown.root.reason)
+        assigner, labels, _, converged = alone._refined(grown, self._feature_map, part, weight)
+        if not grown.root.children:
+            refuse_split(group, Message("small_part_after_em", least=self.min_samples_leaf))
+        root = _branch_of(self.tree_)
+        leaf = root.leaves()[group]
+        for branch in grown.root.branches():
+            branch.depth += leaf.depth
+        leaf.children, leaf.reason = grown.root.children, None
+        groups = again.groups.split(group, Groups(assigner, labels))
+        return self._edited(again, root, groups, converged=self.converged_ and converged)
 
-    def merge_groups(
-        self, X: Any, groups: Sequence[int], *, sample_weight: ArrayLike | None = None
-    ) -> ClusterTree:
-        """Make one leaf of several, and leave all else as it is.
+    def _merge(
+        self, again: RefitData[tuple[RowBlocks, RowBlocks]], groups: list[int]
+    ) -> Self:
+        place, to = merged_numbers(groups, again.sizes(self.n_leaves_))
+        root = _branch_of(self.tree_)
+        for group in reversed(groups):  # from the right, so that the other numbers stay
+            if group != place:
+                drop(root, root.leaves()[group])
+        root.leaves()[to[place]].reason = Message("merged_by_hand")
+        merged = again.groups.renumbered(to)
+        # The merged leaf may be larger than those before it.
+        sizes = np.bincount(merged.labels, weights=again.weight, minlength=len(root.leaves()))
+        merged = merged.reordered(sort_children(root, sizes.astype(np.float64)))
+        return self._edited(again, root, merged, converged=self.converged_)
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The samples of ``fit``, in the same order.
-        groups : sequence of int
-            Numbers of two leaves or more.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of ``fit``.
+    def _edited(
+        self,
+        again: RefitData[tuple[RowBlocks, RowBlocks]],
+        root: Branch,
+        groups: Groups,
+        *,
+        converged: bool,
+    ) -> Self:
+        out = self._with_labels(groups.labels, again.at)
+        out._assigner, out.converged_ = groups.assigner, converged
+        out._set_tree(out._nodes(root, groups.labels, *again.data, again.weight, again.at))
+        return out
 
-        Returns
-        -------
-        ClusterTree
-            A new fitted tree; this one stays as it is. The merged leaf stands in the place of the
-            largest of them; a sibling that is left alone takes the place of their parent. Leaves
-            are numbered anew, the larger child first.
-
-        Raises
-        ------
-        InvalidDataError
-            If X is not like the data of ``fit``.
-        InvalidParameterError
-            If `groups` are not two different leaves or more.
-        """
-        return regroup.merge_groups(self, X, groups, sample_weight)
+    # --- exports and files -----------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
@@ -437,27 +456,48 @@ class ClusterTree(RecordsPage, TreeEstimator):  # type: ignore[misc] # its own t
         """
         check_is_fitted(self, "tree_")
         if self.data_ != "binary":
-            msg = f"the tree was fitted on {self.data_} data; only binary records can be scored so"
-            raise InvalidDataError(msg)
-        return export.scoring(self._assigner, len(self.vocabulary_))
+            raise InvalidDataError("not_fitted_to_binary", kind=self.data_)
+        return self._assigner.scoring(len(self.vocabulary_))
 
     def _check_parameters(self) -> None:
-        check_parameters(
-            self,
-            {
-                "growth": get_args(Growth),
-                "refine": (*get_args(Refine), None),
-                "data": ("auto", *get_args(Kind)),
-                "scaling": ("auto", None),
-                "stop": get_args(Stop),
-            },
+        super()._check_parameters()
+        check_integer("n_components", self.n_components, at_least=1, optional=True)
+
+    def _check_restored(self) -> int:
+        k, seen, d = super()._check_restored(), self._feature_map, self.n_features_in_
+        if not isinstance(seen, FeatureMap) or self.data_ != seen.kind:
+            msg = f"a feature map of {self.data_!r:.100} data"
+            raise TypeError(msg)
+        expected = FeatureMap.restored(
+            seen.kind,
+            seen.shift,
+            seen.scale,
+            seen.moment_scale,
+            constant=seen.constant,
+            scaled=self.scaling is not None,
         )
+        check_shape("shift", seen.shift, (d,))
+        check_shape("scale", seen.scale, (d,))
+        p = len(seen.moment_scale)
+        consistent = seen.family is expected.family and seen.unit_length == expected.unit_length
+        if not consistent or not (seen.scale > 0).all() or seen.family.n_features(p) != d:
+            msg = "a feature map that does not fit its data"
+            raise ValueError(msg)
+        if seen.kind != "real":
+            self._check_profiles()
+        check_assigner(self._assigner, seen.family, p, k)
+        return k
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, missing, _ = check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
         if missing is not None and not self._feature_map.incomplete:
-            # The fit had no gaps: a likelihood leaves them out, scores take them for zeros.
+            # No value was missing in the fit: a likelihood leaves these out, scores take zeros.
             rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
-            return reading_gaps(self._assigner), rows
+            return self._assigner.for_missing_values(), rows
         return self._assigner, self._feature_map.rows(X, missing)
+
+
+def _branch_of(node: TreeNode) -> Branch:
+    children = [_branch_of(child) for child in node.children]
+    return Branch(node.depth, None, node.gain, node.reason, children)

@@ -1,4 +1,4 @@
-"""Split a group of samples with no model: D-SIDIWO, T Algorithm 5, with EM after it if wanted."""
+"""Split samples without a model: D-SIDIWO (T Algorithm 5, T Theorem 6.2.1), then by EM."""
 
 from __future__ import annotations
 
@@ -10,103 +10,98 @@ from numpy.typing import NDArray
 
 from momentree.assignment.rules import LinearRule, Rule, ScoreRule
 from momentree.backends import RowBlocks
-from momentree.decomposition.sidiwo import discriminators
+from momentree.decomposition import discriminators
+from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
-from momentree.objects import MixtureParameters
+from momentree.preprocessing import FeatureMap
 from momentree.refinement import em
-from momentree.tree.topic_split import NoSplit, Split, Whiten, settled, sides_of
+from momentree.tree.split import SPLIT_ITER, NoSplit, Split, Whiten, evaluate_split, sides_of
 from momentree.whitening import whiten
 
-__all__ = ["EARLY", "DirectSplitter"]
+__all__ = ["DSidiwoSplitter"]
 
 Floats = NDArray[np.float64]
 
 EARLY: Whiten = partial(whiten, tol=1e-3, max_iter=1)
-"""A split into k needs no more than the least, 2 k + 4 products: on records of patients more of
-them made groups no more stable. A tolerance of 0.05, which ends many splits before, made trees with
-EM less stable by 0.15."""
+"""The minimum of 2 k + 4 products for a split into k: on patient records, more products made groups
+no more stable. A tolerance of 0.05, which often ends earlier, made trees with EM less stable by
+0.15."""
 
 
 @dataclass(frozen=True)
-class DirectSplitter:
+class DSidiwoSplitter:
     """Split groups of samples by the discriminators of SIDIWO on raw moments.
 
     Attributes
     ----------
-    n_sides : int
-        Sides of a split.
     min_samples_leaf : float
         Least total sample weight on each side.
+    feature_map : FeatureMap
+        What the moments see of each sample, and the mixture for EM and gains.
+    smoothing : float
+        Average samples added to each side in EM.
+    n_sides : int
+        Sides of a split.
     refine_iter : int
         EM steps after a split in two; 0 for none, which is T Algorithm 5.
-    smoothing : float
-        Average samples that are added to each side in EM.
-    family : type of MixtureParameters
-        For EM and gains.
-    view : ndarray of shape (p,)
-        What the moments see of each statistic.
-    constant : float
-        What they see besides, the same in every sample.
     whiten : callable
-        Whitens moments for a number of components; by default no further than a split needs.
+        Whitens moments for a number of components.
     """
 
-    n_sides: int
     min_samples_leaf: float
-    refine_iter: int
-    smoothing: float
-    family: type[MixtureParameters]
-    view: Floats
-    constant: float
+    feature_map: FeatureMap
+    smoothing: float = 1.0
+    n_sides: int = 2
+    refine_iter: int = SPLIT_ITER
     whiten: Whiten = EARLY
 
-    def __call__(self, rows: RowBlocks, sample_weight: Floats, factor: Floats) -> Split | NoSplit:
-        """Split the samples `rows`, which the moments see scaled by `factor`."""
-        k = self.n_sides
-        if sample_weight.sum() < k * self.min_samples_leaf:
-            return NoSplit(
-                f"fewer than {k} x min_samples_leaf = {k * self.min_samples_leaf:g} records"
-            )
-        moments = AugmentedRawMoments(rows, sample_weight, factor, self.view, self.constant)
+    def __call__(self, rows: RowBlocks, sample_weight: Floats, scale: Floats) -> Split | NoSplit:
+        """Split samples, given the factors by which the moments scale them."""
+        k, seen = self.n_sides, self.feature_map
+        needed = k * self.min_samples_leaf
+        if sample_weight.sum() < needed:
+            return NoSplit(Message("too_few_to_split", needed=needed, n_sides=k))
+        moments = AugmentedRawMoments(rows, sample_weight, scale, seen.moment_scale, seen.constant)
         white = self.whiten(moments, k)
         if white.rank < 2:
-            return NoSplit(white.reason)
+            return NoSplit(white.reason or Message("one_component"))
         D = discriminators(moments, white)
-        coef = np.ascontiguousarray((D[:, :-1] * self.view).T)
-        split = self._split(ScoreRule(coef, self.constant * D[:, -1]), rows, sample_weight)
+        coef = np.ascontiguousarray((D[:, :-1] * seen.moment_scale).T)
+        split = self._by_scores(ScoreRule(coef, seen.constant * D[:, -1]), rows, sample_weight)
         if not self.refine_iter or k > 2 or isinstance(split, NoSplit):
             return split
-        # The means and shares of the two sides are where EM starts (T section 6.3).
+        # EM starts from the means and sizes of the two sides (T section 6.3).
         refined = em(
             rows,
-            self.family.m_step(split.sums, split.sizes, self.smoothing),
+            seen.family.m_step(split.sums, split.sizes, self.smoothing),
             sample_weight=sample_weight,
             smoothing=self.smoothing,
             max_iter=self.refine_iter,
         )
-        linear = LinearRule.between(refined.parameters, prior=True)
-        found = self._settled(linear, rows, sample_weight)
+        found = self._evaluated(
+            LinearRule.between(refined.parameters, prior=True), rows, sample_weight
+        )
         if isinstance(found, NoSplit):
             return found
-        # The likelihood of the mixture, in which no sample is of a side for certain: cutting noise
-        # in halves gains next to nothing by it, and much where the sides are taken as known.
-        whole = self.family.maximized_log_likelihood(split.sums.sum(axis=1), split.sizes.sum())
+        # The gain of the mixture, in which no sample belongs to a side with certainty: halving
+        # noise gains next to nothing by it, but much where sides are taken as known.
+        whole = seen.family.maximized_log_likelihood(split.sums.sum(axis=1), split.sizes.sum())
         return replace(found, gain=refined.log_likelihood - float(whole))
 
-    def _split(self, rule: ScoreRule, rows: RowBlocks, sample_weight: Floats) -> Split | NoSplit:
-        """Return the split by scores: of many sides those that are too small are left out."""
-        split = self._settled(rule, rows, sample_weight)
+    def _by_scores(self, rule: ScoreRule, rows: RowBlocks, sample_weight: Floats) -> Split | NoSplit:
+        """Return the split by scores; of more than two sides, the smallest are dropped."""
+        split = self._evaluated(rule, rows, sample_weight)
         while isinstance(split, NoSplit) and rule.n_sides > 2:
             sizes = sides_of(rule, rows, sample_weight)[2]
             rule = rule.reordered(np.delete(np.arange(rule.n_sides), sizes.argmin()))
-            split = self._settled(rule, rows, sample_weight)
+            split = self._evaluated(rule, rows, sample_weight)
         return split
 
-    def _settled(self, rule: Rule, rows: RowBlocks, sample_weight: Floats) -> Split | NoSplit:
-        return settled(
+    def _evaluated(self, rule: Rule, rows: RowBlocks, sample_weight: Floats) -> Split | NoSplit:
+        return evaluate_split(
             rule,
             rows,
             sample_weight,
             min_samples_leaf=self.min_samples_leaf,
-            family=self.family,
+            family=self.feature_map.family,
         )

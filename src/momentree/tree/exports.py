@@ -1,4 +1,4 @@
-"""A tree in other forms: dictionaries, a data frame, Newick, networkx, paths of documents."""
+"""Export a tree: dictionaries, a data frame, Newick, networkx, decision paths."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree.assignment.assigners import (
-    Assigner,
-    Division,
-    MixtureAssigner,
-    NestedAssigner,
-    RuleAssigner,
-)
-from momentree.assignment.rules import LinearRule, ScoreRule
+from momentree.messages import Message
 from momentree.metrics import relevance
 from momentree.tree.node import TreeNode
 
@@ -24,7 +17,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-__all__ = ["decision_path", "scoring", "to_dict", "to_frame", "to_networkx", "to_newick"]
+__all__ = ["decision_path", "to_dict", "to_frame", "to_networkx", "to_newick"]
 
 
 def _record(node: TreeNode) -> dict[str, Any]:
@@ -37,7 +30,8 @@ def _record(node: TreeNode) -> dict[str, Any]:
         "n_samples": node.n_samples,
         "weight": node.weight,
         "gain": node.gain,
-        "reason": node.reason,
+        "reason": "" if node.reason is None else str(node.reason),
+        "reason_code": "" if node.reason is None else node.reason.code,
     }
 
 
@@ -57,16 +51,16 @@ def to_dict(
     vocabulary : sequence of str of shape (d,)
         The words.
     n_words : int >= 0, default=20
-        Most relevant words (lambda = 0.7) listed for each node.
+        Number of most relevant words (lambda = 0.7) listed for each node.
     scale : ndarray of shape (d,), default=None
-        Spread of each feature, where centers are means of real values: a feature is then as
-        relevant as its center is far from that of the root, (center - root center) / scale.
+        Spread of each feature, where centers are means of real values. The relevance of a feature
+        is then (center - root center) / scale.
 
     Returns
     -------
     dict
         "node_id", "parent_id", "leaf_id", "depth", "name", "n_samples", "weight", "gain",
-        "reason", "words" (a list of {"word", "probability", "relevance"}) and "children".
+        "reason" (words), "reason_code", "words" (a list of {"word", "probability", "relevance"}) and "children".
     """
 
     def visit(node: TreeNode) -> dict[str, Any]:
@@ -90,10 +84,10 @@ def to_dict(
 
 
 def to_frame(root: TreeNode) -> pd.DataFrame:
-    """Return a data frame with one row a node in pre-order.
+    """Return a data frame with one row per node in pre-order.
 
     Columns: node_id (the index), parent_id and leaf_id (whole numbers or missing), depth, name,
-    n_samples, weight, gain (nats), reason.
+    n_samples, weight, gain (nats), reason, reason_code.
     """
     import pandas as pd
 
@@ -124,8 +118,7 @@ def to_networkx(root: TreeNode) -> nx.DiGraph:
     try:
         import networkx as nx
     except ImportError as error:
-        msg = "to_networkx needs networkx: pip install networkx"
-        raise ImportError(msg) from error
+        raise ImportError(str(Message("networkx_missing"))) from error
     graph = nx.DiGraph()
     for node in root.nodes():
         attributes = _record(node)
@@ -136,7 +129,7 @@ def to_networkx(root: TreeNode) -> nx.DiGraph:
 
 
 def decision_path(root: TreeNode, labels: NDArray[np.intp]) -> Any:
-    """Return the nodes on the way to each document's leaf, as a sparse (n, n_nodes) indicator."""
+    """Return the nodes on the path to each sample's leaf, as a sparse (n, n_nodes) indicator."""
     nodes = list(root.nodes())
     paths: list[list[int]] = []
     for leaf in root.leaves():
@@ -151,44 +144,3 @@ def decision_path(root: TreeNode, labels: NDArray[np.intp]) -> Any:
     return sp.csr_array(
         (np.ones(int(starts[-1]), dtype=bool), indices, starts), shape=(len(labels), len(nodes))
     )
-
-
-def scoring(assigner: Assigner, d: int) -> dict[str, Any]:
-    """Return how an assigner scores a record of zeros and ones; see ``ClusterTree.scoring``.
-
-    Parameters
-    ----------
-    assigner : Assigner
-        Of binary data.
-    d : int
-        Number of features; what comes after them among the statistics is for gaps.
-
-    Returns
-    -------
-    dict
-        Of plain arrays.
-    """
-    if isinstance(assigner, MixtureAssigner):
-        p = assigner.parameters
-        coef, intercept = p.coefficients[:d].T, p.offsets
-        return {"kind": "mixture", "coef": coef, "intercept": intercept, "group": assigner.leaf}
-    if isinstance(assigner, NestedAssigner):
-        parts = [
-            {"scoring": scoring(part.assigner, d), "leaves": list(part.leaves)}
-            if isinstance(part, Division)
-            else part
-            for part in assigner.parts
-        ]
-        return {"kind": "nested", "base": scoring(assigner.base, d), "parts": parts}
-    assert isinstance(assigner, RuleAssigner)  # noqa: S101 - there is no fourth
-    nodes = []
-    for rule, children in zip(assigner.rules, assigner.children, strict=True):
-        if isinstance(rule, ScoreRule):
-            node = {"kind": "scores", "coef": rule.coef[:d].T, "intercept": rule.constant}
-        else:
-            assert isinstance(rule, LinearRule)  # noqa: S101 - there is no third
-            half = 0.5 * rule.coef[:d]
-            intercept = 0.5 * rule.intercept * np.array([1.0, -1.0])
-            node = {"kind": "linear", "coef": np.stack([half, -half]), "intercept": intercept}
-        nodes.append({**node, "children": list(children)})
-    return {"kind": "rules", "nodes": nodes}

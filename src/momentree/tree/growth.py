@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momentree.assignment.rules import Rule
 from momentree.backends import RowBlocks
-from momentree.tree.stopping import Worth
-from momentree.tree.topic_split import NoSplit, Split
+from momentree.messages import Message
+from momentree.tree.split import Split, Splitter
+from momentree.tree.stopping import AcceptanceCriterion, accept_all
 
-__all__ = ["Branch", "Growth", "grow"]
+__all__ = ["Branch", "Grown", "Growth", "Limits", "grow"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 Growth = Literal["best_first", "depth"]
 
 log = logging.getLogger("momentree.tree")
@@ -25,118 +27,164 @@ log = logging.getLogger("momentree.tree")
 
 @dataclass(eq=False)
 class Branch:
-    """A group of samples while the tree grows; nodes are made of them at the end.
+    """A node while the tree grows, without its samples.
 
     Attributes
     ----------
-    samples : ndarray of intp
-        Rows of the samples, ascending.
     depth : int
         Number of edges to the root.
     rule : Rule or None
-        How the branch was split; None for a leaf.
-    reason : str
+        How the branch was split; None for a leaf, and where the rule no longer fits the children.
+    gain : float
+        Log-likelihood, in nats, that the split gained; 0.0 for a leaf.
+    reason : Message or None
         Why it was not split.
     children : list of Branch
         The sides; empty for a leaf.
     """
 
-    samples: NDArray[np.intp]
     depth: int = 0
     rule: Rule | None = None
-    reason: str = ""
+    gain: float = 0.0
+    reason: Message | None = None
     children: list[Branch] = field(default_factory=list)
+
+    def branches(self) -> list[Branch]:
+        """Return this branch and all below it in pre-order."""
+        return [self, *(b for child in self.children for b in child.branches())]
 
     def leaves(self) -> list[Branch]:
         """Return the leaves from left to right."""
-        if not self.children:
-            return [self]
-        return [leaf for child in self.children for leaf in child.leaves()]
+        return [b for b in self.branches() if not b.children]
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A grown tree.
+
+    Attributes
+    ----------
+    root : Branch
+        The root; each leaf holds the reason why it was not split.
+    labels : ndarray of int of shape (n,)
+        Leaf of each sample, numbered from left to right.
+    """
+
+    root: Branch
+    labels: Ints
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a tree may grow.
+
+    Attributes
+    ----------
+    leaves, depth : int or inf
+        Largest number of leaves and depth.
+    """
+
+    leaves: float = math.inf
+    depth: float = math.inf
+
+    @classmethod
+    def of(cls, tree: Any) -> Limits:
+        """Return the limits that the parameters of an estimator set."""
+        leaves = math.inf if tree.max_leaf_nodes is None else tree.max_leaf_nodes
+        depth = math.inf if tree.max_depth is None else tree.max_depth
+        if tree.growth == "depth":
+            if tree.max_depth is None and tree.max_leaf_nodes is not None:
+                depth = math.ceil(math.log2(tree.max_leaf_nodes))
+            leaves = math.inf
+        return cls(leaves, depth)
+
+    @property
+    def none(self) -> bool:
+        """Whether there are no limits, so that a criterion has to end growth."""
+        return math.isinf(self.leaves) and math.isinf(self.depth)
 
 
 def grow(
     rows: RowBlocks,
     sample_weight: Floats,
     factor: Floats,
-    splitter: Callable[[RowBlocks, Floats, Floats], Split | NoSplit],
+    splitter: Splitter,
+    limits: Limits,
     *,
-    max_leaves: float,
-    max_depth: float,
-    growth: Growth,
-    worth: Worth,
-) -> Branch:
+    growth: Growth = "best_first",
+    criterion: AcceptanceCriterion = accept_all,
+) -> Grown:
     """Grow a tree of samples from the root.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, p)
-        Statistics of the samples: (scaled) word counts, say.
+        Statistics of the samples, such as (log-scaled) word counts.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     factor : ndarray of shape (n,)
-        What the splitter wants to know of each sample besides: what one word counts in a document,
-        or by what the moments scale a record.
-    splitter : callable
-        Given the rows of a group, their weights and factors, splits it.
-    max_leaves, max_depth : int or inf
-        Where to stop.
-    growth : {"best_first", "depth"}
-        "best_first" splits next the leaf whose split gains most log-likelihood; "depth" splits
-        every leaf down to `max_depth`, in order, whatever it gains.
-    worth : Worth
-        Given a split, its rows, weights and factors, says why it is not worth making; "" when it
-        is.
+        One more number per sample for the splitter and the criterion.
+    splitter : Splitter
+        Splits a group, given its rows, weights and factors.
+    limits : Limits
+        Largest number of leaves and depth.
+    growth : {"best_first", "depth"}, default="best_first"
+        "best_first" always splits the leaf whose split gains most log-likelihood; "depth" splits
+        every leaf down to the largest depth, in order, whatever the gain.
+    criterion : AcceptanceCriterion, default=accept_all
+        Accepts or rejects a split.
 
     Returns
     -------
-    Branch
-        The root. Each leaf holds a reason why it was not split.
+    Grown
+        The tree and the leaf of each sample.
 
     Notes
     -----
-    The copy of a group's rows lives only while its split is sought. Splits of the last leaves,
+    The copy of a group's rows lives only while its split is computed. Splits of the last leaves,
     which no later choice could use, are never computed.
     """
-    root = Branch(np.arange(rows.shape[0], dtype=np.intp))
+    n = rows.shape[0]
+    root = Branch()
     leaves = [root]
+    samples: dict[Branch, Ints] = {root: np.arange(n, dtype=np.intp)}
     splits: dict[Branch, Split] = {}
 
-    def seek(leaf: Branch) -> bool:
-        """Whether a leaf can be split; its split is kept."""
+    def can_split(leaf: Branch) -> bool:
         if leaf in splits or leaf.reason:
             return leaf in splits
-        if leaf.depth >= max_depth:
-            leaf.reason = f"max_depth = {max_depth} reached"
+        if leaf.depth >= limits.depth:
+            leaf.reason = Message("max_depth_reached", limit=limits.depth)
             return False
-        whole = len(leaf.samples) == rows.shape[0]
-        part = rows if whole else rows.take(leaf.samples)
-        about = sample_weight[leaf.samples], factor[leaf.samples]
-        split = splitter(part, *about)
+        here = samples[leaf]
+        part = rows if len(here) == n else rows.take(here)
+        split = splitter(part, sample_weight[here], factor[here])
         if isinstance(split, Split):
-            leaf.reason = worth(split, part, *about)
-            if not leaf.reason:
+            leaf.reason = criterion(split, part, sample_weight[here], factor[here])
+            if leaf.reason is None:
                 splits[leaf] = split
         else:
             leaf.reason = split.reason
         return leaf in splits
 
-    while len(leaves) < max_leaves:
+    while len(leaves) < limits.leaves:
         if growth == "best_first":
-            able = [leaf for leaf in leaves if seek(leaf)]
+            able = [leaf for leaf in leaves if can_split(leaf)]
             chosen = max(able, key=lambda leaf: splits[leaf].gain, default=None)
         else:
-            chosen = next((leaf for leaf in leaves if seek(leaf)), None)
+            chosen = next((leaf for leaf in leaves if can_split(leaf)), None)
         if chosen is None:
             break
-        split = splits.pop(chosen)
-        chosen.rule = split.rule
-        chosen.children = [
-            Branch(chosen.samples[split.side == i], chosen.depth + 1)
-            for i in range(len(split.sizes))
-        ]
+        split, here = splits.pop(chosen), samples.pop(chosen)
+        chosen.rule, chosen.gain = split.rule, split.gain
+        chosen.children = [Branch(chosen.depth + 1) for _ in split.sizes]
+        for side, child in enumerate(chosen.children):
+            samples[child] = here[split.side == side]
         at = leaves.index(chosen)
         leaves[at : at + 1] = chosen.children
         log.info("growing the tree: %d leaves", len(leaves))
-    for leaf in leaves:
-        leaf.reason = leaf.reason or f"max_leaf_nodes = {max_leaves} reached"
-    return root
+    labels = np.empty(n, dtype=np.intp)
+    for i, leaf in enumerate(leaves):
+        labels[samples[leaf]] = i
+        leaf.reason = leaf.reason or Message("max_leaf_nodes_reached", limit=limits.leaves)
+    return Grown(root, labels)

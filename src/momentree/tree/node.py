@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TreeNode"]
+from momentree._validation import check_shape
+from momentree.messages import Message
+from momentree.persistence import storable
+
+__all__ = ["StoredTree", "TreeNode", "by_leaf"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 
 @dataclass(eq=False, repr=False)
@@ -20,37 +27,36 @@ class TreeNode:
     center : ndarray of shape (n_features,)
         Mean profile of the node; for topic trees its word distribution, which sums to 1.
     weight : float
-        Share of the total sample weight that the node holds, in [0, 1]; the root has 1.
+        Fraction of the total sample weight in the node, in [0, 1]; 1 for the root.
     gain : float
-        Log-likelihood (nats) that the split of this node gains over the node as one group;
-        0.0 for a leaf.
+        Increase in log-likelihood (nats) by the split of this node; 0.0 for a leaf.
     depth : int
         Number of edges to the root.
     name : str
-        A short name made of the node's most relevant features.
+        Short name made of the most relevant features.
     node_id : int
-        Position in pre-order (root 0, then the first child and all below it, ...).
+        Position in pre-order (root 0, then the first child and all nodes below it, ...).
     leaf_id : int or None
         Position among the leaves from left to right; None for an inner node.
-    reason : str
-        Why a leaf was not split ("" for inner nodes).
+    reason : Message or None
+        Why a leaf was not split; ``str`` gives the words. None for an inner node.
     parent : TreeNode or None
         None for the root.
     children : list of TreeNode
-        Empty for a leaf, else two nodes, the larger first.
+        Empty for a leaf, else two nodes or more, the largest first.
     """
 
-    center: NDArray[np.float64]
+    center: Floats
     weight: float
     gain: float = 0.0
     depth: int = 0
     name: str = ""
     node_id: int = 0
     leaf_id: int | None = None
-    reason: str = ""
+    reason: Message | None = None
     parent: TreeNode | None = None
     children: list[TreeNode] = field(default_factory=list)
-    _samples: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    _samples: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @property
     def is_leaf(self) -> bool:
@@ -58,7 +64,7 @@ class TreeNode:
         return not self.children
 
     @property
-    def samples(self) -> NDArray[np.intp]:
+    def samples(self) -> Ints:
         """Row numbers of the node's training samples, ascending; shape (n_samples,)."""
         if self.is_leaf:
             return self._samples
@@ -70,7 +76,7 @@ class TreeNode:
         return sum(len(leaf._samples) for leaf in self.leaves())
 
     def nodes(self) -> Iterator[TreeNode]:
-        """Iterate over this node and all below it in pre-order (by ``node_id``)."""
+        """Iterate over this node and all nodes below it in pre-order (by ``node_id``)."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -84,3 +90,87 @@ class TreeNode:
     def __repr__(self) -> str:
         kind = f"leaf {self.leaf_id}" if self.is_leaf else f"{len(self.children)} children"
         return f"TreeNode({self.name!r}, n_samples={self.n_samples}, {kind})"
+
+
+@storable
+@dataclass(frozen=True)
+class StoredTree:
+    """The nodes of a tree in pre-order, an array per attribute: the form of a tree in a file.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_nodes, n_features)
+    weights, gains : ndarray of shape (n_nodes,)
+    names : tuple of str
+    reasons : tuple of Message or None
+    parents : ndarray of int of shape (n_nodes,)
+        Number of each node's parent; -1 for the root.
+    """
+
+    centers: Floats
+    weights: Floats
+    gains: Floats
+    names: tuple[str, ...]
+    reasons: tuple[Message | None, ...]
+    parents: Ints
+
+    def __post_init__(self) -> None:
+        n = len(self.parents)
+        check_shape("centers", self.centers, (n, "n_features"))
+        for name in ("weights", "gains", "parents"):
+            check_shape(name, getattr(self, name), (n,))
+        if not n == len(self.names) == len(self.reasons):
+            msg = f"{len(self.names)} names and {len(self.reasons)} reasons of {n} nodes"
+            raise ValueError(msg)
+
+    @classmethod
+    def of(cls, root: TreeNode) -> StoredTree:
+        """Return a tree in this form."""
+        nodes = list(root.nodes())
+        return cls(
+            np.stack([node.center for node in nodes]),
+            np.array([node.weight for node in nodes], dtype=np.float64),
+            np.array([node.gain for node in nodes], dtype=np.float64),
+            tuple(node.name for node in nodes),
+            tuple(node.reason for node in nodes),
+            np.array([-1 if node.parent is None else node.parent.node_id for node in nodes]),
+        )
+
+    def root(self, labels: Ints) -> TreeNode:
+        """Return the root of the tree, given the leaf of each sample.
+
+        Raises
+        ------
+        ValueError, IndexError
+            If the nodes are not a tree in pre-order.
+        """
+        nodes: list[TreeNode] = []
+        for i, parent_id in enumerate(self.parents.tolist()):
+            parent = nodes[parent_id] if i else None
+            node = TreeNode(
+                center=self.centers[i],
+                weight=float(self.weights[i]),
+                gain=float(self.gains[i]),
+                depth=0 if parent is None else parent.depth + 1,
+                name=self.names[i],
+                node_id=i,
+                reason=self.reasons[i],
+                parent=parent,
+            )
+            if parent is not None:
+                parent.children.append(node)
+            nodes.append(node)
+        in_order = list(nodes[0].nodes()) == nodes and not (self.parents[1:] < 0).any()
+        if not in_order or self.parents[0] != -1 or any(len(n.children) == 1 for n in nodes):
+            msg = "the nodes are not a tree in pre-order"
+            raise ValueError(msg)
+        leaves = list(nodes[0].leaves())
+        for i, (leaf, samples) in enumerate(zip(leaves, by_leaf(labels, len(leaves)), strict=True)):
+            leaf.leaf_id, leaf._samples = i, samples
+        return nodes[0]
+
+
+def by_leaf(labels: Ints, n_leaves: int) -> list[Ints]:
+    """Return the samples of each leaf, ascending, given the leaf of each sample."""
+    ends = np.cumsum(np.bincount(labels, minlength=n_leaves))[:-1]
+    return np.split(np.argsort(labels, kind="stable"), ends)

@@ -1,4 +1,4 @@
-"""The report of a fitted tree or model, for its method ``to_html``."""
+"""The method ``to_html`` of trees and models: the one call from estimators to the report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from momentree._validation import check_values
 from momentree.exceptions import InvalidDataError
 
 if TYPE_CHECKING:
-    from momentree.datasets import Records
+    from momentree.readers import Records
 
 __all__ = ["RecordsPage", "page_of"]
 
@@ -44,9 +44,9 @@ class RecordsPage:
         min_cell: int = 5,
         include_records: bool = False,
     ) -> str:
-        """Return the report of the groups of binary records as one HTML page.
+        """Return the report of the groups of binary records as one HTML page that works offline.
 
-        It is what ``momentree.report.summarize_records`` finds, rendered.
+        It renders the summary of ``momentree.report.summarize_records``.
 
         Parameters
         ----------
@@ -56,23 +56,23 @@ class RecordsPage:
 (n_samples, n_features)
             The records of ``fit``, whose codes are counted for the page.
         ids : sequence of str of shape (n_samples,), default=None
-            Names of the records; None is those of X, or the numbers of its rows. This and what
-            follows goes before what Records say.
+            Names of the records; None takes those of X, or the row numbers. `ids`, `names` and
+            `outcomes` take precedence over those of Records.
         names : mapping of str to str, default=None
             Names of codes.
         outcomes : mapping of str to array-like of shape (n_samples,), default=None
-            What became of the records: yes or no, classes or numbers.
+            Outcomes of the records: yes or no, classes or numbers.
         title : str, default=None
             Heading of the page.
         min_cell : int >= 1, default=5
-            Numbers of records below it, but for zero, are not shown.
+            Suppress nonzero counts of records below this number.
         include_records : bool, default=False
-            Whether single records, with their names, are on the page.
+            Whether the page shows single records with their names.
 
         Returns
         -------
         str
-            The page, which needs no network.
+            The page.
 
         Raises
         ------
@@ -85,20 +85,16 @@ class RecordsPage:
         check_is_fitted(self, ["tree_", "components_"], all_or_any=any)
         kind = getattr(self, "data_", "binary")
         if kind != "binary":
-            msg = (
-                f"the tree was fitted on {kind} data; the page is one of binary records. For the "
-                "groups of other data see to_frame and to_dict"
-            )
-            raise InvalidDataError(msg)
+            raise InvalidDataError("not_fitted_to_binary", kind=kind)
         records = _records(self, X)
         more: dict[str, Any] = {}
         if ids is not None:
             more["ids"] = [str(name) for name in ids]
         if names is not None:
-            pairs = _dict("names", names, "codes to their names")
+            pairs = _dict("names", names, "codes to names")
             more["names"] = {str(code): str(name) for code, name in pairs.items()}
         if outcomes is not None:
-            pairs = _dict("outcomes", outcomes, "names to a value for each record")
+            pairs = _dict("outcomes", outcomes, "names to one value per record")
             more["outcomes"] = {str(name): np.asarray(values) for name, values in pairs.items()}
             more["outcome_names"] = {}
         # Names of columns have been compared; the report reads a matrix, which has none.
@@ -115,7 +111,7 @@ class RecordsPage:
 
 
 def _report() -> Any:
-    # The report is to the right of this room; it is found by name when it is asked for.
+    # The report stands to the right of this room, so it is imported by name when it is needed.
     return importlib.import_module("momentree.report")
 
 
@@ -128,15 +124,11 @@ def _written(summary: dict[str, Any], path: str | PathLike[str] | None) -> str:
 
 
 def _records(estimator: Any, X: Any) -> Records:
-    # Here and not above: reading records takes pandas, which growing a tree does not need.
-    from momentree.datasets import RecordCoder, Records
+    # Imported here because reading records imports pandas, which growing a tree does not need.
+    from momentree.readers import RecordCoder, Records
 
     if X is None:
-        msg = (
-            "X is None: the report counts the codes of each group, so it needs the data of fit. "
-            "Give them, as in to_html('report.html', X)"
-        )
-        raise InvalidDataError(msg)
+        raise InvalidDataError("page_needs_data")
     if isinstance(X, Records):
         return X
     index = getattr(X, "index", None)  # of a data frame; a list has a method of this name
@@ -163,5 +155,6 @@ def _dict(name: str, given: Any, expected: str) -> dict[Any, Any]:
     try:
         return dict(given)
     except (TypeError, ValueError) as error:
-        msg = f"{name} is a {type(given).__name__}; expected a mapping from {expected}"
-        raise InvalidDataError(msg) from error
+        raise InvalidDataError(
+            "not_a_mapping", parameter=name, type=type(given).__name__, keys=expected
+        ) from error

@@ -1,9 +1,9 @@
-"""When a split is worth making: penalised likelihood, used where no number of leaves is given."""
+"""Accept or reject a split by penalised likelihood (BIC), where no number of leaves is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,33 +11,36 @@ from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
+from momentree.messages import Message
 from momentree.objects import GaussianParameters, MixtureParameters
 from momentree.preprocessing import typical_count_per_token
-from momentree.tree.topic_split import Split
+from momentree.tree.split import Split
 
-__all__ = ["Stop", "Worth", "always", "bic", "bic_of"]
+__all__ = ["AcceptanceCriterion", "Stop", "accept_all", "mixture_bic", "topic_bic"]
 
 Floats = NDArray[np.float64]
 Stop = Literal["bic"]
-Worth = Callable[[Split, RowBlocks, Floats, Floats], str]
-"""Given a split, its documents, their weights and units, says why it is not worth making."""
+AcceptanceCriterion: TypeAlias = Callable[[Split, RowBlocks, Floats, Floats], Message | None]
+"""Given a split, its rows, weights and factors, returns why it is rejected; None accepts it."""
 
-NEXT_TO_NOTHING = 1e-9
-"""Samples by which fits are smoothed here, so that logarithms are finite."""
-
-
-def always(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> str:  # noqa: ARG001
-    """Make every split."""
-    return ""
+NEGLIGIBLE = 1e-9
+"""Samples added in the fits of this file, so that logarithms are finite."""
 
 
-def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> str:
-    """Make a split that lowers the Bayesian information criterion.
+def accept_all(split: Split, rows: RowBlocks, sample_weight: Floats, factor: Floats) -> None:  # noqa: ARG001
+    """Accept every split."""
+    return None
+
+
+def topic_bic(
+    split: Split, rows: RowBlocks, sample_weight: Floats, count_per_token: Floats
+) -> Message | None:
+    """Accept a split of documents that lowers the Bayesian information criterion.
 
         gain > u p / 2 log n
 
-    for n documents (the sum of their weights) with p different words, in which one word counts u
-    on average.
+    for n documents (the sum of their weights) with p different words, where u is the typical count
+    per token.
 
     Parameters
     ----------
@@ -47,43 +50,43 @@ def bic(split: Split, rows: RowBlocks, sample_weight: Floats, unit: Floats) -> s
         Its documents, as scaled.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
-    unit : ndarray of shape (n,)
-        What one word counts in each document; 1 without log scaling.
+    count_per_token : ndarray of shape (n,)
+        Count that one token adds to each document; 1 without log scaling.
 
     Returns
     -------
-    str
-        Why the split is not worth making; "" when it is.
+    Message or None
+        Why the split is rejected; None where it is accepted.
 
     Notes
     -----
-    A split adds one parameter a word. Scaling counts scales the evidence and its chance
-    fluctuations alike, so that the penalty scales with u (:func:`momentree.preprocessing.typical_count_per_token`):
+    A split adds one parameter per word. Scaling counts scales the gain and its random fluctuations
+    alike, so the penalty scales with u (:func:`momentree.preprocessing.typical_count_per_token`):
     the quasi-likelihood form of the criterion.
     """
-    u = typical_count_per_token(rows, unit, sample_weight)
-    return _worth(split.gain, u * float(_seen(rows, sample_weight).sum()), sample_weight)
+    u = typical_count_per_token(rows, count_per_token, sample_weight)
+    return _decision(split.gain, u * float(_occurring(rows, sample_weight).sum()), sample_weight)
 
 
-def bic_of(
+def mixture_bic(
     family: type[MixtureParameters],
     split: Split,
     rows: RowBlocks,
     sample_weight: Floats,
     factor: Floats,  # noqa: ARG001 - the likelihood does not scale samples
-) -> str:
-    """Make a split of samples under a mixture that lowers the Bayesian information criterion.
+) -> Message | None:
+    """Accept a split of samples of a mixture that lowers the Bayesian information criterion.
 
-        sum_i v_i ( log sum_j omega_j P[x_i | side j] - log P[x_i] ) > (p + 1) / 2 log n
+        sum_i v_i ( log sum_j omega_j P[x_i | side j] - log P[x_i] ) > (s - 1) (p + 1) / 2 log n
 
-    for n samples, the sum of their weights v, with p features that occur in them.
+    for a split into s sides of n samples, the sum of their weights v, in which p features occur.
 
     Parameters
     ----------
     family : type of MixtureParameters
         The mixture.
     split : Split
-        The candidate; a split into s sides adds s - 1 times p + 1 parameters.
+        The candidate.
     rows : RowBlocks of shape (n, p)
         Statistics of the samples.
     sample_weight : ndarray of shape (n,)
@@ -93,29 +96,27 @@ def bic_of(
 
     Returns
     -------
-    str
-        Why the split is not worth making; "" when it is.
+    Message or None
+        Why the split is rejected; None where it is accepted.
 
     Notes
     -----
-    The likelihood is that of a mixture, in which no sample belongs to a side for certain. The gain
-    of :class:`Split` takes the sides as known: cutting any group in halves gains as much as its
-    samples differ along the cut, noise as well, and no penalty of parameters makes up for it.
+    In the likelihood of the mixture no sample belongs to a side with certainty. The gain of
+    :class:`Split` takes the sides as known: halving any group then gains as much as its samples
+    differ along the cut, noise included, and no penalty on parameters compensates for that.
     """
     columns = np.arange(rows.shape[1]) < family.n_features(rows.shape[1])
-    added = np.count_nonzero(_seen(rows, sample_weight) & columns) + 1
+    added = np.count_nonzero(_occurring(rows, sample_weight) & columns) + 1
     sums, sizes = split.sums, split.sizes
     n_sides = len(sizes)
     if family is GaussianParameters and n_sides == 2:
         rows = _along_the_means(rows, np.where(columns[:, None], sums / sizes, 0.0))
         groups = (split.side[:, None] == np.arange(n_sides)) * sample_weight[:, None]
         sums = rows.sum(lambda B: B.tdot(groups[B.at]))
-    sides = family.m_step(sums, sizes, NEXT_TO_NOTHING)
-    whole = family.m_step(
-        sums.sum(axis=1, keepdims=True), sizes.sum(keepdims=True), NEXT_TO_NOTHING
-    )
+    sides = family.m_step(sums, sizes, NEGLIGIBLE)
+    whole = family.m_step(sums.sum(axis=1, keepdims=True), sizes.sum(keepdims=True), NEGLIGIBLE)
     gains = _log_likelihoods(rows, sides) - _log_likelihoods(rows, whole)
-    return _worth(float(sample_weight @ gains), float(added * (n_sides - 1)), sample_weight)
+    return _decision(float(sample_weight @ gains), float(added * (n_sides - 1)), sample_weight)
 
 
 def _along_the_means(rows: RowBlocks, means: Floats) -> RowBlocks:
@@ -130,15 +131,13 @@ def _log_likelihoods(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
     return log_posterior(log_joint(rows, parameters))[1]
 
 
-def _seen(rows: RowBlocks, sample_weight: Floats) -> NDArray[np.bool_]:
-    """Return which columns hold anything."""
+def _occurring(rows: RowBlocks, sample_weight: Floats) -> NDArray[np.bool_]:
+    """Return which columns hold a value other than zero."""
     counted = (sample_weight > 0).astype(np.float64)
     return np.asarray(rows.sum(lambda B: B.tdot(counted[B.at])) != 0)
 
 
-def _worth(gain: float, n_parameters: float, sample_weight: Floats) -> str:
+def _decision(gain: float, n_parameters: float, sample_weight: Floats) -> Message | None:
     n = max(float(sample_weight.sum()), 2.0)
-    penalty = 0.5 * n_parameters * np.log(n)
-    if gain > penalty:
-        return ""
-    return f"a split would gain {gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"
+    penalty = float(0.5 * n_parameters * np.log(n))
+    return None if gain > penalty else Message("bic_penalty", gain=gain, penalty=penalty)

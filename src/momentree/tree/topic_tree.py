@@ -1,10 +1,9 @@
-"""TopicTree: the estimator. Its ``fit`` reads as the flow of the package, a line a room."""
+"""TopicTree: a tree of topics of documents (H Algorithm 2 and beyond)."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,23 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._fit import all_or_nothing
 from momentree._logging import console_logging
 from momentree._validation import check_features, check_sample_weight, check_something
-from momentree.assignment.assigners import Assigner, MixtureAssigner
+from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree.exceptions import InvalidParameterError
 from momentree.moments import Weighting
 from momentree.objects import TopicParameters
 from momentree.preprocessing import LogScaling, log_scale, typical_count_per_token
-from momentree.tree import build
 from momentree.tree._base import TreeEstimator
-from momentree.tree._parameters import Limits, check_parameters, fail
-from momentree.tree.growth import Growth, grow
-from momentree.tree.stopping import Stop, always, bic
-from momentree.tree.topic_split import EARLY, EXACT, SPLIT_ITER, Splitter
+from momentree.tree.build import build_nodes
+from momentree.tree.growth import Growth, Limits, grow, log
+from momentree.tree.naming import name_by_words
+from momentree.tree.split import EXACT, SPLIT_ITER
+from momentree.tree.stopping import Stop, accept_all, topic_bic
+from momentree.tree.topic_split import EARLY, TopicSplitter
 
 __all__ = ["TopicTree"]
 
 Floats = NDArray[np.float64]
-
-log = logging.getLogger("momentree.tree")
 
 
 class TopicTree(TreeEstimator):
@@ -142,6 +141,12 @@ class TopicTree(TreeEstimator):
     [[0], [1], [2], [3]]
     """
 
+    _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
+        "refine": ("em", None),
+        "log_scaling": (*get_args(LogScaling), None),
+        "weighting": get_args(Weighting),
+    }
+
     def __init__(
         self,
         max_leaf_nodes: int | None = 8,
@@ -219,77 +224,58 @@ class TopicTree(TreeEstimator):
             log.info("log scaling counts")
             scaled = log_scale(X, self.log_scaling)
             rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
-            ordered = weight[at]
-            smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token[at], ordered)
+            ordered, count_per_token = weight[at], scaled.count_per_token[at]
+            smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, ordered)
             limits = Limits.of(self)
-            branches = grow(
+            grown = grow(
                 rows,
                 ordered,
-                scaled.count_per_token[at],
-                Splitter(
+                count_per_token,
+                TopicSplitter(
                     min_samples_leaf=self.min_samples_leaf,
+                    smoothing=smoothing,
                     refine_iter=SPLIT_ITER if self.refine else 0,
                     weighting=self.weighting,
-                    smoothing=smoothing,
                     random_state=self.random_state,
                     whiten=EXACT if self.exact else EARLY,
                 ),
-                max_leaves=limits.leaves,
-                max_depth=limits.depth,
+                limits,
                 growth=self.growth,
-                worth=bic if limits.stops_itself else always,
+                criterion=topic_bic if limits.none else accept_all,
             )
-            self.n_iter_, self.converged_ = 1, True
-            if self.refine:
-                log.info("refining %d leaves", len(branches.leaves()))
-                parameters, self.n_iter_, self.converged_ = build.refine_leaves(
-                    branches,
-                    rows,
-                    ordered,
-                    family=TopicParameters,
-                    smoothing=smoothing,
-                    min_samples_leaf=self.min_samples_leaf,
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                )
-                self._assigner = MixtureAssigner.of(
-                    parameters.reordered(build.order(branches, ordered))
-                )
-            else:
-                self._assigner = build.rules(branches)
-            labels, k = build.leaf_labels(branches), len(branches.leaves())
+            self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
+                grown,
+                rows,
+                ordered,
+                family=TopicParameters if self.refine else None,
+                smoothing=smoothing,
+            )
             self.labels_ = np.empty_like(labels)
             self.labels_[at] = labels
-            sums = build.group_sums(RowBlocks(X), self.labels_, k, weight)
-            scaled_sums = build.group_sums(rows, labels, k, ordered) if self.log_scaling else sums
-            tree = build.build_nodes(
-                branches,
-                ordered,
-                at,
-                center=lambda leaves: _shares(sums[:, leaves].sum(axis=1)),
+            k = len(grown.root.leaves())
+            sums = RowBlocks(X).group_sums(self.labels_, k, weight)
+            scaled_sums = rows.group_sums(labels, k, ordered) if self.log_scaling else sums
+            tree = build_nodes(
+                grown.root,
+                self.labels_,
+                np.bincount(labels, weights=ordered, minlength=k).astype(np.float64),
+                center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
                 gain=lambda sides: _gain(scaled_sums, sides),
             )
-            build.name_nodes(tree, self.vocabulary_)
+            name_by_words(tree, self.vocabulary_)
         self._set_tree(tree)
         return self
 
     def _check_parameters(self) -> None:
-        check_parameters(
-            self,
-            {
-                "growth": get_args(Growth),
-                "refine": ("em", None),
-                "log_scaling": (*get_args(LogScaling), None),
-                "weighting": get_args(Weighting),
-                "stop": get_args(Stop),
-            },
-        )
+        super()._check_parameters()
         if self.weighting == "three_words" and self.log_scaling is not None:
-            fail(
-                "weighting",
-                self.weighting,
-                "log_scaling=None with it: it draws words from whole counts",
-            )
+            raise InvalidParameterError("three_words_after_log_scaling")
+
+    def _check_restored(self) -> int:
+        k = super()._check_restored()
+        self._check_profiles()
+        check_assigner(self._assigner, TopicParameters, self.n_features_in_, k)
+        return k
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, _ = check_features(self, X, None, reset=False)
@@ -301,7 +287,7 @@ class TopicTree(TreeEstimator):
         return tags
 
 
-def _shares(words: Floats) -> Floats:
+def _distribution(words: Floats) -> Floats:
     total = words.sum()
     return np.asarray(words / total) if total > 0 else words
 
@@ -309,6 +295,6 @@ def _shares(words: Floats) -> Floats:
 def _gain(sums: Floats, sides: list[list[int]]) -> float:
     """Return the log-likelihood of several topics against one."""
     words = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
-    none = np.zeros(len(sides))  # the likelihood of words does not ask for numbers of documents
+    none = np.zeros(len(sides))  # the likelihood of words does not depend on the number of documents
     parts = TopicParameters.maximized_log_likelihood(words, none).sum()
     return float(parts - TopicParameters.maximized_log_likelihood(words.sum(axis=1), none[0]))

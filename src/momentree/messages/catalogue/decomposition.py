@@ -1,3 +1,75 @@
 """Words of decomposition."""
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    # --- arguments -------------------------------------------------------------------------------
+    "whitening_too_small": (
+        "{parameters.n_components:{asked}}, but the whitening has {found:~component}; compute one "
+        "with whiten(moments, {asked})"
+    ),
+    "m3_too_large": (
+        "{parameters.of:'m3'} accepts at most {most} features, and the moments have {found}; use "
+        "{parameters.of:'whitened'}"
+    ),
+    "no_dense_m3": (
+        "{parameters.of:'m3'} requires moments with a method m3_dense, which {type} lacks; use "
+        "{parameters.of:'whitened'}"
+    ),
+    "not_multiview_moments": (
+        "moments is of type {type}; expected MultiviewMoments, such as "
+        "MultiviewMoments.from_data((X1, X2, X3), n_components=8)"
+    ),
+    "multiview_moments_too_small": (
+        "{parameters.n_components:{asked}}, but the moments were computed for "
+        "{found:~component}; compute them for {asked}"
+    ),
+    "not_positive": "{parameter} must hold finite numbers above zero",
+    "not_finite": "{parameter} must hold finite numbers",
+    # --- why there are fewer components than requested -------------------------------------------
+    "component_without_weight": (
+        "{found:~component} {found:?has/have} a weight of zero, because M1 has no part along "
+        "{found:?it/them}"
+    ),
+    "tensor_has_fewer_components": (
+        "the whitened third moment has {found} of the {asked} components requested"
+    ),
+    # --- why the total concentration is uncertain ------------------------------------------------
+    "concentration_needs_components": (
+        "the total concentration can be estimated from {needed} components or more; the moments "
+        "have {found}"
+    ),
+    "concentration_at_end": (
+        "the estimate of the total concentration, {alpha0:g}, is at an end of the range searched"
+    ),
+    # --- warnings about a decomposition ----------------------------------------------------------
+    "no_gap_in_m2": (
+        "M2 has no clear gap after component {rank}: its next eigenvalue differs by only "
+        "{gap:.1%} of the largest. Try fewer or more components, or use more samples."
+    ),
+    "third_moment_unexplained": (
+        "The components leave {residual:.0%} of the whitened third moment unexplained: the number "
+        "of components or the model does not fit the data, or there are too few samples. Refine "
+        "the result with EM, or compare other numbers of components."
+    ),
+    "negative_components": (
+        "{found:~component} {found:?has/have} more than {most:.0%} of {found:?its/their} mass "
+        "below zero. If parameters cannot be negative, this part is cut off: use more samples or fewer "
+        "components, or refine the result with EM."
+    ),
+    "negative_weights": (
+        "{found:~weight} {found:?was/were} negative and {found:?was/were} set to zero: use fewer "
+        "components or more samples."
+    ),
+    "components_not_distinct": (
+        "Even the best feature, {feature}, barely distinguishes two of the components "
+        "(alpha_r = {alpha_r:.2g}): use sidiwo, which uses all features, or fewer components."
+    ),
+    "complex_eigenvectors": (
+        "{found:~pair} of eigenvectors {found:?is/are} complex: noise has mixed their components. "
+        "Use sidiwo or random_projections, which combine many contractions, or more samples."
+    ),
+    "complex_eigenvalues": (
+        "At least {found} of {k} eigenvalues were complex in each of {draws} contractions: there "
+        "are too few samples for three views, or too many components. Use another decomposition, "
+        "or another split into views."
+    ),
+}

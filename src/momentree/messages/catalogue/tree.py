@@ -1,3 +1,45 @@
-"""Words of tree."""
+"""Words of trees: why nodes are not split, and errors of tree estimators."""
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    # --- why a leaf is not split -----------------------------------------------------------------
+    "max_leaf_nodes_reached": "{parameters.max_leaf_nodes:{limit}} reached",
+    "max_depth_reached": "{parameters.max_depth:{limit}} reached",
+    "too_few_to_split": (
+        "the total sample weight is less than {needed:g}, {n_sides} times "
+        "{parameters.min_samples_leaf}"
+    ),
+    "small_side": "one side would hold less than {parameters.min_samples_leaf:{least:g}}",
+    "no_triples": "no document has three words or more",
+    "no_triples_after_log_scaling": (
+        "no document has three words or more after log scaling, which lowers the counts of "
+        "repeated words"
+    ),
+    "one_component": "the moments show no second component",
+    "bic_penalty": (
+        "a split would gain {gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"
+    ),
+    "merged_by_hand": "groups were merged by hand",
+    # --- edits and flat clusterings --------------------------------------------------------------
+    "small_part_after_em": (
+        "after EM one part would hold less than {parameters.min_samples_leaf:{least:g}}"
+    ),
+    "fewer_clusters": "{found} of {asked:~cluster} found: {reason}",
+    "others_too_small": (
+        "the moments show no more clusters of {parameters.min_samples_leaf} or more"
+    ),
+    # --- errors ----------------------------------------------------------------------------------
+    "three_words_after_log_scaling": (
+        "{parameters.weighting:'three_words'} draws words from whole counts; use it with "
+        "{parameters.log_scaling:None}"
+    ),
+    "not_fitted_to_binary": (
+        "the tree was fitted to {kind:s} data; scoring and the page of records require binary data. "
+        "For other data use to_frame or to_dict"
+    ),
+    "page_needs_data": (
+        "X is None, but the page counts the codes of each group; give the data of fit, as in "
+        "to_html('report.html', X)"
+    ),
+    "not_a_mapping": "{parameter} is a {type}; expected a mapping from {keys}",
+    "networkx_missing": "to_networkx requires networkx: pip install networkx",
+}

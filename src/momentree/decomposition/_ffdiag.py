@@ -1,26 +1,26 @@
-"""Joint diagonalisation of symmetric matrices by one matrix that need not be orthogonal."""
+"""FFDIAG: joint diagonalization of symmetric matrices, not necessarily orthogonal."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["joint_diagonaliser"]
+__all__ = ["ffdiag"]
 
 Floats = NDArray[np.float64]
 
 LONGEST_STEP = 0.9
 """A step I + Y with |Y| < 1 is invertible (Ziehe et al., section 2.2)."""
 SHORTEST_STEP = 1e-10
-"""Steps converge quadratically near a joint diagonaliser: the next would be rounding error."""
+"""Steps converge quadratically near a joint diagonalizer: the next would be rounding error."""
 HALVINGS = 8
-"""Most halvings of a step that does not lower the off-diagonal."""
+"""Maximum number of times that a step is halved."""
 TINY = 1e-300
-"""Keeps a quotient finite where a matrix is zero."""
+"""Keeps a quotient finite if a matrix is zero."""
 
 
-def joint_diagonaliser(C: Floats, start: Floats, max_iter: int) -> tuple[Floats, float, int]:
-    """Minimise the off-diagonal of B C_l B^T over invertible B, for all l at once.
+def ffdiag(C: Floats, start: Floats, max_iter: int) -> tuple[Floats, float, int]:
+    """Minimize the off-diagonal of B C_l B^T over invertible B, for all l at once.
 
     Rows of B are scaled so that sum_l (B C_l B^T)_ii^2 = 1; the objective is
     sum_l sum_{i != j} (B C_l B^T)_ij^2.
@@ -30,26 +30,26 @@ def joint_diagonaliser(C: Floats, start: Floats, max_iter: int) -> tuple[Floats,
     C : ndarray of shape (m, k, k)
         Symmetric matrices.
     start : ndarray of shape (k, k)
-        The first B, invertible.
+        Initial B, invertible.
     max_iter : int >= 1
-        Most steps.
+        Maximum number of steps.
 
     Returns
     -------
     B : ndarray of shape (k, k)
-        The joint diagonaliser.
+        The joint diagonalizer.
     off : float
         The objective.
     n_iter : int
-        Steps made.
+        Number of steps.
 
     Notes
     -----
     The steps B <- (I + Y) B of FFDIAG [1]: with D the diagonal and F the off-diagonal of B C_l B^T,
-    Y has no diagonal and minimises |F + Y D + D Y^T| pair by pair. Besides, a step that does not
-    lower the objective is halved. Steps leave out how D changes, so that the end is close to a
-    minimum where the matrices are nearly jointly diagonal, and at one where they are. Time
-    O(m k^3) for each step.
+    Y has a zero diagonal and minimizes |F + Y D + D Y^T| pair by pair. In addition, a step is
+    halved until it lowers the objective. Steps neglect the change of D, so the result is a minimum if
+    the matrices can be jointly diagonalized, and close to one if they nearly can. Time O(m k^3) a
+    step.
 
     References
     ----------
@@ -77,7 +77,7 @@ def joint_diagonaliser(C: Floats, start: Floats, max_iter: int) -> tuple[Floats,
 
 
 def _scaled(C: Floats, B: Floats) -> tuple[Floats, Floats, float]:
-    """Return B with its rows scaled, the matrices B C_l B^T and the objective."""
+    """Return B with scaled rows, the matrices B C_l B^T and the objective."""
     F = B @ C @ B.T
     diagonal = np.square(np.einsum("lii->li", F)).sum(axis=0)
     scale = np.maximum(diagonal, TINY) ** -0.25

@@ -1,0 +1,180 @@
+"""Assign samples in two steps: to a group, then to a part of that group (T Remark 4.4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.assignment.posteriors import MixtureAssigner
+from momentree.assignment.tree_rules import RuleAssigner
+from momentree.backends import RowBlocks
+from momentree.objects import MixtureParameters
+
+__all__ = ["Assigner", "Division", "NestedAssigner", "check_assigner"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Division:
+    """How the samples of one group are divided further.
+
+    Attributes
+    ----------
+    assigner : Assigner
+        Assigns the samples of the group to its parts.
+    groups : tuple of int
+        The number of each part among all groups.
+    """
+
+    assigner: Assigner
+    groups: tuple[int, ...]
+
+    @property
+    def parts(self) -> Ints:
+        """`groups` as an array, shape (n_parts,)."""
+        return np.array(self.groups, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class NestedAssigner:
+    """Follow a first assigner and, where its group is divided further, a second one within it.
+
+    Attributes
+    ----------
+    base : Assigner
+        The first; may be nested itself.
+    parts : tuple of int or Division
+        For each group of `base`, its number among all groups, or how it is divided. A number may
+        occur more than once, where groups have been merged.
+    """
+
+    base: Assigner
+    parts: tuple[int | Division, ...]
+
+    @classmethod
+    def of(cls, base: Assigner, group: int, inner: Assigner) -> NestedAssigner:
+        """Return the assigner in which the groups of `inner` take the place of one group."""
+        more = inner.n_groups - 1
+        parts: list[int | Division] = [i + more * (i > group) for i in range(base.n_groups)]
+        parts[group] = Division(inner, tuple(range(group, group + more + 1)))
+        return cls(base, tuple(parts))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return 1 + max(
+            max(part.groups) if isinstance(part, Division) else part for part in self.parts
+        )
+
+    def labels(self, rows: RowBlocks) -> Ints:
+        """Return the group of each sample, shape (n,)."""
+        first = self.base.labels(rows)
+        out = np.empty_like(first)
+        for i, part in enumerate(self.parts):
+            here = np.flatnonzero(first == i)
+            if not isinstance(part, Division):
+                out[here] = part
+            elif len(here):
+                out[here] = part.parts[part.assigner.labels(rows.take(here))]
+        return out
+
+    def proba(self, rows: RowBlocks) -> Floats:
+        """Return the probability of each group: that of the first step times that of the second.
+
+        :meth:`labels` takes the most likely part of the most likely group of `base`, which need
+        not be the part of largest probability.
+        """
+        first = self.base.proba(rows)
+        out = np.zeros((rows.shape[0], self.n_groups))
+        for p, part in zip(first.T, self.parts, strict=True):
+            if isinstance(part, Division):
+                inner = part.assigner.proba(rows)
+                for group, within in zip(part.groups, inner.T, strict=True):
+                    out[:, group] += p * within
+            else:
+                out[:, part] += p
+        return out
+
+    def renumbered(self, to: Ints) -> NestedAssigner:
+        """Return the assigner with group `to[i]` in place of group i."""
+        parts = (
+            Division(part.assigner, tuple(int(to[i]) for i in part.groups))
+            if isinstance(part, Division)
+            else int(to[part])
+            for part in self.parts
+        )
+        return NestedAssigner(self.base, tuple(parts))
+
+    def for_missing_values(self) -> NestedAssigner:
+        """Return the assigner of binary records in which values may be missing."""
+        parts = (
+            Division(part.assigner.for_missing_values(), part.groups)
+            if isinstance(part, Division)
+            else part
+            for part in self.parts
+        )
+        return NestedAssigner(self.base.for_missing_values(), tuple(parts))
+
+    def scoring(self, d: int) -> dict[str, Any]:
+        """Return plain arrays that score a record of d zeros and ones."""
+        parts = [
+            {"scoring": part.assigner.scoring(d), "leaves": list(part.groups)}
+            if isinstance(part, Division)
+            else part
+            for part in self.parts
+        ]
+        return {"kind": "nested", "base": self.base.scoring(d), "parts": parts}
+
+    def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
+        """Check that the assigner fits a model, and return the numbers of its groups.
+
+        Raises
+        ------
+        ValueError
+            If one of its assigners does not fit.
+        """
+        check_assigner(self.base, family, n_statistics, len(self.parts))
+        found: set[int] = set()
+        for part in self.parts:
+            if isinstance(part, Division):
+                check_assigner(part.assigner, family, n_statistics, len(part.groups))
+                found.update(part.groups)
+            else:
+                found.add(part)
+        return found
+
+
+Assigner: TypeAlias = MixtureAssigner | RuleAssigner | NestedAssigner
+"""Assigns samples to groups 0, 1, ...; the groups of a tree are its leaves from left to right."""
+
+
+def check_assigner(
+    assigner: Assigner, family: type[MixtureParameters], n_statistics: int, n_groups: int
+) -> None:
+    """Check that an assigner from a file fits a model: compiled code trusts shapes.
+
+    Parameters
+    ----------
+    assigner : Assigner
+        The assigner.
+    family : type of MixtureParameters
+        Class of the mixtures in it.
+    n_statistics : int
+        Columns of the rows that it reads.
+    n_groups : int
+        Number of groups.
+
+    Raises
+    ------
+    ValueError
+        If it does not fit.
+    """
+    found = assigner.check(family, n_statistics)
+    if found != set(range(n_groups)):
+        msg = f"the groups of the assigner are {sorted(found)}, not 0 to {n_groups - 1}"
+        raise ValueError(msg)

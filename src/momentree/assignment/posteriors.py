@@ -1,0 +1,94 @@
+"""Assign samples by the posteriors of a mixture (S eq. 1, T eq. 4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._validation import check_shape
+from momentree.backends import RowBlocks
+from momentree.inference import log_joint, log_posterior
+from momentree.objects import IncompleteBernoulliParameters, MixtureParameters
+
+__all__ = ["MixtureAssigner"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class MixtureAssigner:
+    """Assign each sample to the group of its most likely component.
+
+    Attributes
+    ----------
+    parameters : MixtureParameters
+        One component per group, or several where groups have been merged.
+    group : ndarray of int of shape (n_components,)
+        The group of each component.
+    """
+
+    parameters: MixtureParameters
+    group: Ints
+
+    def __post_init__(self) -> None:
+        check_shape("group", self.group, (self.parameters.n_components,))
+
+    @classmethod
+    def of(cls, parameters: MixtureParameters) -> MixtureAssigner:
+        """Return the assigner with one group per component."""
+        return cls(parameters, np.arange(parameters.n_components))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return int(self.group.max()) + 1
+
+    def labels(self, rows: RowBlocks) -> Ints:
+        """Return the group of each sample, shape (n,)."""
+        return np.asarray(self.group[log_joint(rows, self.parameters).argmax(axis=1)])
+
+    def proba(self, rows: RowBlocks) -> Floats:
+        """Return the probability of each group for each sample, shape (n, n_groups)."""
+        posterior = np.exp(log_posterior(log_joint(rows, self.parameters))[0])
+        out = np.zeros((len(posterior), self.n_groups))
+        for j, group in enumerate(self.group):
+            out[:, group] += posterior[:, j]
+        return out
+
+    def renumbered(self, to: Ints) -> MixtureAssigner:
+        """Return the assigner with group `to[i]` in place of group i."""
+        return MixtureAssigner(self.parameters, np.asarray(to, dtype=np.intp)[self.group])
+
+    def for_missing_values(self) -> MixtureAssigner:
+        """Return the assigner of binary records in which values may be missing.
+
+        Its rows are the statistics of ``IncompleteBernoulliParameters``; the likelihood leaves
+        missing values out.
+        """
+        p = self.parameters
+        return MixtureAssigner(IncompleteBernoulliParameters(p.weights, p.centers), self.group)
+
+    def scoring(self, d: int) -> dict[str, Any]:
+        """Return plain arrays that score a record of d zeros and ones."""
+        p = self.parameters
+        coef, intercept = p.coefficients[:d].T, p.offsets
+        return {"kind": "mixture", "coef": coef, "intercept": intercept, "group": self.group}
+
+    def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
+        """Check that the assigner fits a model, and return the numbers of its groups.
+
+        Raises
+        ------
+        ValueError
+            If the mixture is of another family, or reads another number of statistics.
+        """
+        if type(self.parameters) is not family:
+            msg = f"parameters of the class {type(self.parameters).__name__}"
+            raise ValueError(msg)
+        shape = (n_statistics, self.parameters.n_components)
+        check_shape("coefficients", self.parameters.coefficients, shape)
+        return set(self.group.tolist())

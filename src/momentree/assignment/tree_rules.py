@@ -1,0 +1,111 @@
+"""Assign samples by the rules of a tree's splits, from the root down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._validation import check_shape
+from momentree.assignment.rules import Rule
+from momentree.backends import RowBlocks
+from momentree.objects import MixtureParameters
+
+__all__ = ["RuleAssigner"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class RuleAssigner:
+    """Follow the rule of each split from the root to a leaf; the leaves are the groups.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        One per inner node, in pre-order.
+    children : tuple of tuple of int
+        Where each side of each rule leads: inner node j >= 0, or leaf i as -1 - i. Several sides
+        may lead to one leaf, where leaves have been merged.
+    """
+
+    rules: tuple[Rule, ...]
+    children: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        inner = [(j, side) for j, sides in enumerate(self.children) for side in sides if side >= 0]
+        # Each rule but the first is the child of exactly one rule, which comes before it.
+        sound = (
+            [rule.n_sides for rule in self.rules] == [len(sides) for sides in self.children]
+            and sorted(side for _, side in inner) == list(range(1, len(self.rules)))
+            and all(parent < side for parent, side in inner)
+        )
+        if not sound:
+            msg = "the sides of the rules do not lead from the root to the leaves"
+            raise ValueError(msg)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of leaves."""
+        return -min((side for sides in self.children for side in sides), default=-1)
+
+    def labels(self, rows: RowBlocks) -> Ints:
+        """Return the leaf of each sample, shape (n,)."""
+        at = np.full(rows.shape[0], 0 if self.rules else -1, dtype=np.intp)
+        for j, (rule, sides) in enumerate(zip(self.rules, self.children, strict=True)):
+            here = at == j  # in pre-order, parents come before their children
+            at[here] = np.array(sides)[rows.map(rule.scores)[here].argmax(axis=1)]
+        return -1 - at
+
+    def proba(self, rows: RowBlocks) -> Floats:
+        """Return the product of the probabilities of the sides along the path to each leaf.
+
+        :meth:`labels` takes the most likely side at every split; where splits are uncertain, that
+        leaf need not be the one of largest probability.
+        """
+        n = rows.shape[0]
+        if not self.rules:
+            return np.ones((n, 1))
+        inner = np.zeros((n, len(self.rules)))
+        inner[:, 0] = 1.0
+        out = np.zeros((n, self.n_groups))
+        for j, (rule, sides) in enumerate(zip(self.rules, self.children, strict=True)):
+            for target, p in zip(sides, rule.proba(rows).T, strict=True):
+                into = inner[:, target] if target >= 0 else out[:, -1 - target]
+                into += inner[:, j] * p
+        return out
+
+    def renumbered(self, to: Ints) -> RuleAssigner:
+        """Return the assigner with group `to[i]` in place of group i."""
+        children = (
+            tuple(side if side >= 0 else -1 - int(to[-1 - side]) for side in sides)
+            for sides in self.children
+        )
+        return RuleAssigner(self.rules, tuple(children))
+
+    def for_missing_values(self) -> RuleAssigner:
+        """Return the assigner that takes missing values of binary records for zeros."""
+        return RuleAssigner(tuple(rule.for_missing_values() for rule in self.rules), self.children)
+
+    def scoring(self, d: int) -> dict[str, Any]:
+        """Return plain arrays that score a record of d zeros and ones."""
+        nodes = [
+            {**rule.scoring(d), "children": list(sides)}
+            for rule, sides in zip(self.rules, self.children, strict=True)
+        ]
+        return {"kind": "rules", "nodes": nodes}
+
+    def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:  # noqa: ARG002
+        """Check that the assigner fits a model, and return the numbers of its groups.
+
+        Raises
+        ------
+        ValueError
+            If a rule reads another number of statistics.
+        """
+        for rule in self.rules:
+            check_shape("coef", rule.coef, (n_statistics, *rule.coef.shape[1:]))
+        return {-1 - side for sides in self.children for side in sides if side < 0} or {0}

@@ -1,0 +1,62 @@
+"""What the files of flat models hold, and the checks of a model that is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree import decomposition as methods
+from momentree._validation import check_shape
+from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message
+from momentree.objects import LDAParameters, MixtureParameters
+from momentree.objects.mixtures import check_sums
+from momentree.persistence import SavedEstimator
+
+__all__ = ["StoredModel"]
+
+Floats = NDArray[np.float64]
+
+
+class StoredModel(SavedEstimator):
+    """A flat model that can be saved to a file."""
+
+    weights_: Floats
+    components_: Floats
+
+    def _saved_params(self) -> dict[str, Any]:
+        params = super()._saved_params()
+        method = params.get("decomposition")
+        if callable(method):
+            params["decomposition"] = getattr(method, "__name__", "")
+            if getattr(methods, params["decomposition"], None) is not method:
+                raise InvalidParameterError("own_decomposition", parameter="decomposition")
+        return params
+
+    def _check_restored(self) -> int:
+        d, k = self.n_features_in_, len(self.weights_)
+        check_shape("weights_", self.weights_, (k,))
+        check_shape("components_", self.components_, (k, d))
+        check_sums("weights_", self.weights_.sum())
+        if (self.weights_ < 0).any() or (self.components_ < 0).any():
+            msg = "weights or components below zero"
+            raise ValueError(msg)
+        for name, value in vars(self).items():
+            if isinstance(value, MixtureParameters | LDAParameters):
+                check_shape(f"{name}.centers", value.centers, (d, k))
+        mean_count: Any = getattr(self, "mean_count_", 0.0)
+        found: Any = getattr(self, "diagnostics_", {})
+        sound = (
+            type(mean_count) in (int, float)
+            and np.isfinite(mean_count)
+            and isinstance(found, dict)
+            and isinstance(found.get("reason", ""), str | Message | None)
+            and isinstance(found.get("warnings", []), list)
+            and isinstance(found.get("start", ""), str)
+        )
+        if not sound:
+            msg = "mean_count_ or diagnostics_ has the wrong type"
+            raise TypeError(msg)
+        return k

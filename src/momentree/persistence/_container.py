@@ -1,0 +1,87 @@
+"""The file of a model: a zip of one JSON manifest and .npy arrays, without pickle."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._arrays import DAMAGE, StoredArrays, read_member
+from momentree._files import atomic_write, check_readable
+from momentree._limits import FLOOR
+from momentree.exceptions import ReadError
+
+__all__ = ["Arrays", "reading", "write_container"]
+
+Arrays = Mapping[str, NDArray[Any]]
+
+MANIFEST = "manifest.json"
+
+
+def write_container(path: str | PathLike[str], manifest: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write a manifest and arrays to a file, whole or not at all; equal content, equal bytes.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; nothing is left behind.
+    """
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
+        # JSON in ASCII also keeps names that hold half of a surrogate pair.
+        _add(archive, MANIFEST, json.dumps(manifest).encode())
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array, allow_pickle=False)
+            _add(archive, f"{name}.npy", buffer.getvalue())
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    # A fixed date, so that the same model gives the same bytes.
+    info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    # Large content is stored, as it may compress further than the limits for reading allow.
+    info.compress_type = zipfile.ZIP_STORED if len(content) > FLOOR else zipfile.ZIP_DEFLATED
+    archive.writestr(info, content)
+
+
+@contextmanager
+def reading(path: str | PathLike[str]) -> Iterator[tuple[dict[str, Any], Arrays]]:
+    """Open the file of a model, and turn errors within the block into a ReadError.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Yields
+    ------
+    manifest : dict
+        Content of the manifest.
+    arrays : mapping of str to ndarray
+        Each array is read when it is first used.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read, or the block found that it is damaged.
+    InvalidParameterError
+        If `path` is not a path.
+    """
+    found = check_readable(path)
+    try:
+        with zipfile.ZipFile(found) as archive:
+            manifest: dict[str, Any] = json.loads(read_member(archive, MANIFEST, path))
+            yield manifest, StoredArrays(archive, path)
+    except ReadError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ReadError("unreadable_model", path=str(path), error=reason) from error
+    except DAMAGE as error:
+        raise ReadError("damaged_model", path=str(path), error=str(error)) from error

@@ -1,0 +1,221 @@
+"""Values as JSON and arrays, and back: plain values, arrays, messages and registered dataclasses.
+
+A dataclass is written field by field. Reading trusts nothing: each field must have the type of its
+annotation, and arrays of numbers hold finite numbers only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree import objects
+from momentree._validation import check_shape
+from momentree.assignment.nested import Division, NestedAssigner
+from momentree.assignment.posteriors import MixtureAssigner
+from momentree.assignment.rules import LinearRule, ScoreRule
+from momentree.assignment.tree_rules import RuleAssigner
+from momentree.messages import Message
+from momentree.objects import LDAParameters, MixtureParameters
+from momentree.persistence._container import Arrays
+from momentree.preprocessing import FeatureMap
+
+__all__ = ["Encoder", "check_finite", "decoded", "storable"]
+
+T = TypeVar("T", bound=type[Any])
+
+LARGEST = 1e200
+"""Larger numbers overflow wherever parameters are used."""
+
+_STORABLE: dict[str, type[Any]] = {}
+_UNBOUNDED = {(FeatureMap, "scale")}  # infinite for a constant column
+
+_ARRAY, _STRINGS, _MAPPING, _MESSAGE = "array", "strings", "mapping", "message"
+_VALUES, _CLASS, _OBJECT = "values", "class", "object"
+
+
+def storable(cls: T) -> T:
+    """Register a dataclass whose objects files may hold."""
+    _STORABLE[cls.__name__] = cls
+    return cls
+
+
+for _known in (
+    objects.TopicParameters,
+    objects.PoissonParameters,
+    objects.BernoulliParameters,
+    objects.IncompleteBernoulliParameters,
+    objects.GaussianParameters,
+    objects.LDAParameters,
+    LinearRule,
+    ScoreRule,
+    MixtureAssigner,
+    RuleAssigner,
+    Division,
+    NestedAssigner,
+    FeatureMap,
+):
+    storable(_known)
+
+
+class Encoder:
+    """Turns values into JSON, and collects their arrays.
+
+    Attributes
+    ----------
+    arrays : dict of str to ndarray
+        The arrays so far, each once.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self._names: dict[int, str] = {}  # by identity; `arrays` keeps the objects alive
+
+    def encoded(self, value: Any, name: str) -> Any:
+        """Return a value for JSON; `name` is that of its arrays.
+
+        Raises
+        ------
+        TypeError
+            If the value, or one in it, is of a type that files cannot hold.
+        """
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind in "OU":
+                return {_STRINGS: [str(entry) for entry in value]}
+            return {_ARRAY: self._place(value, name)}
+        if isinstance(value, list | tuple):
+            return [self.encoded(entry, f"{name}.{i}") for i, entry in enumerate(value)]
+        if isinstance(value, Mapping):
+            return {_MAPPING: self._entries(value, name)}
+        if isinstance(value, Message):
+            return {_MESSAGE: value.code, _VALUES: self._entries(value.values, name)}
+        if isinstance(value, type) and value in _STORABLE.values():
+            return {_CLASS: value.__name__}
+        kind: type[Any] = type(value)
+        if _STORABLE.get(kind.__name__) is kind:
+            content = {field.name: getattr(value, field.name) for field in fields(value)}
+            return {_OBJECT: kind.__name__, _VALUES: self._entries(content, name)}
+        msg = f"{name} is a {kind.__name__}, which the file of a model cannot hold"
+        raise TypeError(msg)
+
+    def _entries(self, values: Mapping[str, Any], name: str) -> dict[str, Any]:
+        return {str(key): self.encoded(value, f"{name}.{key}") for key, value in values.items()}
+
+    def _place(self, array: NDArray[Any], name: str) -> str:
+        if id(array) not in self._names:
+            while name in self.arrays:
+                name += "_"
+            self.arrays[name] = array
+            self._names[id(array)] = name
+        return self._names[id(array)]
+
+
+def decoded(value: Any, arrays: Arrays) -> Any:
+    """Return the value that :meth:`Encoder.encoded` turned into JSON.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the JSON is damaged; objects check themselves as well.
+    """
+    if isinstance(value, list):
+        return [decoded(entry, arrays) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if _ARRAY in value:
+        return arrays[value[_ARRAY]]
+    if _STRINGS in value:
+        strings = value[_STRINGS]
+        if not (isinstance(strings, list) and all(isinstance(entry, str) for entry in strings)):
+            msg = "names that are not strings"
+            raise TypeError(msg)
+        return np.array(strings, dtype=object)
+    if _CLASS in value:
+        return _STORABLE[value[_CLASS]]
+    entries = value[_MAPPING] if _MAPPING in value else value[_VALUES]
+    content = {key: decoded(entry, arrays) for key, entry in entries.items()}
+    if _MESSAGE in value:
+        message = Message(_fitting(value[_MESSAGE], str, "code"), **content)
+        str(message)  # its values fit its words
+        return message
+    return _object(_STORABLE[value[_OBJECT]], content) if _OBJECT in value else content
+
+
+def _object(cls: type[Any], content: dict[str, Any]) -> Any:
+    hints = get_type_hints(cls)
+    names = [field.name for field in fields(cls)]
+    values = {name: _fitting(content[name], hints[name], name) for name in names}
+    for name, value in values.items():
+        if isinstance(value, np.ndarray) and (cls, name) not in _UNBOUNDED:
+            check_finite(name, value)
+    if issubclass(cls, MixtureParameters | LDAParameters):
+        _check_parameters(cls, values)
+    return cls(**values)
+
+
+def _check_parameters(cls: type[Any], values: dict[str, Any]) -> None:
+    """Check signs, as logarithms follow, and that there is one number per component."""
+    for name, array in values.items():
+        if (array < 0).any() and not (name == "centers" and getattr(cls, "signed", False)):
+            msg = f"{name} below zero"
+            raise ValueError(msg)
+        if array.shape != values["centers"].shape:
+            check_shape(name, array, values["centers"].shape[1:])
+
+
+def _fitting(value: Any, hint: Any, name: str) -> Any:
+    """Return a value as its annotation says; refuse one that does not fit."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is np.ndarray and isinstance(value, np.ndarray):
+        dtype = np.dtype(get_args(arguments[1])[0])
+        if value.dtype.kind == dtype.kind:
+            return value.astype(dtype, copy=False) if dtype.kind == "i" else value
+    elif origin is tuple and isinstance(value, list):
+        return tuple(_fitting(entry, arguments[0], name) for entry in value)
+    elif origin in (Union, UnionType):
+        for one in arguments:
+            try:
+                return _fitting(value, one, name)
+            except TypeError:
+                continue
+    elif origin is Literal:
+        if isinstance(value, str) and value in arguments:
+            return value
+    elif origin is type:
+        if isinstance(value, type) and issubclass(value, arguments[0]):
+            return value
+    elif hint is float:
+        if type(value) in (int, float) and math.isfinite(value):
+            return float(value)
+    elif hint in (bool, int, str, NoneType):
+        if type(value) is hint:
+            return value
+    elif isinstance(hint, type) and isinstance(value, hint):
+        return value
+    msg = f"{name} is {value!r:.100}"
+    raise TypeError(msg)
+
+
+def check_finite(name: str, array: NDArray[Any]) -> None:
+    """Refuse an array of floats, or of anything but integers, that holds unusable numbers.
+
+    Raises
+    ------
+    ValueError
+        With the name of the array.
+    """
+    if array.dtype.kind != "i" and not (
+        array.dtype.kind == "f" and (np.abs(array) < LARGEST).all()
+    ):
+        msg = f"{name} holds something other than finite numbers below {LARGEST:g}"
+        raise ValueError(msg)

@@ -1,0 +1,234 @@
+"""Save fitted estimators to files, and load them: the methods that all estimators share."""
+
+from __future__ import annotations
+
+import warnings
+from os import PathLike
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from momentree._validation import check_shape
+from momentree._version import __version__
+from momentree.exceptions import ReadError
+from momentree.persistence._container import Arrays, reading, write_container
+from momentree.persistence._values import Encoder, check_finite, decoded
+
+__all__ = ["SavedEstimator", "load"]
+
+FORMAT = "momentree"
+FORMAT_VERSION = 2
+_CONFIG = "vectorizer_config_"
+_FIELDS: dict[str, Any] = {"kind": str, "params": dict, "vectorizer": dict | None, "state": dict}
+
+_KINDS: dict[str, type[SavedEstimator]] = {}
+
+E = TypeVar("E", bound="SavedEstimator")
+
+
+class SavedEstimator:
+    """Estimators that can be saved to a file; each subclass is known by its name.
+
+    A file holds the parameters and every attribute that ``fit`` set, as JSON and arrays.
+    """
+
+    vectorizer_config_: dict[str, Any] | None
+    n_features_in_: int
+    n_iter_: int
+    converged_: bool
+    labels_: np.ndarray[Any, Any]
+    vocabulary_: np.ndarray[Any, Any]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _KINDS[cls.__name__] = cls
+
+    def save(
+        self, path: str | PathLike[str], *, vectorizer_config: dict[str, Any] | None = None
+    ) -> None:
+        """Write the fitted estimator to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; its customary suffix is ".mt". It is a zip of JSON and .npy arrays with the
+            version of the format, without pickle.
+        vectorizer_config : dict, default=None
+            Plain values that describe how text becomes counts, as ``TextVectorizer.to_dict()``
+            returns them; kept beside the estimator.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter is a function that momentree does not have.
+        TypeError
+            If an attribute or `vectorizer_config` holds a value that a file cannot hold.
+        OSError
+            If the file cannot be written; nothing is left behind.
+        """
+        check_is_fitted(self, "labels_")
+        encoder = Encoder()
+        state = sorted(self._state().items())
+        manifest = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "momentree": __version__,
+            "kind": type(self).__name__,
+            "params": {key: encoder.encoded(v, key) for key, v in self._saved_params().items()},
+            "vectorizer": vectorizer_config,
+            "state": {name: encoder.encoded(value, name) for name, value in state},
+        }
+        write_container(path, manifest, encoder.arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a fitted estimator from a file of :meth:`save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        estimator
+            An estimator of this class that predicts as it did when it was saved. Its
+            ``vectorizer_config_`` is what was saved with it, or None.
+
+        Raises
+        ------
+        ReadError
+            If the file is missing, damaged, of another kind or of another format version.
+        """
+        return _loaded(path, cls)
+
+    def _saved_params(self) -> dict[str, Any]:
+        """Return the parameters; the state of a random generator is not kept."""
+        params: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
+        if not isinstance(params["random_state"], int | np.integer):
+            params["random_state"] = None
+        return params
+
+    def _state(self) -> dict[str, Any]:
+        """Return the attributes that ``fit`` set."""
+        known = {*self.get_params(), _CONFIG}  # type: ignore[attr-defined]
+        return {name: value for name, value in vars(self).items() if name not in known}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Set the attributes that ``fit`` set."""
+        for name, value in state.items():
+            if hasattr(type(self), name) or name.startswith("__"):
+                msg = f"{name!r} is not an attribute of a fitted estimator"
+                raise ValueError(msg)
+            setattr(self, name, value)
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that are out of their range."""
+        raise NotImplementedError
+
+    def _check_restored(self) -> int:
+        """Check that the attributes fit one another, and return the number of groups."""
+        raise NotImplementedError
+
+
+def load(path: str | PathLike[str]) -> SavedEstimator:
+    """Read a fitted tree or model of any kind from a file of its method ``save``.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        Predicts as it did when it was saved. Its ``vectorizer_config_`` is what was saved with
+        it, or None.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, damaged, or of another format version.
+    InvalidParameterError
+        If `path` is not a path.
+    """
+    return _loaded(path, SavedEstimator)
+
+
+def _loaded(path: str | PathLike[str], cls: type[E]) -> E:
+    with reading(path) as (manifest, arrays):
+        _check_format(manifest, path)
+        kind = manifest["kind"]
+        found = _KINDS.get(kind)
+        if found is None or not issubclass(found, cls):
+            if found is None and cls is SavedEstimator:
+                raise ReadError("unknown_model", path=str(path), kind=kind, version=__version__)
+            raise ReadError("other_model", path=str(path), found=kind, expected=cls.__name__)
+        return _restored(found, manifest, arrays)
+
+
+def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
+    version = manifest.get("format_version")
+    if manifest.get("format") != FORMAT:
+        raise ReadError("other_format", path=str(path), found=str(manifest.get("format")))
+    if type(version) is not int or version < 1:
+        msg = f"format version {version!r}"
+        raise ValueError(msg)
+    if version != FORMAT_VERSION:
+        raise ReadError(
+            "newer_format" if version > FORMAT_VERSION else "older_format",
+            path=str(path),
+            found=version,
+            known=FORMAT_VERSION,
+            version=__version__,
+            writer=str(manifest.get("momentree")),
+        )
+    for name, expected in _FIELDS.items():
+        if not isinstance(manifest[name], expected):
+            msg = f"{name} is {manifest[name]!r:.100}"
+            raise TypeError(msg)
+
+
+def _restored(cls: type[E], manifest: dict[str, Any], arrays: Arrays) -> E:
+    params = {name: decoded(value, arrays) for name, value in manifest["params"].items()}
+    estimator = cls(**params)
+    estimator._check_parameters()
+    estimator._restore({name: decoded(v, arrays) for name, v in manifest["state"].items()})
+    setattr(estimator, _CONFIG, manifest["vectorizer"])
+    _check(estimator)
+    return estimator
+
+
+def _check(estimator: Any) -> None:
+    """Refuse an estimator whose parts do not fit: compiled code trusts their shapes."""
+    for name, expected in (("n_features_in_", int), ("n_iter_", int), ("converged_", bool)):
+        if type(getattr(estimator, name)) is not expected:
+            msg = f"{name} is {getattr(estimator, name)!r:.100}"
+            raise TypeError(msg)
+    d = estimator.n_features_in_
+    for name in ("vocabulary_", "feature_names_in_"):
+        names = getattr(estimator, name, estimator.vocabulary_)
+        check_shape(name, names, (d,))
+        if names.dtype != object:
+            msg = f"{name} does not hold strings"
+            raise TypeError(msg)
+    for name, value in vars(estimator).items():
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            check_finite(name, value)
+    k = estimator._check_restored()
+    labels = estimator.labels_
+    check_shape("labels_", labels, ("n_samples",))
+    if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < k)).all():
+        msg = f"labels outside 0 to {k - 1}"
+        raise ValueError(msg)
+    # A sample without values and one with all: numbers that are sound alone may overflow together.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", UserWarning)  # that the samples have no column names
+        samples = sp.csr_array(np.repeat([[0], [1]], d, axis=1))
+        for method, shape in (("predict_proba", (2, k)), ("score_samples", (2,))):
+            if hasattr(estimator, method):
+                found = np.asarray(getattr(estimator, method)(samples))
+                check_shape(method, found, shape)
+                check_finite(method, found)

@@ -1,0 +1,158 @@
+"""A split of a group of samples: its sides, its gain, and what it takes to evaluate a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.assignment.rules import Rule
+from momentree.backends import Block, RowBlocks
+from momentree.messages import Message
+from momentree.objects import MixtureParameters, Moments, Whitening
+from momentree.whitening import whiten
+
+__all__ = ["EXACT", "SPLIT_ITER", "NoSplit", "Split", "Splitter", "Whiten", "evaluate_split"]
+
+Floats = NDArray[np.float64]
+Sides = NDArray[np.signedinteger[Any]]
+Whiten = Callable[[Moments, int], Whitening]
+
+SPLIT_ITER = 15
+"""EM steps after each split; more change nothing that the EM over all leaves does not."""
+EXACT: Whiten = partial(whiten, tol=1e-12)
+"""To rounding error, as the papers' algorithms assume."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split of a group of samples.
+
+    Attributes
+    ----------
+    rule : Rule
+        Decides the side of a sample.
+    side : ndarray of int of shape (n,)
+        The side of each sample of the group, from 0; the largest side comes first.
+    gain : float
+        Log-likelihood, in nats, that the sides, each with its own parameters, gain over the group
+        as one.
+    sums : ndarray of shape (p, s)
+        Weighted sums of the statistics over each side.
+    sizes : ndarray of shape (s,)
+        Total sample weight of each side.
+    """
+
+    rule: Rule
+    side: Sides
+    gain: float
+    sums: Floats
+    sizes: Floats
+
+
+@dataclass(frozen=True)
+class NoSplit:
+    """Why a group of samples cannot be split."""
+
+    reason: Message
+
+
+Splitter: TypeAlias = Callable[[RowBlocks, Floats, Floats], Split | NoSplit]
+"""Splits a group, given its statistics, sample weights and one more number per sample: counts per
+token for topics, the scale of each record for D-SIDIWO."""
+
+
+def evaluate_split(
+    rule: Rule,
+    rows: RowBlocks,
+    sample_weight: Floats,
+    *,
+    min_samples_leaf: float,
+    family: type[MixtureParameters],
+) -> Split | NoSplit:
+    """Return the split of a group by a rule, the largest side first.
+
+    Parameters
+    ----------
+    rule : Rule
+        Decides the side of a sample.
+    rows : RowBlocks of shape (n, p)
+        Statistics of the samples.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+    min_samples_leaf : float
+        Least total sample weight on each side.
+    family : type of MixtureParameters
+        Mixture whose log-likelihood defines the gain.
+
+    Returns
+    -------
+    Split or NoSplit
+        NoSplit where a side would be too small.
+    """
+    side, sums, sizes, clear, ties = sides_of(rule, rows, sample_weight)
+    order = np.argsort(-clear, kind="stable")
+    rule, moved = rule.reordered(order), bool((order[1:] < order[:-1]).any())
+    if ties and moved:
+        # A sample that fits both sides alike (a document without words, say) joins the larger one,
+        # which is determined without it: the order of the sides in the rule has no influence.
+        side, sums, sizes, _, _ = sides_of(rule, rows, sample_weight)
+    elif moved:
+        sums, sizes = sums[:, order], sizes[order]
+        side = np.argsort(order).astype(side.dtype)[side]
+    if sizes.min() < max(min_samples_leaf, np.finfo(float).tiny):
+        return NoSplit(Message("small_side", least=min_samples_leaf))
+    parts = family.maximized_log_likelihood(sums, sizes).sum()
+    whole = family.maximized_log_likelihood(sums.sum(axis=1), sizes.sum())
+    return Split(rule, side, float(parts - whole), sums, sizes)
+
+
+def sides_of(
+    rule: Rule, rows: RowBlocks, sample_weight: Floats
+) -> tuple[Sides, Floats, Floats, Floats, int]:
+    """Return the side of each sample, and statistics of each side, in one pass over the data.
+
+    Returns
+    -------
+    side : ndarray of int of shape (n,)
+        The side of largest score; of equal ones, the first.
+    sums : ndarray of shape (p, s)
+        Weighted sums of the statistics over each side.
+    sizes : ndarray of shape (s,)
+        Total sample weight of each side.
+    clear : ndarray of shape (s,)
+        The same without the samples that have several largest scores.
+    ties : int
+        Number of these samples.
+    """
+    n, p = rows.shape
+    # One byte per sample, except for splits into more than 128 sides: every candidate keeps this.
+    side = np.empty(n, dtype=np.min_scalar_type(-rule.n_sides))
+
+    def kernel(B: Block) -> Floats:
+        v = sample_weight[B.at]
+        scores = rule.scores(B).T  # a row per side: the operations below go over whole rows
+        top = reduce(np.maximum, scores)
+        best = [score == top for score in scores]
+        several = reduce(np.add, [one.view(np.int8) for one in best]) > 1
+        here = side[B.at]  # a view: blocks are disjoint
+        here[:] = len(best) - 1
+        for i in reversed(range(len(best) - 1)):
+            np.copyto(here, i, where=best[i])
+        groups = np.empty((len(v), len(best)))
+        for i, column in enumerate(groups.T):
+            np.multiply(v, here == i, out=column)
+        out = np.zeros((p + 3, len(best)))
+        out[:p] = B.tdot(groups)
+        out[p] = out[p + 1] = groups.sum(axis=0)
+        out[p + 2] = np.count_nonzero(several)
+        if out[p + 2, 0]:
+            out[p + 1] = groups[~several].sum(axis=0)
+        return out
+
+    total = rows.sum(kernel)
+    return side, total[:p], total[p], total[p + 1], int(total[p + 2, 0])

@@ -1,0 +1,86 @@
+"""What cannot be edited, for a tree and a flat model alike."""
+
+import numpy as np
+import pytest
+
+from momentree import BernoulliMixture, ClusterTree
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+
+from ..raising import raises
+from ..tree.cluster_data import of_kind
+
+X, _ = of_kind("binary")
+ESTIMATORS = (ClusterTree(3), BernoulliMixture(3))
+
+
+@pytest.fixture(scope="module", params=ESTIMATORS, ids=lambda e: type(e).__name__)
+def fitted(request):
+    return request.param.fit(X)
+
+
+@pytest.mark.parametrize("group", [-1, 3, 0.0, True, "0", None, [0]])
+def test_a_group_that_does_not_exist(fitted, group):
+    with raises(InvalidParameterError, "no_such_group", parameter="group", last=2):
+        fitted.split_group(X, group)
+
+
+@pytest.mark.parametrize("n_groups", [1, 0, 2.0, True, None])
+def test_a_number_of_parts_that_is_too_small_or_no_number(fitted, n_groups):
+    with raises(InvalidParameterError, "not_a_number", parameter="n_groups"):
+        fitted.split_group(X, 0, n_groups)
+
+
+@pytest.mark.parametrize(
+    "groups", [[], [1], [1, 1], [0, 3], [0, -1], 2, None, ["a", "b"], [0, 1.0], [0, 1, 7]]
+)
+def test_groups_that_do_not_exist_or_are_too_few(fitted, groups):
+    with raises(InvalidParameterError, "no_such_groups", parameter="groups", last=2):
+        fitted.merge_groups(X, groups)
+
+
+@pytest.mark.parametrize(("method", "what"), [("split_group", 0), ("merge_groups", [0, 1])])
+def test_other_data_than_those_of_fit(fitted, method, what):
+    edit = getattr(fitted, method)
+    with raises(InvalidDataError, "other_number_of_rows", n_rows=239, fitted=240):
+        edit(X[1:], what)
+    with pytest.raises(InvalidDataError):
+        edit(X[:, 1:], what)
+    with pytest.raises(InvalidDataError):
+        edit(X * 2, what)
+    gap = X.copy()
+    gap[0, 0] = np.nan
+    with raises(InvalidDataError, "missing_not_in_fit"):
+        edit(gap, what)
+    with pytest.raises(InvalidDataError):
+        edit(X, what, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="not fitted"):
+        getattr(type(fitted)(), method)(X, what)
+
+
+def test_a_group_that_cannot_be_split():
+    tree = ClusterTree(3, min_samples_leaf=60).fit(X)
+    group = int(np.bincount(tree.labels_).argmin())
+    with raises(InvalidDataError, "cannot_split", group=group) as info:
+        tree.split_group(X, group)
+    assert info.value.message.values["reason"].code == "too_few_to_split"
+    two = np.repeat([[1.0, 1, 0, 0], [0, 0, 1, 1]], 20, axis=0)
+    for estimator in (ClusterTree(2), BernoulliMixture(2)):
+        with raises(InvalidDataError, "cannot_split") as info:
+            estimator.fit(two).split_group(two, 0)
+        assert info.value.message.values["reason"].code == "rank_too_low"
+    lonely = np.vstack([np.repeat(two[:1], 20, axis=0), two[-1:]])
+    with raises(InvalidDataError, "cannot_split") as info:
+        BernoulliMixture(2).fit(lonely).split_group(lonely, 1)
+    assert info.value.message.values["reason"].code == "too_few_samples"
+
+
+def test_records_that_differ_in_one_code_alone_are_one_group_to_em():
+    """Any mixture of one binary variable is as likely as its mean: EM has no reason for two."""
+    kinds = np.array([[1.0, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]])
+    records = np.repeat(kinds, [20, 15, 10], axis=0)
+    model = BernoulliMixture(2, start="clusters").fit(records)
+    with raises(InvalidDataError, "cannot_split") as info:
+        model.split_group(records, 0)
+    assert info.value.message.values["reason"].code == "one_part"
+    found = model.set_params(refine=None).split_group(records, 0)
+    np.testing.assert_array_equal(found.labels_, np.repeat([0, 1, 2], [20, 15, 10]))

@@ -1,0 +1,127 @@
+"""Fitted estimators of every kind, and files of theirs with changed contents."""
+
+import io
+import json
+import zipfile
+from functools import cache
+
+import numpy as np
+
+from momentree import (
+    BernoulliMixture,
+    ClusterTree,
+    LatentDirichletAllocation,
+    PoissonMixture,
+    SingleTopicModel,
+    TopicTree,
+)
+from momentree.datasets import make_bernoulli_mixture, make_single_topic
+from momentree.decomposition import svtd
+
+from ..tree.cluster_data import of_kind
+
+COUNTS = make_single_topic(150, 30, 4, length=40, exponent=0.5, random_state=0).X
+
+
+def binary():
+    return make_bernoulli_mixture(300, 12, 4, scaled_by="feature", random_state=0).X.toarray() * 1.0
+
+
+def with_gaps():
+    X = binary()
+    return np.where(np.random.default_rng(0).random(X.shape) < 0.15, np.nan, X)
+
+
+def nested(tree, X):
+    """Split twice, merged across, and split again: assigners three deep."""
+    tree = tree.split_group(X, 0, 2).split_group(X, 0, 2)
+    return tree.merge_groups(X, [0, tree.n_leaves_ - 1]).split_group(X, 0, 3)
+
+
+def edited(model, X):
+    return model.split_group(X, 1, 3).merge_groups(X, [0, 2]).split_group(X, 0)
+
+
+def kind(name):
+    return of_kind(name)[0]
+
+
+NAMES = ["città", *(f"word {j}" for j in range(1, 30))]
+CASES = {
+    "topics": lambda: (TopicTree(4).fit(COUNTS, feature_names=NAMES), COUNTS),
+    "topics by rules": lambda: (TopicTree(refine=None).fit(COUNTS), COUNTS),
+    "topics by depth": lambda: (
+        TopicTree(refine=None, log_scaling=None, growth="depth", max_depth=2).fit(COUNTS),
+        COUNTS,
+    ),
+    "topics without limit": lambda: (
+        TopicTree(None, min_samples_leaf=7.5, weighting="uniform", random_state=3).fit(COUNTS),
+        COUNTS,
+    ),
+    "a single leaf": lambda: (TopicTree(1, refine=None).fit(COUNTS), COUNTS),
+    "three words": lambda: (
+        TopicTree(
+            weighting="three_words", log_scaling=None, random_state=np.random.RandomState(0)
+        ).fit(COUNTS),
+        COUNTS,
+    ),
+    "flat clusters": lambda: (ClusterTree(n_components=3).fit(kind("binary")), kind("binary")),
+    "flat clusters by rules": lambda: (
+        ClusterTree(n_components=3, refine=None, scaling=None).fit(kind("binary")),
+        kind("binary"),
+    ),
+    "topic model": lambda: (SingleTopicModel(4).fit(COUNTS, feature_names=NAMES), COUNTS),
+    "topic model by moments": lambda: (
+        SingleTopicModel(4, refine=None, decomposition=svtd).fit(COUNTS),
+        COUNTS,
+    ),
+    "one topic": lambda: (SingleTopicModel(1, log_scaling=None).fit(COUNTS), COUNTS),
+    "Poisson": lambda: (PoissonMixture(4).fit(COUNTS), COUNTS),
+    "Poisson by moments": lambda: (
+        PoissonMixture(4, refine=None, random_state=np.random.RandomState(0)).fit(COUNTS),
+        COUNTS,
+    ),
+    "LDA": lambda: (LatentDirichletAllocation(3).fit(COUNTS), COUNTS),
+    "LDA by Gibbs sampling": lambda: (
+        LatentDirichletAllocation(3, refine=None, alpha0=0.5, inference="gibbs").fit(COUNTS[:40]),
+        COUNTS[:40],
+    ),
+    "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),
+    "Bernoulli by moments, edited": lambda: (
+        edited(BernoulliMixture(3, refine=None).fit(binary()), binary()),
+        binary(),
+    ),
+    "Bernoulli with gaps, edited": lambda: (
+        edited(BernoulliMixture(3).fit(with_gaps()), with_gaps()),
+        with_gaps(),
+    ),
+}
+for _name in ("binary", "counts", "non_negative", "real", "gaps"):
+    for _refine in ("em", None, "splits"):
+        CASES[f"edited clusters of {_name} data, refine={_refine}"] = (
+            lambda name=_name, refine=_refine: (
+                nested(ClusterTree(3, refine=refine).fit(kind(name)), kind(name)),
+                kind(name),
+            )
+        )
+
+
+@cache
+def case(name):
+    """Return a fitted estimator and its data; neither is to be changed."""
+    return CASES[name]()
+
+
+def rewritten(path, change):
+    """Write a model file anew, with its manifest and arrays changed."""
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(content.pop("manifest.json"))
+    arrays = {name[:-4]: np.load(io.BytesIO(data)) for name, data in content.items()}
+    change(manifest, arrays)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array)
+            archive.writestr(f"{name}.npy", buffer.getvalue())

@@ -1,0 +1,329 @@
+"""Damaged model files are refused: nothing in them is trusted."""
+
+import json
+import math
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+import momentree as mt
+from momentree import _limits
+from momentree.exceptions import ReadError
+
+from ..raising import raises
+from .cases import case, rewritten
+
+TOPICS, RULES = "topics", "topics by rules"
+NESTED = "edited clusters of binary data, refine=em"
+NESTED_RULES = "edited clusters of binary data, refine=None"
+LINEAR = "edited clusters of binary data, refine=splits"
+REAL = "edited clusters of real data, refine=em"
+FLAT, EDITED = "topic model", "Bernoulli by moments, edited"
+
+
+def objects(value, kind):
+    """The values of all objects of a class in a manifest."""
+    if isinstance(value, list):
+        return [found for entry in value for found in objects(entry, kind)]
+    if not isinstance(value, dict):
+        return []
+    own = [value["values"]] if value.get("object") == kind else []
+    return own + [found for entry in value.values() for found in objects(entry, kind)]
+
+
+def values(kind, /, **entries):
+    """Change the values of the last object of a class."""
+    return lambda m, a: objects(m["state"], kind)[-1].update(entries)
+
+
+def entry(kind, name, change):
+    """Change an entry of the last object of a class in place."""
+    return lambda m, a: change(objects(m["state"], kind)[-1][name])
+
+
+def array(kind, name, change):
+    """Change an array of the last object of a class."""
+
+    def damage(m, a):
+        key = objects(m["state"], kind)[-1][name]["array"]
+        a[key] = np.asarray(change(a[key]))
+
+    return damage
+
+
+def of_model(name, change):
+    """Change an array that is an attribute of the model."""
+    return lambda m, a: a.update({name: np.asarray(change(a[name]))})
+
+
+def state(**entries):
+    return lambda m, a: m["state"].update(entries)
+
+
+def full(value):
+    return lambda x: np.full_like(x, value)
+
+
+STRINGS = {"strings": ["x"] * 30}
+DAMAGE = {
+    "version in words": (TOPICS, lambda m, a: m.update(format_version="one")),
+    "version below one": (TOPICS, lambda m, a: m.update(format_version=-5)),
+    "version true": (TOPICS, lambda m, a: m.update(format_version=True)),
+    "version not a number": (TOPICS, lambda m, a: m.update(format_version=math.nan)),
+    "settings as a list": (TOPICS, lambda m, a: m.update(vectorizer=["records"])),
+    "no state": (TOPICS, lambda m, a: m.pop("state")),
+    "unknown parameter": (TOPICS, lambda m, a: m["params"].update(colour="red")),
+    "parameter out of range": (TOPICS, lambda m, a: m["params"].update(log_scaling="sqrt")),
+    "n_components beyond whole numbers": (FLAT, lambda m, a: m["params"].update(n_components=1e9)),
+    "a method replaced": (TOPICS, state(predict=3)),
+    "a double underscore": (TOPICS, state(__class__=3)),
+    "no vocabulary": (TOPICS, lambda m, a: m["state"].pop("vocabulary_")),
+    "a word too few": (TOPICS, lambda m, a: m["state"]["vocabulary_"]["strings"].pop()),
+    "a word that is a number": (TOPICS, state(vocabulary_={"strings": [1] * 30})),
+    "vocabulary as an array": (TOPICS, state(vocabulary_={"array": "labels_"})),
+    "other number of features": (FLAT, state(n_features_in_=29)),
+    "a count in words": (TOPICS, state(n_iter_="3")),
+    "converged in words": (FLAT, state(converged_="yes")),
+    "names of other columns": (FLAT, state(feature_names_in_={"strings": ["x"]})),
+    "no arrays": (TOPICS, lambda m, a: a.clear()),
+    "labels beyond the leaves": (TOPICS, of_model("labels_", full(9))),
+    "labels below zero": (TOPICS, of_model("labels_", full(-1))),
+    "labels as fractions": (TOPICS, of_model("labels_", lambda x: x + 0.5)),
+    "labels in two dimensions": (FLAT, of_model("labels_", lambda x: x[:, None])),
+    # --- trees ---
+    "no tree": (TOPICS, state(tree_=3)),
+    "a node too few": (TOPICS, array("StoredTree", "parents", lambda x: x[:-1])),
+    "no nodes": (TOPICS, array("StoredTree", "parents", lambda x: x[:0])),
+    "a circle of nodes": (TOPICS, array("StoredTree", "parents", lambda x: x + 1)),
+    "a parent after its child": (TOPICS, array("StoredTree", "parents", lambda x: x[::-1])),
+    "a weight that is no number": (TOPICS, array("StoredTree", "weights", full(math.nan))),
+    "a gain without end": (TOPICS, array("StoredTree", "gains", full(math.inf))),
+    "node centers too narrow": (TOPICS, array("StoredTree", "centers", lambda x: x[:, 1:])),
+    "node centers not finite": (TOPICS, array("StoredTree", "centers", full(math.nan))),
+    "node centers below zero": (TOPICS, array("StoredTree", "centers", lambda x: -x)),
+    "node centers complex": (TOPICS, array("StoredTree", "centers", lambda x: x + 1j)),
+    "a word that the root lacks": (
+        TOPICS,
+        array("StoredTree", "centers", lambda x: x * (np.arange(len(x)) > 0)[:, None]),
+    ),
+    "a name that is a number": (TOPICS, entry("StoredTree", "names", lambda x: x.append(3))),
+    "a reason too many": (TOPICS, entry("StoredTree", "reasons", lambda x: x.append(None))),
+    "a reason as a list": (
+        TOPICS,
+        entry("StoredTree", "reasons", lambda x: x.__setitem__(1, [])),
+    ),
+    "a reason whose values do not fit": (
+        TOPICS,
+        entry(
+            "StoredTree",
+            "reasons",
+            lambda x: x.__setitem__(1, {"message": "small_side", "values": {"least": "?"}}),
+        ),
+    ),
+    # --- assigners ---
+    "an assigner in words": (NESTED, state(_assigner="mixture")),
+    "an unknown class": (NESTED, lambda m, a: m["state"]["_assigner"].update(object="Path")),
+    "an object of another class": (NESTED, state(_assigner={"array": "labels_"})),
+    "no base": (NESTED, lambda m, a: m["state"]["_assigner"]["values"].pop("base")),
+    "a part too few": (NESTED, entry("NestedAssigner", "parts", lambda x: x.pop())),
+    "a part too many": (NESTED, entry("NestedAssigner", "parts", lambda x: x.append(0))),
+    "a part in words": (NESTED, entry("NestedAssigner", "parts", lambda x: x.insert(0, "0"))),
+    "a part in halves": (NESTED, entry("NestedAssigner", "parts", lambda x: x.insert(0, 0.5))),
+    "a part below zero": (NESTED, entry("NestedAssigner", "parts", lambda x: x.append(-1))),
+    "a leaf that is not": (NESTED, entry("Division", "groups", lambda x: x.append(99))),
+    "leaves too few": (NESTED, entry("Division", "groups", lambda x: x.pop())),
+    "a leaf left out": (
+        NESTED,
+        entry("Division", "groups", lambda x: x.__setitem__(slice(None), [x[0]] * len(x))),
+    ),
+    "group numbers too few": (NESTED, array("MixtureAssigner", "group", lambda x: x[1:])),
+    "group numbers beyond": (NESTED, array("MixtureAssigner", "group", lambda x: x + 5)),
+    "another family": (
+        NESTED,
+        lambda m, a: (
+            m["state"]["_feature_map"]["values"].update(family={"class": "PoissonParameters"})
+        ),
+    ),
+    "a family that is none": (
+        NESTED,
+        lambda m, a: m["state"]["_feature_map"]["values"].update(family={"class": "LinearRule"}),
+    ),
+    "centers too narrow": (TOPICS, array("TopicParameters", "centers", lambda x: x[:-1])),
+    "centers as text": (TOPICS, array("TopicParameters", "centers", lambda x: x.astype(str))),
+    "centers not finite": (TOPICS, array("TopicParameters", "centers", full(math.nan))),
+    "centers below zero": (NESTED, array("BernoulliParameters", "centers", lambda x: -x)),
+    "a center too few": (NESTED, array("BernoulliParameters", "centers", lambda x: x[:, 1:])),
+    "weights below zero": (
+        NESTED,
+        array("BernoulliParameters", "weights", lambda x: np.array([2.0, -1, *[0] * (len(x) - 2)])),
+    ),
+    "a weight too many": (TOPICS, array("TopicParameters", "weights", lambda x: np.full(5, 0.2))),
+    "variances too few": (REAL, array("GaussianParameters", "variances", lambda x: x[1:])),
+    "variances below zero": (REAL, array("GaussianParameters", "variances", lambda x: -x)),
+    # --- rules ---
+    "rules not finite": (NESTED_RULES, array("ScoreRule", "coef", full(math.inf))),
+    "rules too narrow": (NESTED_RULES, array("ScoreRule", "coef", lambda x: x[1:])),
+    "a side too many": (NESTED_RULES, array("ScoreRule", "constant", lambda x: np.append(x, 0))),
+    "linear rules too narrow": (RULES, array("LinearRule", "coef", lambda x: x[1:])),
+    "an intercept in words": (LINEAR, values("LinearRule", intercept="0")),
+    "an intercept without end": (LINEAR, values("LinearRule", intercept=math.inf)),
+    "a rule too few": (RULES, entry("RuleAssigner", "rules", lambda x: x.pop())),
+    "a rule of another class": (
+        RULES,
+        entry("RuleAssigner", "rules", lambda x: x.__setitem__(0, None)),
+    ),
+    "three sides of a linear rule": (
+        RULES,
+        entry("RuleAssigner", "children", lambda x: x[0].append(-1)),
+    ),
+    "a child that is not": (RULES, entry("RuleAssigner", "children", lambda x: x[0].insert(0, 7))),
+    "a circle of rules": (
+        RULES,
+        entry("RuleAssigner", "children", lambda x: x.__setitem__(-1, [0, -1])),
+    ),
+    "a leaf of rules that is not": (
+        RULES,
+        entry("RuleAssigner", "children", lambda x: x.__setitem__(-1, [-99, -1])),
+    ),
+    # --- feature maps ---
+    "shifts too few": (REAL, array("FeatureMap", "shift", lambda x: x[1:])),
+    "scales too few": (REAL, array("FeatureMap", "scale", lambda x: x[1:])),
+    "scales not above zero": (REAL, array("FeatureMap", "scale", lambda x: -x)),
+    "scales not numbers": (REAL, array("FeatureMap", "scale", full(math.nan))),
+    "moment scales too few": (REAL, array("FeatureMap", "moment_scale", lambda x: x[1:])),
+    "data of an unknown kind": (REAL, values("FeatureMap", kind="colours")),
+    "data of another kind": (NESTED, values("FeatureMap", kind="counts")),
+    "no feature map": (NESTED, state(_feature_map=None)),
+    # --- flat models ---
+    "labels of no component": (FLAT, of_model("labels_", full(4))),
+    "a weight too many of a model": (FLAT, of_model("weights_", lambda x: np.append(x, 0.0))),
+    "weights that do not sum to 1": (FLAT, of_model("weights_", lambda x: x / 2)),
+    "components too narrow": (FLAT, of_model("components_", lambda x: x[:, 1:])),
+    "components below zero": (FLAT, of_model("components_", lambda x: -x)),
+    "components not finite": (FLAT, of_model("components_", full(math.nan))),
+    "components too large": (FLAT, of_model("components_", full(1e250))),
+    "no posterior": (FLAT, lambda m, a: m["state"].pop("posterior_")),
+    "a posterior of fewer": (FLAT, array("TopicParameters", "centers", lambda x: x[:, 1:])),
+    "a mean count in words": (FLAT, state(mean_count_="many")),
+    "diagnostics as a list": (FLAT, state(diagnostics_=[])),
+    "of another class": (EDITED, lambda m, a: m.update(kind="SingleTopicModel")),
+    "edits as a number": (EDITED, state(_edited=3)),
+    "edits of fewer groups": (EDITED, entry("NestedAssigner", "parts", lambda x: x.pop())),
+    "edits by rules": (
+        EDITED,
+        state(_edited={"object": "RuleAssigner", "values": {"rules": [], "children": []}}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged_contents_are_refused(name, tmp_path):
+    kind, damage = DAMAGE[name]
+    path = tmp_path / "model.mt"
+    case(kind)[0].save(path)
+    rewritten(path, damage)
+    with raises(ReadError, "damaged_model", path=str(path)):
+        mt.load(path)
+
+
+@pytest.mark.parametrize("name", [TOPICS, RULES, NESTED, NESTED_RULES, LINEAR, REAL, FLAT, EDITED])
+def test_an_honest_rewriting_is_read(name, tmp_path):
+    case(name)[0].save(tmp_path / "model.mt")
+    rewritten(tmp_path / "model.mt", lambda m, a: None)
+    mt.load(tmp_path / "model.mt")
+
+
+@pytest.mark.parametrize("name", [TOPICS, NESTED_RULES, FLAT])
+def test_every_cut_and_any_flipped_byte_is_refused_or_harmless(name, tmp_path):
+    path = tmp_path / "model.mt"
+    model, X = case(name)
+    model.save(path)
+    content, harmless = path.read_bytes(), 0
+    rng = np.random.default_rng(0)
+    for cut in rng.integers(0, len(content), size=20):
+        path.write_bytes(content[:cut])
+        with pytest.raises(ReadError):
+            mt.load(path)
+    for at in rng.integers(0, len(content), size=100):
+        flipped = bytearray(content)
+        flipped[at] ^= int(rng.integers(1, 256))
+        path.write_bytes(flipped)
+        try:
+            found = mt.load(path)
+        except ReadError:
+            continue
+        # A date, say; what is checked by CRC is intact.
+        np.testing.assert_array_equal(found.predict_proba(X[:5]), model.predict_proba(X[:5]))
+        harmless += 1
+    assert harmless < 60
+
+
+def archive(path, **members):
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(f"{name}.json", content)
+
+
+FOREIGN = {
+    "empty": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("not a model", encoding="utf-8"),
+    "pickle": lambda path: path.write_bytes(pickle.dumps({"a": 1})),
+    "npz": lambda path: np.savez(path.open("wb"), data=np.eye(3)),
+    "another program's zip": lambda path: archive(path, manifest=json.dumps({"format": "other"})),
+    "a list for a manifest": lambda path: archive(path, manifest="[1, 2]"),
+    "a deep manifest": lambda path: archive(path, manifest="[" * 100_000),
+    "a folder": lambda path: path.mkdir(),
+    "nothing": lambda path: None,
+}
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_files_of_another_kind_are_refused(kind, tmp_path):
+    path = tmp_path / "x.mt"
+    FOREIGN[kind](path)
+    with pytest.raises(ReadError) as error:
+        mt.load(path)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "found"),
+    [
+        ({"format_version": 99, "momentree": "9.1"}, "newer_format", {"found": 99}),
+        ({"format_version": 1}, "older_format", {"found": 1}),
+        ({"format": "momentree.TopicTree"}, "other_format", {"found": "momentree.TopicTree"}),
+        ({"kind": "NewModel"}, "unknown_model", {"kind": "NewModel"}),
+    ],
+)
+def test_files_of_other_versions_are_refused(change, code, found, tmp_path):
+    path = tmp_path / "x.mt"
+    case(TOPICS)[0].save(path)
+    rewritten(path, lambda m, a: m.update(change))
+    with raises(ReadError, code, path=str(path), **found):
+        mt.load(path)
+
+
+def test_arrays_that_are_not_used_cost_nothing(tmp_path):
+    path = tmp_path / "x.mt"
+    case(TOPICS)[0].save(path)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("more.npy", bytes(1 << 28))
+    mt.load(path)
+
+
+def test_arrays_that_unfold_without_end_are_refused(tmp_path):
+    path = tmp_path / "x.mt"
+    case(TOPICS)[0].save(path)
+    with zipfile.ZipFile(path) as file:
+        content = {name: file.read(name) for name in file.namelist()}
+    header = content["labels_.npy"][:128].replace(b"(150,)", b"(9999999,)")
+    content["labels_.npy"] = header[:128] + bytes(_limits.FLOOR * 2)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in content.items():
+            file.writestr(name, data)
+    with pytest.raises(ReadError) as error:
+        mt.load(path)
+    assert "labels_" in str(error.value)

@@ -1,0 +1,79 @@
+"""Writing model files: whole or not at all, with the usual permissions, of any size."""
+
+import os
+
+import numpy as np
+import pytest
+
+import momentree as mt
+from momentree import TopicTree
+from momentree._limits import FLOOR
+
+from .cases import case
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "tree.mt"
+    case("topics")[0].save(path)
+    return path
+
+
+def test_what_is_saved_is_read_however_well_it_compresses(saved):
+    tree = TopicTree.load(saved)
+    tree.labels_ = np.zeros(FLOOR // 8 + 1, dtype=np.int64)
+    tree.save(saved)
+    assert len(mt.load(saved).labels_) == len(tree.labels_)
+
+
+def test_folders_that_are_missing_or_taken(tmp_path):
+    tree = case("topics")[0]
+    with pytest.raises(OSError, match="none"):
+        tree.save(tmp_path / "none" / "tree.mt")
+    with pytest.raises(OSError):
+        tree.save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write all")
+def test_a_folder_that_cannot_be_written(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError):
+        case("topics")[0].save(tmp_path / "tree.mt")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_interrupted_write_leaves_the_old_file(saved, monkeypatch, error):
+    before, save = saved.read_bytes(), np.save
+
+    def fails_in_the_middle(file, array, **options):
+        if array.ndim == 2:
+            raise error
+        save(file, array, **options)
+
+    monkeypatch.setattr(np, "save", fails_in_the_middle)
+    with pytest.raises(error):
+        case("topics by rules")[0].save(saved)
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+@pytest.mark.parametrize("value", [object(), np.arange(3)])
+def test_settings_that_json_does_not_know_leave_no_file(value, tmp_path):
+    with pytest.raises(TypeError):
+        case("topics")[0].save(tmp_path / "tree.mt", vectorizer_config={"a": value})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_attributes_that_a_file_cannot_hold_are_named(tmp_path):
+    tree = TopicTree(2).fit(case("topics")[1])
+    tree.note_ = {"a": object()}
+    with pytest.raises(TypeError, match=r"note_\.a is a object"):
+        tree.save(tmp_path / "tree.mt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_saved_file_has_the_usual_permissions(saved, tmp_path):
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"")
+    assert saved.stat().st_mode == plain.stat().st_mode
