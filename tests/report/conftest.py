@@ -54,7 +54,7 @@ def nest(X, groups, labels, depth=0, parent=None):
     rows = np.flatnonzero(np.isin(labels, leaves))
     node = TreeNode(center_of(X, rows), len(rows) / X.shape[0], depth=depth, parent=parent)
     if isinstance(groups, int):
-        node.leaf_id, node._samples, node.reason = groups, rows, "max_leaf_nodes is reached"
+        node.leaf_id, node._samples, node.reason = groups, rows, "limit_reached"
     else:
         node.gain = 1234.5 / (depth + 1)
         node.children = [nest(X, group, labels, depth + 1, node) for group in groups]
@@ -121,9 +121,9 @@ def make_case():
     return build_case
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def driver(tmp_path_factory):
-    """One headless Chromium per module; skips where there is none."""
+    """One headless Chromium; skips where there is none."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     browser = next(
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

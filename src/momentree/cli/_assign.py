@@ -11,7 +11,7 @@ from momentree.cli._run import Run
 from momentree.cli._tables import assignments, names_of
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.models.persistence import load_any as load
+from momentree.models import load
 
 __all__ = ["Assigned", "assign_documents", "assign_records", "is_of_records", "load"]
 

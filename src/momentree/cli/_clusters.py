@@ -18,7 +18,7 @@ from momentree.cli._tables import Table, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records
-from momentree.report.records_outcomes import count_outcomes, why_no_classes
+from momentree.report.records import count_outcomes, why_no_classes
 from momentree.tree import ClusterTree
 
 __all__ = ["FEW_CODES", "GROUP_NAMES", "Job", "find_groups"]
@@ -283,7 +283,7 @@ def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str
                 "name": _name(node),
                 "size": node["size"],
                 "n_records": node["n_samples"] if node["exact"] else None,
-                "residual": node["rest"],
+                "residual": node["residual"],
                 "share": node["share"],
                 "share_interval": node["share_interval"],
                 "codes": [

@@ -20,7 +20,7 @@ from rich.tree import Tree
 from momentree.cli._progress import seconds
 from momentree.cli._screen import CONTROL, one_line
 from momentree.report.numbers import fixed, percent, whole_percent
-from momentree.report.records_outcomes import class_rate
+from momentree.report.records import class_rate
 
 __all__ = ["draw", "show_summary"]
 
@@ -337,7 +337,7 @@ def _draw_codes(summary: Mapping[str, Any], console: Console) -> list[Renderable
         if node["leaf"] is None:
             continue
         items = []
-        if node["rest"]:
+        if node["residual"]:
             held = fixed(node["codes_per_record"], 1)
             overall = fixed(summary["nodes"][0]["codes_per_record"], 1)
             items.append(

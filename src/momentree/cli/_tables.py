@@ -100,7 +100,7 @@ def names_of(model: Any) -> list[str]:
     """Return the name of each leaf, topic or group of a model: its most relevant words or codes."""
     if hasattr(model, "leaves_"):
         return [leaf.name for leaf in model.leaves_]
-    from momentree.report._fitted import topic_names
+    from momentree.report.topics import topic_names
 
     return topic_names(model)
 

@@ -19,7 +19,7 @@ from momentree.cli._tables import Table, assignments, decimals, names_of
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers import Corpus
-from momentree.report.shares import in_order
+from momentree.report.topics import sort_documents
 from momentree.tree import TopicTree
 
 __all__ = ["fit_flat", "grow_tree", "read_order"]
@@ -45,7 +45,7 @@ def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
         values = {**message.values, "parameter": "order"}  # noqa: PD011  no data frame
         raise ReadError(message.code, **values) from error
     values = pd.Series(documents.labels, name=column, dtype=object)
-    in_order(values, len(values))  # fails now rather than after the fit
+    sort_documents(values, len(values))  # fails now rather than after the fit
     return values
 
 
@@ -136,8 +136,8 @@ def fit_flat(
     took = time.perf_counter() - start
     with run.stage("inferring topic proportions"):
         proportions = fitted.transform(corpus.X)
-    summary = _summarize(run, fitted, corpus, took, title=title, order=order, shares=proportions)
-    remarks = [f"Note: {run.words(warning)}" for warning in summary["diagnostics"]["advice"]]
+    summary = _summarize(run, fitted, corpus, took, title=title, order=order, topic_proportions=proportions)
+    remarks = [f"Note: {run.words(warning)}" for warning in summary["diagnostics"]["warnings"]]
     if choice is not None:
         chosen = run.words(Message("n_topics_chosen", reason=choice["reason"]))
         summary["diagnostics"]["words"].insert(0, chosen)
