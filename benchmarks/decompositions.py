@@ -26,7 +26,7 @@ from momentree.backends import RowBlocks
 from momentree.datasets import make_poisson_mixture
 from momentree.inference import log_joint
 from momentree.metrics import match_components
-from momentree.models._base import DECOMPOSITIONS as METHODS
+from momentree.models import DECOMPOSITIONS as METHODS
 from momentree.moments import PoissonMoments, SingleTopicMoments
 from momentree.objects import MixtureParameters, Moments, PoissonParameters, TopicParameters
 

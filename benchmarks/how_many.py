@@ -21,7 +21,7 @@ from _common import CORPORA, Labelled, environment, load_all, mean_se, table
 
 from momentree.datasets import make_lda, make_single_topic
 from momentree.models import ComponentChoice, choose_n_components
-from momentree.models.selection import Model
+from momentree.models.selection.choice import Model
 
 CRITERIA = ("completion", "spectrum", "bic", "coherence")
 COMBINED = "together"
@@ -160,7 +160,7 @@ def corpus_row(corpus: Labelled, model: Model) -> list[str]:
     said = answers(choice)
     found = [said.get(name) for name in (*CRITERIA, COMBINED)]
     cells = [f"{one[0]} ({one[1]} to {one[2]})" if one else "" for one in found]
-    print(f"{corpus.name}: {choice.reason}")
+    print(f"{corpus.name}:", *choice.reasons)
     return [corpus.name, str(corpus.X.shape[0]), str(corpus.n_classes), *cells, f"{seconds:.0f}"]
 
 

@@ -13,6 +13,7 @@ from scipy.stats.contingency import relative_risk
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import group_profiles
 from momentree.metrics._intervals import wilson_interval
+from tests.raising import raises
 
 
 def make(n, d, k, seed, missing=0.0):
@@ -105,7 +106,7 @@ def test_intervals_are_those_of_a_literal_bootstrap(confidence):
     rng = np.random.default_rng(0)
     for g in range(2):
         rows = np.flatnonzero(labels == g)
-        draws = np.array([X[rng.choice(rows, len(rows))].mean(axis=0) for _ in range(6000)])
+        draws = np.array([X[rng.choice(rows, len(rows))].mean(axis=0) for _ in range(3000)])
         agrees_with_draws(found.frequency_intervals[g], draws, confidence)
 
 
@@ -134,7 +135,7 @@ def test_size_intervals_with_probabilities_add_the_uncertainty_of_assignment():
         group_profiles(X, P.argmax(axis=1)),
         group_profiles(X, P.argmax(axis=1), proba=certain),
     )
-    # Probabilities that tell nothing.
+    # Uninformative probabilities.
     vague = group_profiles(X, P.argmax(axis=1), proba=np.full((200, 3), 1 / 3))
     np.testing.assert_allclose(vague.share_intervals, [[0, 1]] * 3, atol=1e-5)
 
@@ -142,11 +143,11 @@ def test_size_intervals_with_probabilities_add_the_uncertainty_of_assignment():
 def test_size_intervals_with_probabilities_cover_the_true_share():
     """Weights of a mixture of two known normals, fitted by EM, cover 0.3 in 95 % of samples.
 
-    Within five standard errors of 400 samples; without the term of assignment they would not.
+    Within five standard errors of 200 samples; without the term of assignment they would not.
     """
     rng = np.random.default_rng(0)
     hit, hit_by_label = 0, 0
-    for _ in range(400):
+    for _ in range(200):
         n = 300
         x = rng.normal(size=n) + 1.8 * (rng.random(n) < 0.3)
         ratio, share = np.exp(1.8 * x - 1.8**2 / 2), 0.5
@@ -160,9 +161,9 @@ def test_size_intervals_with_probabilities_cover_the_true_share():
         hit += low <= 0.3 <= high
         low, high = wilson_interval(share, n, 0.95)
         hit_by_label += low <= 0.3 <= high
-    error = np.sqrt(0.95 * 0.05 / 400)
-    assert abs(hit / 400 - 0.95) < 5 * error
-    assert hit_by_label / 400 < 0.95 - 3 * error
+    error = np.sqrt(0.95 * 0.05 / 200)
+    assert abs(hit / 200 - 0.95) < 5 * error
+    assert hit_by_label / 200 < 0.95 - 3 * error
 
 
 def test_relative_risks_have_the_interval_of_katz():
@@ -199,7 +200,7 @@ def test_all_or_none_has_the_exact_limit():
         np.testing.assert_allclose(found.frequency_intervals[0, j], [*exact], rtol=1e-9)
 
 
-def test_what_cannot_be_known_is_nan_and_nothing_warns():
+def test_unknown_values_are_nan_without_a_warning():
     X = np.array([[1, 0, np.nan], [0, 0, 1], [1, 0, 1]])
     found = group_profiles(X, [0, 2, 2], n_groups=4)
     np.testing.assert_array_equal(found.sizes, [1, 0, 2, 0])
@@ -219,7 +220,7 @@ def test_what_cannot_be_known_is_nan_and_nothing_warns():
     assert np.isnan(one.relative_risk).all()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 25),
@@ -227,7 +228,7 @@ def test_what_cannot_be_known_is_nan_and_nothing_warns():
     st.sampled_from([0.0, 0.4]),
     st.sampled_from([0.5, 0.95, 0.999]),
 )
-def test_intervals_hold_what_they_are_of(seed, n, k, missing, confidence):
+def test_intervals_contain_their_estimates(seed, n, k, missing, confidence):
     X, labels = make(n, 3, k, seed, missing)
     P = np.random.default_rng(seed).dirichlet(np.full(k, 0.3), size=n)
     found = group_profiles(X, labels, n_groups=k, proba=P, confidence=confidence)
@@ -262,26 +263,26 @@ def test_the_interval_of_wilson_is_that_of_scipy():
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "says"),
+    ("change", "error", "code"),
     [
-        ({"X": [[2, 0], [0, 1]]}, InvalidDataError, r"X holds 2; .*Give \(X > 0\)"),
-        ({"X": sp.csr_array([[0.5, 0], [0, 1]])}, InvalidDataError, "X holds 0.5"),
-        ({"X": [[np.inf, 0], [0, 1]]}, InvalidDataError, "X holds inf"),
-        ({"X": [1, 0]}, InvalidDataError, "2D array"),
-        ({"labels": [0, 1, 1]}, InvalidDataError, r"shape \(3,\); expected a list of groups, 2"),
-        ({"labels": [0.0, 1.0]}, InvalidDataError, "type float64; expected whole numbers"),
-        ({"labels": [0, -1]}, InvalidDataError, "-1 to 0; expected 0 to 0"),
-        ({"n_groups": 1}, InvalidDataError, "larger n_groups"),
-        ({"n_groups": 0}, InvalidParameterError, "n_groups=0"),
-        ({"proba": np.ones((2, 3))}, InvalidDataError, r"\(2, 3\); expected \(2, 2\)"),
-        ({"proba": [["a", "b"]] * 2}, InvalidDataError, "proba is no array of numbers"),
-        ({"confidence": "high"}, InvalidParameterError, "confidence='high'"),
-        ({"proba": np.ones((2, 2))}, InvalidDataError, "sum to 1"),
-        ({"sample_weight": [1, -1]}, InvalidDataError, "negative"),
-        ({"confidence": 95}, InvalidParameterError, "confidence=95"),
+        ({"X": [[2, 0], [0, 1]]}, InvalidDataError, "not_a_record_value"),
+        ({"X": sp.csr_array([[0.5, 0], [0, 1]])}, InvalidDataError, "not_a_record_value"),
+        ({"X": [[np.inf, 0], [0, 1]]}, InvalidDataError, "not_a_record_value"),
+        ({"X": [1, 0]}, InvalidDataError, "refused_by_sklearn"),
+        ({"labels": [0, 1, 1]}, InvalidDataError, "wrong_shape"),
+        ({"labels": [0.0, 1.0]}, InvalidDataError, "labels_not_whole"),
+        ({"labels": [0, -1]}, InvalidDataError, "labels_out_of_range"),
+        ({"n_groups": 1}, InvalidDataError, "labels_out_of_range"),
+        ({"n_groups": 0}, InvalidParameterError, "not_a_number"),
+        ({"proba": np.ones((2, 3))}, InvalidDataError, "wrong_shape"),
+        ({"proba": [["a", "b"]] * 2}, InvalidDataError, "not_numbers"),
+        ({"proba": np.ones((2, 2))}, InvalidDataError, "rows_not_distributions"),
+        ({"sample_weight": [1, -1]}, InvalidDataError, "bad_sample_weight"),
+        ({"confidence": "high"}, InvalidParameterError, "not_a_number"),
+        ({"confidence": 95}, InvalidParameterError, "not_a_number"),
     ],
 )
-def test_bad_input_is_named(change, error, says):
+def test_bad_input_is_refused(change, error, code):
     given = {"X": [[1, 0], [0, 1]], "labels": [0, 1], **change}
-    with pytest.raises(error, match=says):
+    with raises(error, code):
         group_profiles(given.pop("X"), given.pop("labels"), **given)

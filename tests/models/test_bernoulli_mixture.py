@@ -10,8 +10,10 @@ from momentree import BernoulliMixture
 from momentree.datasets import make_bernoulli_mixture
 from momentree.decomposition import sidiwo, svtd
 from momentree.exceptions import InvalidParameterError
-from momentree.models._base import DECOMPOSITIONS
+from momentree.models import DECOMPOSITIONS
 from momentree.moments import BernoulliMoments, bernoulli_bias_bounds
+
+from ..raising import raises
 
 MOMENTS = ("auto", "moments", "raw_moments")
 OTHERS = ("clusters", "tree", "three_view_mom", "three_view_tpm")
@@ -21,7 +23,7 @@ SEED = 1
 
 @pytest.fixture(scope="module")
 def clear():
-    """Three groups that the true parameters tell apart without an error."""
+    """Three groups that the true parameters separate without an error."""
     return make_bernoulli_mixture(
         3000, 30, 3, weights=[0.5, 0.3, 0.2], scaled_by="feature", random_state=0
     )
@@ -29,10 +31,10 @@ def clear():
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Three groups that no one tells apart: a third of their records are doubtful."""
+    """Three overlapping groups: a third of their records are doubtful."""
     means = np.array([[0.7] * 4 + [0.3] * 8, [0.3] * 4 + [0.7] * 4 + [0.3] * 4, [0.4] * 12])
     return make_bernoulli_mixture(
-        20_000, 12, 3, weights=[0.5, 0.3, 0.2], means=means, random_state=1
+        12_000, 12, 3, weights=[0.5, 0.3, 0.2], means=means, random_state=1
     )
 
 
@@ -41,12 +43,14 @@ def rates_of_the_known_groups(truth):
     return np.stack([X[truth.labels == j].mean(axis=0) for j in range(len(truth.weights))])
 
 
-@pytest.mark.parametrize("start", MOMENTS)
-@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
+@pytest.mark.parametrize(
+    ("decomposition", "start"),
+    [*((name, "auto") for name in DECOMPOSITIONS), ("svtd", "raw_moments")],
+)
 def test_em_from_any_decomposition_is_as_good_as_known_groups(clear, decomposition, start):
     model = BernoulliMixture(3, decomposition=decomposition, start=start, random_state=SEED)
     model.fit(clear.X)
-    # Not a record is doubtful; what is left is one average record of smoothing in 600 or more.
+    # No record is doubtful; the difference is one average record of smoothing in 600 or more.
     np.testing.assert_array_equal(model.labels_, clear.labels)
     np.testing.assert_allclose(model.means_, rates_of_the_known_groups(clear), atol=1 / 600)
     np.testing.assert_allclose(model.weights_, np.bincount(clear.labels) / 3000, atol=1e-4)
@@ -162,10 +166,10 @@ def test_likelihoods_and_posteriors_are_their_definition(mixed):
         joint = literal_joint(model, rows)
         total = np.log(np.exp(joint).sum(axis=1))
         np.testing.assert_allclose(model.score_samples(rows), total, rtol=1e-10, atol=1e-10)
-        shares = np.exp(joint - total[:, None])
-        np.testing.assert_allclose(model.predict_proba(rows), shares, rtol=1e-9, atol=1e-12)
+        proportions = np.exp(joint - total[:, None])
+        np.testing.assert_allclose(model.predict_proba(rows), proportions, rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(model.transform(rows), model.predict_proba(rows))
-        np.testing.assert_array_equal(model.predict(rows), shares.argmax(axis=1))
+        np.testing.assert_array_equal(model.predict(rows), proportions.argmax(axis=1))
         assert model.score(rows) == pytest.approx(total.mean())
     np.testing.assert_allclose(model.predict_proba(X[3:4])[0], model.weights_, rtol=1e-9)
 
@@ -235,9 +239,9 @@ def test_top_words_are_those_of_equation_4_12(clear):
         expected = [[f"code {i}" for i in np.argsort(-row)[:5]] for row in r]
         assert model.top_words(5, lam=lam) == expected
     assert model.top_words(0) == [[], [], []]
-    with pytest.raises(InvalidParameterError, match="lam="):
+    with pytest.raises(InvalidParameterError, match="lam"):
         model.top_words(lam=2)
-    with pytest.raises(InvalidParameterError, match="n_words="):
+    with raises(InvalidParameterError, "not_a_number", parameter="n_words"):
         model.top_words(-1)
 
 
@@ -246,9 +250,9 @@ def test_samples_have_the_rates_of_the_model(clear):
     X, labels = model.sample(8000, random_state=5)
     assert sp.issparse(X)
     assert X.shape == (8000, 30)
-    shares = np.bincount(labels) / 8000
+    proportions = np.bincount(labels) / 8000
     w, mu = model.weights_, model.components_
-    assert (np.abs(shares - w) < 5 * np.sqrt(w * (1 - w) / 8000)).all()
+    assert (np.abs(proportions - w) < 5 * np.sqrt(w * (1 - w) / 8000)).all()
     for j in range(3):
         rates = X.toarray()[labels == j].mean(axis=0)
         error = np.sqrt(mu[j] * (1 - mu[j]) / (labels == j).sum())
@@ -257,10 +261,10 @@ def test_samples_have_the_rates_of_the_model(clear):
     assert (again != X).nnz == 0
     assert (model.sample(50)[0] != model.sample(50, random_state=0)[0]).nnz == 0
     assert (model.sample(50, random_state=6)[0] != model.sample(50)[0]).nnz
-    # Learnt again from its own samples, it is the same model.
+    # Fitted again to its own samples, it is the same model.
     found = BernoulliMixture(3).fit(X)
     assert adjusted_rand_score(found.labels_, labels) > 0.999
-    with pytest.raises(InvalidParameterError, match="n_samples="):
+    with raises(InvalidParameterError, "not_a_number", parameter="n_samples"):
         model.sample(-1)
 
 

@@ -29,7 +29,7 @@ def draw(seed, n=250, d=12, gaps=0.0):
 
 @EVERY
 @pytest.mark.parametrize("start", STARTS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 1000))
 def test_the_order_of_rows_changes_nothing(start, gaps, seed):
     X = draw(seed, gaps=gaps)
@@ -43,20 +43,20 @@ def test_the_order_of_rows_changes_nothing(start, gaps, seed):
 
 
 @EVERY
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 1000))
 def test_the_order_of_columns_changes_theirs_alone(gaps, seed):
-    X = draw(seed, n=1500, gaps=gaps)
+    X = draw(seed, n=800, gaps=gaps)
     order = np.random.default_rng(seed).permutation(12)
     one = BernoulliMixture(3, start="moments", tol=1e-10, max_iter=1000).fit(X)
     other = BernoulliMixture(3, start="moments", tol=1e-10, max_iter=1000).fit(X[:, order])
-    # Both end at the same maximum, up to what their stopping leaves.
+    # Both end at the same maximum, up to their tolerance.
     np.testing.assert_allclose(one.components_[:, order], other.components_, atol=2e-3)
     assert (one.labels_ == other.labels_).mean() > 0.995
 
 
 @EVERY
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 1000), size=st.sampled_from([40, 300, 5000]))
 def test_the_size_of_blocks_changes_rounding_alone(gaps, seed, size):
     X = draw(seed, gaps=gaps)
@@ -132,9 +132,9 @@ def test_the_data_stay_as_they_are():
 
 @pytest.mark.parametrize("start", ["auto", "tree", "three_view_mom"])
 def test_sparse_data_are_never_made_dense(start, monkeypatch):
-    """3,000 records of 20,000 codes: dense they are 480 MB."""
+    """1,500 records of 20,000 codes: dense they are 240 MB."""
     rng = np.random.default_rng(0)
-    n, d = 3000, 20_000
+    n, d = 1500, 20_000
     labels = rng.choice(3, size=n)
     common = sp.kron(sp.eye_array(3), np.ones((1, 10))).tocsr()[labels]
     common.data = rng.random(common.nnz) < 0.5
@@ -157,10 +157,9 @@ def test_sparse_data_are_never_made_dense(start, monkeypatch):
 # --- figures of the thesis -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_mixtures_of_section_4_5_are_found(seed):
+def test_mixtures_of_section_4_5_are_found():
     """99 features, 12 components, 10,000 records."""
-    truth = make_bernoulli_mixture(weights=np.full(12, 1 / 12), random_state=seed)
+    truth = make_bernoulli_mixture(weights=np.full(12, 1 / 12), random_state=0)
     assert truth.X.shape == (10_000, 99)
     flat = BernoulliMixture(12).fit(truth.X)
     assert adjusted_rand_score(truth.labels, flat.labels_) >= 0.99
@@ -168,7 +167,7 @@ def test_mixtures_of_section_4_5_are_found(seed):
     assert adjusted_rand_score(truth.labels, tree.labels_) >= 0.97
 
 
-def test_digits_made_binary_are_told_apart():
+def test_digits_made_binary_are_separated():
     digits = load_digits()
     X = digits.data > 7
     model = BernoulliMixture(10).fit(X)

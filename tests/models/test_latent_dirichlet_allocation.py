@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
 
 from momentree import LatentDirichletAllocation, SingleTopicModel
 from momentree.backends import RowBlocks, num_threads
@@ -14,10 +15,12 @@ from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidPa
 from momentree.inference import log_multinomial, variational_bound, variational_gammas
 from momentree.objects import LDAParameters
 
+from ..raising import warns
+
 
 @pytest.fixture(scope="module")
 def sample():
-    return make_lda(3000, 300, 5, alpha=1.0, length=80, random_state=0)
+    return make_lda(2000, 200, 5, alpha=1.0, length=80, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +37,7 @@ def error(model, sample):
 
 def test_refinement_brings_topics_closer(sample, fitted):
     moments = LatentDirichletAllocation(5, refine=None).fit(sample.X)
-    # Drawn with known labels, each topic has 48,000 words of 300 kinds: an error of about 0.045.
+    # Drawn with known labels, each topic has 48,000 words of 200 kinds: an error of about 0.045.
     assert error(fitted, sample) < 0.07
     assert error(fitted, sample) < error(moments, sample) < 0.1
     assert fitted.converged_
@@ -52,14 +55,14 @@ def test_attributes_fit_together(sample, fitted):
     np.testing.assert_allclose(h.sum(axis=1), 1.0)
     np.testing.assert_array_equal(fitted.labels_, h.argmax(axis=1))
     np.testing.assert_array_equal(fitted.labels_, fitted.predict(sample.X))
-    assert fitted.n_features_in_ == 300
+    assert fitted.n_features_in_ == 200
     assert fitted.vocabulary_[7] == "7"
     assert fitted.mean_count_ == 80
-    empty = fitted.transform(sp.csr_array((1, 300)))
+    empty = fitted.transform(sp.csr_array((1, 200)))
     np.testing.assert_allclose(empty[0], fitted.weights_)
 
 
-def test_shares_are_near_the_truth(sample, fitted):
+def test_proportions_are_near_the_truth(sample, fitted):
     distance = np.abs(fitted.components_[:, None] - sample.components).sum(axis=2)
     rows, columns = linear_sum_assignment(distance)
     truth = np.empty_like(sample.proportions)
@@ -67,19 +70,24 @@ def test_shares_are_near_the_truth(sample, fitted):
     assert np.abs(fitted.transform(sample.X) - truth).sum(axis=1).mean() < 0.3
 
 
+def codes(model):
+    return [getattr(warning, "code", "") for warning in model.diagnostics_["warnings"]]
+
+
 @pytest.mark.parametrize("factor", [1 / 3, 3.0])
 def test_a_wrong_concentration_is_noticed_and_put_right(sample, fitted, factor):
     wrong = LatentDirichletAllocation(5, alpha0=factor).fit(sample.X)
-    assert any("leave alpha0=None" in line for line in wrong.diagnostics_["advice"])
+    assert "alpha0_contradicted" in codes(wrong)
     assert error(wrong, sample) < 1.1 * error(fitted, sample)
     plain = LatentDirichletAllocation(5, alpha0=factor, refine=None).fit(sample.X)
-    assert any("leave alpha0=None" in line for line in plain.diagnostics_["advice"])
+    assert "alpha0_contradicted" in codes(plain)
     assert plain.diagnostics_["alpha0"] == factor
 
 
-def test_a_concentration_near_the_truth_raises_no_advice(sample):
-    model = LatentDirichletAllocation(5, alpha0=1.2, refine=None).fit(sample.X)
-    assert not any("alpha0" in line for line in model.diagnostics_["advice"])
+def test_a_concentration_near_the_truth_raises_no_warning():
+    sample = make_lda(4000, 100, 3, alpha=1.0, length=80, random_state=0)
+    model = LatentDirichletAllocation(3, alpha0=1.2, refine=None).fit(sample.X)
+    assert "alpha0_contradicted" not in codes(model)
 
 
 def test_documents_of_one_topic_in_bursts_start_from_one_topic_each():
@@ -95,7 +103,7 @@ def test_documents_of_one_topic_in_bursts_start_from_one_topic_each():
 
 
 def test_the_answer_does_not_depend_on_order_threads_or_type(sample, fitted):
-    order = np.random.default_rng(1).permutation(3000)
+    order = np.random.default_rng(1).permutation(2000)
     with num_threads(1):
         other = LatentDirichletAllocation(5).fit(sample.X[order].astype(np.float32))
     np.testing.assert_array_equal(other.components_, fitted.components_)
@@ -111,26 +119,27 @@ def test_weights_are_repetitions(sample):
     np.testing.assert_allclose(weighted.alpha_, repeated.alpha_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("method", ["svtd", "tensor_power_method", "als", "random_projections"])
+@pytest.mark.parametrize("method", ["svtd", "tensor_power_method", "random_projections"])
 def test_other_decompositions(sample, method):
     model = LatentDirichletAllocation(5, decomposition=method, refine=None).fit(sample.X)
     assert error(model, sample) < 0.4
 
 
 def test_gibbs_refinement_and_inference(sample, fitted):
-    X = sample.X[:600]
-    model = LatentDirichletAllocation(5, refine="gibbs", max_iter=20).fit(X)
-    assert error(model, sample) < 0.2
-    again = LatentDirichletAllocation(5, refine="gibbs", max_iter=20, inference="gibbs").fit(X)
+    X = sample.X[:400]
+    options = {"refine": "gibbs", "start": "moments", "max_iter": 10}
+    model = LatentDirichletAllocation(5, **options).fit(X)
+    assert error(model, sample) < 0.25
+    again = clone(model).set_params(inference="gibbs").fit(X)
     np.testing.assert_array_equal(model.components_, again.components_)
     difference = np.abs(model.transform(X[:50]) - again.transform(X[:50])).sum(axis=1)
     assert 0 < difference.mean() < 0.1
-    with pytest.raises(InvalidDataError, match="whole"):
+    with pytest.raises(InvalidDataError):
         LatentDirichletAllocation(5, refine="gibbs").fit(0.5 * X)
 
 
 @pytest.mark.parametrize("refine", ["em", None])
-def test_shares_and_bounds_are_those_of_the_attributes(sample, fitted, refine):
+def test_proportions_and_bounds_are_those_of_the_attributes(sample, fitted, refine):
     model = LatentDirichletAllocation(5, refine=None).fit(sample.X) if refine is None else fitted
     np.testing.assert_array_equal(model.posterior_.alpha, model.alpha_)
     distance = np.abs(model.posterior_.centers - model.components_.T).max()
@@ -138,8 +147,8 @@ def test_shares_and_bounds_are_those_of_the_attributes(sample, fitted, refine):
     parameters = LDAParameters(model.alpha_, model.posterior_.centers)
     rows = RowBlocks(sample.X[:50])
     gammas = variational_gammas(rows, parameters)
-    shares = gammas / gammas.sum(axis=1, keepdims=True)
-    np.testing.assert_array_equal(model.predict_proba(sample.X[:50]), shares)
+    proportions = gammas / gammas.sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(model.predict_proba(sample.X[:50]), proportions)
     bound = variational_bound(rows, parameters, gammas) + log_multinomial(sample.X[:50])
     np.testing.assert_array_equal(model.score_samples(sample.X[:50]), bound)
 
@@ -156,33 +165,33 @@ def test_one_topic_is_a_single_topic_model(sample):
 
 def test_scores(sample, fitted):
     values = fitted.score_samples(sample.X)
-    assert values.shape == (3000,)
+    assert values.shape == (2000,)
     assert fitted.score(sample.X) == pytest.approx(values.mean())
     ordered = values - log_multinomial(sample.X)
     assert fitted.perplexity(sample.X) == pytest.approx(np.exp(-ordered.sum() / sample.X.sum()))
-    p = 5 * 300
-    assert fitted.bic(sample.X) == pytest.approx(-2 * values.sum() + p * np.log(3000))
-    new = make_lda(3000, 300, 5, alpha=1.0, length=80, random_state=0).X[::-1]
+    p = 5 * 200
+    assert fitted.bic(sample.X) == pytest.approx(-2 * values.sum() + p * np.log(2000))
+    new = make_lda(2000, 200, 5, alpha=1.0, length=80, random_state=0).X[::-1]
     mixed = fitted.completion_perplexity(new, random_state=1)
     one_topic = (
         LatentDirichletAllocation(1).fit(sample.X).completion_perplexity(new, random_state=1)
     )
     assert mixed < 0.9 * one_topic
-    assert np.isnan(fitted.perplexity(sp.csr_array((2, 300))))
-    assert np.isnan(fitted.completion_perplexity(sp.csr_array((2, 300))))
+    assert np.isnan(fitted.perplexity(sp.csr_array((2, 200))))
+    assert np.isnan(fitted.completion_perplexity(sp.csr_array((2, 200))))
 
 
 def test_samples_look_like_the_model(fitted):
     X, h = fitted.sample(4000, length=50, random_state=0)
-    assert X.shape == (4000, 300)
+    assert X.shape == (4000, 200)
     assert h.shape == (4000, 5)
     assert (X.sum(axis=1) == 50).all()
-    # Shares of topics have a variance of w (1 - w) / (alpha_0 + 1).
+    # Topic proportions have a variance of w (1 - w) / (alpha_0 + 1).
     w, a = fitted.weights_, fitted.alpha_.sum()
     assert (np.abs(h.mean(axis=0) - w) < 5 * np.sqrt(w * (1 - w) / (a + 1) / 4000)).all()
     frequency = np.asarray(X.sum(axis=0)).ravel() / X.sum()
     assert np.abs(frequency - w @ fitted.components_).sum() < 0.1
-    assert fitted.sample(0)[0].shape == (0, 300)
+    assert fitted.sample(0)[0].shape == (0, 200)
 
 
 def test_warm_start_goes_on(sample):
@@ -194,15 +203,16 @@ def test_warm_start_goes_on(sample):
 
 def test_fewer_components_are_warned_of():
     X = np.tile([[3, 2, 0, 0], [0, 0, 4, 1]], (30, 1))
-    with pytest.warns(ConvergenceWarning, match="of 4 components"):
-        model = LatentDirichletAllocation(4, start="moments").fit(X)
+    with warns(ConvergenceWarning, "fewer_components") as caught:
+        model = LatentDirichletAllocation(4, start="moments", refine=None).fit(X)
+    assert [warning.filename for warning in caught] == [__file__]
     assert len(model.alpha_) < 4
     assert model.diagnostics_["reason"]
 
 
 def test_no_document_of_three_words():
     X = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [2, 0, 0]])
-    with pytest.warns(ConvergenceWarning):
+    with warns(ConvergenceWarning, "fewer_components"):
         model = LatentDirichletAllocation(3, start="moments").fit(X)
     assert np.isfinite(model.components_).all()
     np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)

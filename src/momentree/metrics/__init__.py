@@ -1,4 +1,4 @@
-"""How good an answer is: words, recovery, stability, profiles of groups, what they predict."""
+"""Metrics: words of topics, recovery, stability, profiles of groups and their outcomes."""
 
 from momentree.metrics.bootstrap import GroupStability, bootstrap_groups
 from momentree.metrics.groups import GroupProfiles, group_profiles

@@ -1,14 +1,12 @@
-"""Intervals of shares and of their ratios, for many cells at once."""
+"""Confidence intervals of proportions and of their ratios, for many cells at once."""
 
 from __future__ import annotations
-
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, ndtri
 
-from momentree.exceptions import InvalidParameterError
+from momentree._validation import check_number
 
 __all__ = [
     "bootstrap_interval",
@@ -21,7 +19,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 _LEAST = 1e-6
-"""Records that probabilities are worth at least: a share of which nothing is known is 0 to 1."""
+"""Smallest effective sample size: the interval is then from 0 to 1."""
 
 
 def check_confidence(confidence: float) -> None:
@@ -32,23 +30,22 @@ def check_confidence(confidence: float) -> None:
     InvalidParameterError
         If it does not.
     """
-    if not (isinstance(confidence, Real) and 0.0 < confidence < 1.0):
-        msg = f"confidence={confidence!r}; expected a number between 0 and 1, such as 0.95"
-        raise InvalidParameterError(msg)
+    check_number("confidence", confidence, above=0, below=1)
 
 
 def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
-    """Return the percentile interval of a share among n records that are drawn again.
+    """Return the percentile bootstrap interval of a proportion of n records.
 
-    The count of n draws is binomial, so its quantiles need no draws. Where the share is 0 or 1
-    every draw repeats it and tells nothing: the exact limit of Clopper and Pearson stands there.
+    The count in a resample is binomial, so its quantiles are exact and nothing is drawn. If the
+    proportion is 0 or 1, all resamples are the same; the exact limit of Clopper and Pearson then
+    takes the place of the percentile.
 
     Parameters
     ----------
     share : ndarray
-        Shares in [0, 1]; NaN where n is 0.
+        Proportions in [0, 1]; NaN where n is 0.
     n : ndarray of the same shape
-        Records >= 0, rounded to whole ones, one at least where there is any.
+        Numbers of records >= 0, rounded to whole numbers; positive ones to at least 1.
     confidence : float in (0, 1)
         Of the two-sided interval.
 
@@ -57,12 +54,12 @@ def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
     ndarray of shape (..., 2)
         Lower and upper limit in [0, 1]; NaN where n is 0.
     """
-    # Here and not above: it is slow to load, and most of what imports this room never asks.
+    # Imported here because it is slow to load, and few users of this module call this function.
     from scipy.stats import binom
 
     tail = (1.0 - confidence) / 2.0
     p = np.asarray(share, dtype=np.float64)
-    # Beyond 2^53 numbers are no longer whole, and quantiles are not found; the share is certain.
+    # Above 2^53 floats are not all whole, and binom.ppf fails; the interval has no width there.
     whole = np.where(n > 0, np.clip(np.rint(n), 1.0, 2.0**53), np.nan)
     out = np.stack([binom.ppf(q, whole, p) / whole for q in (tail, 1.0 - tail)], axis=-1)
     none, all_ = (p == 0.0) & (n > 0), (p == 1.0) & (n > 0)
@@ -72,22 +69,22 @@ def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
 
 
 def certain_records(P: Floats, weight: Floats) -> Floats:
-    """Return how many records of certain groups tell as much of a share as uncertain ones do.
+    """Return the effective sample size for the size of each group, given uncertain assignments.
 
-    Of the variance V = n m (1 - m) of the size of a group with mean probability m only V - A is
-    seen, A = sum_i p_i (1 - p_i), so n records are worth n (V - A) / V.
+    The size of a group with mean probability m has variance V = n m (1 - m), of which only V - A is
+    observed, with A = sum_i p_i (1 - p_i). The effective sample size is n (V - A) / V.
 
     Parameters
     ----------
     P : ndarray of shape (n, k)
         Probability of each group for each record.
     weight : ndarray of shape (n,)
-        How many records each row stands for.
+        Number of records that each row represents.
 
     Returns
     -------
     ndarray of shape (k,)
-        No more than the total weight, and above zero.
+        Above zero and at most the total weight.
     """
     total = float(weight.sum())
     shares = np.clip((weight @ P) / total, 0.0, 1.0)
@@ -98,14 +95,14 @@ def certain_records(P: Floats, weight: Floats) -> Floats:
 
 
 def wilson_interval(share: Floats, n: ArrayLike, confidence: float) -> Floats:
-    """Return the score interval of a share, which keeps its promise for few records too.
+    """Return Wilson's score interval of a proportion, whose coverage also holds for few records.
 
     Parameters
     ----------
     share : ndarray
-        Shares in [0, 1].
-    n : ndarray that broadcasts with it
-        Records >= 0.
+        Proportions in [0, 1].
+    n : ndarray that broadcasts with `share`
+        Numbers of records >= 0.
     confidence : float in (0, 1)
         Of the two-sided interval.
 
@@ -119,26 +116,26 @@ def wilson_interval(share: Floats, n: ArrayLike, confidence: float) -> Floats:
     middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
     half = np.sqrt(z2 * share * (1.0 - share) / n + (z2 / (2.0 * n)) ** 2) / (1.0 + z2 / n)
     out = np.stack([middle - half, middle + half], axis=-1)
-    # Rounding must not cut off the share itself, which is a limit where it is 0 or 1.
+    # At 0 or 1 the proportion itself is a limit, which rounding must not exclude.
     out[..., 0] = np.where(share == 0.0, 0.0 * n, out[..., 0])
     out[..., 1] = np.where(share == 1.0, 1.0 + 0.0 * n, out[..., 1])
     return np.clip(out, 0.0, 1.0)
 
 
 def risk_ratio(
-    ones: ArrayLike, n: ArrayLike, ones_rest: ArrayLike, n_rest: ArrayLike, confidence: float
+    ones: ArrayLike, n: ArrayLike, ones_other: ArrayLike, n_other: ArrayLike, confidence: float
 ) -> tuple[Floats, Floats]:
-    """Return the ratio of two shares with its Katz interval.
+    """Return the ratio of two proportions with Katz's interval.
 
         RR = (a / n) / (b / m),   log RR +- z sqrt(1/a - 1/n + 1/b - 1/m)
 
-    with half a record added to each of the four cells a, n - a, b, m - b where one is zero.
+    with half a record added to each of the four cells a, n - a, b, m - b if one of them is zero.
 
     Parameters
     ----------
     ones, n : ndarray
         a and n >= a.
-    ones_rest, n_rest : ndarray
+    ones_other, n_other : ndarray
         b and m >= b, of shapes that broadcast with the first two.
     confidence : float in (0, 1)
         Of the two-sided interval.
@@ -146,12 +143,12 @@ def risk_ratio(
     Returns
     -------
     ratio : ndarray
-        In [0, inf]; inf where only b is zero, NaN where a and b are zero, or n or m.
+        In [0, inf]; inf where only b is zero; NaN where a and b, or n, or m are zero.
     interval : ndarray of shape (..., 2)
-        Lower and upper limit, which hold the ratio; NaN where it is.
+        Lower and upper limit; NaN where the ratio is.
     """
     a, n, b, m = np.broadcast_arrays(
-        *(np.asarray(v, dtype=np.float64) for v in (ones, n, ones_rest, n_rest))
+        *(np.asarray(v, dtype=np.float64) for v in (ones, n, ones_other, n_other))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (a / n) / (b / m)

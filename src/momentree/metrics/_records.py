@@ -1,4 +1,4 @@
-"""Tables of 0, 1 and missing values, and their sums over groups of rows."""
+"""Records, tables of 0, 1 and missing values, and their sums over groups of rows."""
 
 from __future__ import annotations
 
@@ -17,35 +17,31 @@ __all__ = ["ROUNDING", "check_records", "group_sums"]
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9
-"""Differences of sums of weights below this share of them are rounding, and zero."""
+"""Relative to sums of weights, smaller differences are rounding error, and set to zero."""
 _BLOCK_ROWS = 1 << 16
-"""Rows of a dense table that are copied at a time."""
+"""Rows of a dense table that are copied at once."""
 
 
 def check_records(X: Any) -> Any:
-    """Return X as an array or a sparse one in rows, of 0, 1 and NaN.
+    """Return X as an array or CSR array of 0, 1 and NaN.
 
     Raises
     ------
     InvalidDataError
-        If it is no table, or holds other values.
+        If it is not a table, or holds other values.
     """
     X = check_table(X)
     for values in _parts(X):
         bad = values[~((values == 0) | (values == 1) | np.isnan(values))]
         if bad.size:
-            msg = (
-                f"X holds {bad.flat[0]}; expected 1 where a record has a code, 0 where it has not "
-                f"and NaN where that is unknown. Give (X > 0) where codes were counted."
-            )
-            raise InvalidDataError(msg)
+            raise InvalidDataError("not_a_record_value", value=bad.flat[0].item())
     return X
 
 
 def group_sums(
     X: Any, groups: NDArray[np.intp], weights: Floats, k: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the weight of each group, and that of its records with each code, and with a value.
+    """Return the weight of each group, of its records with each code, and of the observed ones.
 
     Parameters
     ----------
@@ -54,7 +50,7 @@ def group_sums(
     groups : ndarray of shape (n,)
         0 to k - 1.
     weights : ndarray of shape (n,)
-        Zero or more.
+        Weights >= 0.
     k : int
         Number of groups.
 

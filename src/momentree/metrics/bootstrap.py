@@ -1,4 +1,4 @@
-"""How stable each group of a clustering is when the records are drawn again."""
+"""Stability of each group of a clustering, by the bootstrap."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from momentree._validation import check_sample_weight, generator
+from momentree._validation import check_integer, check_sample_weight, generator
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.metrics._checks import Clusterer, check_labels, check_positive, fitted_labels
+from momentree.metrics._checks import Clusterer, check_labels, fitted_labels
 from momentree.metrics._intervals import check_confidence
 from momentree.metrics._records import check_records, group_sums
 
@@ -22,34 +22,34 @@ __all__ = ["GroupStability", "bootstrap_groups"]
 Floats = NDArray[np.float64]
 
 MOST_RECORDS = 2**53
-"""Records that are drawn at a time: numbers up to here are exact."""
+"""Largest number of records in a resample: above, floats are not all whole numbers."""
 
 
 @dataclass(frozen=True)
 class GroupStability:
-    """How the groups of a clustering vary when the records are drawn again.
+    """Variation of the groups of a clustering over bootstrap resamples.
 
     Attributes
     ----------
     labels : ndarray of int of shape (n,)
-        Group of each record by the fit to all of them, 0 to k - 1, in its order.
+        Group of each record, 0 to k - 1, by the fit to all of them.
     sizes : ndarray of shape (k,)
         Records, or their weight, in each group of that fit.
     size_intervals : ndarray of shape (k, 2)
-        Lower and upper limit over the repeats in which the group had a match; NaN if in none.
-        Where `jaccard` is low the matches are other groups, and so may the limits be.
+        Lower and upper limit over the resamples in which the group has a match; NaN if in none.
+        If `jaccard` is low, these are limits of other groups.
     frequencies : ndarray of shape (k, d)
         P[code | group] in that fit; NaN where no value is observed.
     frequency_intervals : ndarray of shape (k, d, 2)
-        Lower and upper limit over the repeats, as for the sizes.
+        Lower and upper limit over the resamples, as for the sizes.
     jaccard : ndarray of shape (k,)
-        Mean over the repeats of the Jaccard similarity of the group with its match, in [0, 1]: 1
-        where it came back as it was each time, 0 counted where it had no match. Values above
-        0.75 are called stable, below 0.5 dissolved [1]_.
+        Mean over the resamples of the Jaccard similarity of the group with its match, in [0, 1];
+        0 for resamples without a match. Groups with values above 0.75 are called stable, below 0.5
+        dissolved [1]_.
     recovered : ndarray of shape (k,)
-        Share of the repeats in which the similarity was above one half.
+        Fraction of the resamples in which the similarity exceeds one half.
     n_bootstrap : int
-        Number of repeats.
+        Number of resamples.
     confidence : float
         Of the intervals, in (0, 1).
 
@@ -79,49 +79,48 @@ def bootstrap_groups(
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> GroupStability:
-    """Fit again on records drawn with replacement: how do the groups themselves vary.
+    """Measure the stability of groups by fitting again to records drawn with replacement.
 
     Parameters
     ----------
     estimator : estimator
-        With ``fit(X, sample_weight=...)``, ``labels_`` and ``predict``; clones of it are fitted.
+        With ``fit(X, sample_weight=...)``, ``labels_`` and ``predict``; its clones are fitted.
     X : {array-like, sparse matrix or array} of shape (n, d)
-        1 where a record has a code, 0 where it has not, NaN where that is not known.
+        1 if a record has a code, 0 if not, NaN if that is unknown.
     n_bootstrap : int >= 1, default=50
-        Number of repeats.
+        Number of resamples.
     confidence : float in (0, 1), default=0.95
-        Of each two-sided interval by itself.
+        Of each two-sided interval.
     random_state : int, RandomState or None, default=None
-        Draws the records; None is seed 0.
+        Seed of the resamples; None is seed 0.
     sample_weight : array-like of shape (n,), default=None
-        How many records each row stands for, >= 0; None is 1 each.
+        Number of records that each row represents, >= 0; None is 1 each.
 
     Returns
     -------
     GroupStability
-        Intervals of sizes and frequencies that hold the uncertainty of the groups, wider than
-        those of :func:`group_profiles` for given ones; and how often each group came back.
+        Intervals of sizes and frequencies that include the uncertainty about the groups, unlike
+        those of :func:`group_profiles`, and how well each group is recovered.
 
     Raises
     ------
     InvalidDataError
-        If X holds other values than 0, 1 and NaN, weights are negative, not one for each row or sum
-        to more than 2**53, or the estimator gives a record no group (a label below 0).
+        If X holds other values than 0, 1 and NaN, weights are invalid or sum to more than 2**53, or
+        the estimator assigns a record to no group (a label below 0).
     InvalidParameterError
-        If `n_bootstrap` is no whole number above zero, `confidence` is not between 0 and 1, or
-        the estimator takes no sample weights.
+        If `n_bootstrap` is not a whole number of at least 1, `confidence` is not between 0 and 1,
+        or the estimator does not accept sample weights.
 
     Notes
     -----
-    A repeat draws N records with replacement, N the total weight, as Multinomial(N, w / N)
-    weights of the rows, so that no row is copied. The groups of the repeat are those that it
-    predicts for all n rows. They are matched one to one with those of the fit to all records so
-    that the sum of their Jaccard similarities |A and B| / |A or B| is largest; small groups
-    count as much as large ones. Hennig [1] takes the largest similarity for each group instead,
-    on the rows drawn; a match is needed here to compare profiles. Sizes and frequencies are
-    those among the records drawn, their intervals the percentiles.
+    A resample of N records, with N the total weight, is drawn as Multinomial(N, w / N) weights of
+    the rows, without copying them. The groups of its fit, predicted for all n rows, are matched one
+    to one with those of the fit to all records so as to maximize the sum of their Jaccard
+    similarities |A and B| / |A or B|; small groups count as much as large ones. Hennig [1] takes
+    the largest similarity for each group, on the rows drawn; here a match is required to compare
+    profiles. Sizes and frequencies are those of the records drawn; the intervals are percentiles.
 
-    Time of n_bootstrap + 1 fits and predictions; memory O(n_bootstrap k d).
+    Time: n_bootstrap + 1 fits and predictions; memory O(n_bootstrap k d).
 
     References
     ----------
@@ -139,19 +138,14 @@ def bootstrap_groups(
     array([1., 1., 1.])
     """
     check_confidence(confidence)
-    check_positive("n_bootstrap", n_bootstrap)
+    check_integer("n_bootstrap", n_bootstrap, at_least=1)
     if not has_fit_parameter(estimator, "sample_weight"):
-        msg = f"{type(estimator).__name__} takes no sample_weight in fit, which draws the records"
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("fit_without_sample_weight", estimator=type(estimator).__name__)
     X = check_records(X)
     w = check_sample_weight(sample_weight, X.shape[0])
-    total = w.sum()
+    total = float(w.sum())
     if total > MOST_RECORDS:
-        msg = (
-            f"sample weights sum to {total:g}, and as many records are drawn; expected at most "
-            f"{MOST_RECORDS:g}: divide the weights by a number"
-        )
-        raise InvalidDataError(msg)
+        raise InvalidDataError("weights_too_large_to_draw", total=total, most=MOST_RECORDS)
     weights: dict[str, Any] = {} if sample_weight is None else {"sample_weight": w}
     fitted = fitted_labels(clone(estimator).fit(X, **weights), X)
     labels, k = check_labels(fitted, X.shape[0], None)
@@ -161,12 +155,12 @@ def bootstrap_groups(
     drawn_frequencies = np.full((n_bootstrap, k, X.shape[1]), np.nan)
     similarity = np.zeros((n_bootstrap, k))
     for b in range(n_bootstrap):
-        drawn = rng.multinomial(max(1, round(float(total))), w / total).astype(np.float64)
+        drawn = rng.multinomial(max(1, round(total)), w / total).astype(np.float64)
         model: Any = clone(estimator).fit(X, sample_weight=drawn)
         _, found = np.unique(model.predict(X), return_inverse=True)
         here, there, similarity[b] = _match(labels, found, w, k)
-        again = _profile(X, found, drawn, int(found.max()) + 1)
-        drawn_sizes[b, here], drawn_frequencies[b, here] = again[0][there], again[1][there]
+        profile = _profile(X, found, drawn, int(found.max()) + 1)
+        drawn_sizes[b, here], drawn_frequencies[b, here] = profile[0][there], profile[1][there]
     return GroupStability(
         labels=labels,
         sizes=sizes,
@@ -190,7 +184,7 @@ def _profile(X: Any, groups: NDArray[np.intp], w: Floats, k: int) -> tuple[Float
 def _match(
     labels: NDArray[np.intp], found: NDArray[np.intp], w: Floats, k: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """Return which groups have a match, which one, and the similarity of each group with it."""
+    """Return the groups with a match, their matches, and the similarity of each group."""
     both = np.zeros((k, int(found.max()) + 1))
     np.add.at(both, (labels, found), w)
     either = both.sum(axis=1)[:, None] + both.sum(axis=0) - both
@@ -198,12 +192,12 @@ def _match(
     here, there = linear_sum_assignment(jaccard, maximize=True)
     similarity = np.zeros(k)
     similarity[here] = jaccard[here, there]
-    kept = similarity[here] > 0  # the surplus is matched with what it has no record in common
+    kept = similarity[here] > 0  # the assignment also pairs groups that have nothing in common
     return here[kept], there[kept], similarity
 
 
 def _percentiles(values: Floats, confidence: float) -> Floats:
-    """Return the limits of each column over the repeats in which it is known."""
+    """Return the limits of each column over the resamples in which it is known."""
     tail = (1.0 - confidence) / 2.0
     known = ~np.isnan(values).all(axis=0)
     out = np.full((*values.shape[1:], 2), np.nan)

@@ -1,4 +1,4 @@
-"""Profiles of groups of records: sizes, frequencies of codes and relative risks, with intervals."""
+"""Profiles of groups of records: sizes, frequencies of codes, relative risks, with intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._validation import as_floats, check_sample_weight
+from momentree._validation import as_floats, check_sample_weight, check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
 from momentree.metrics._intervals import (
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GroupProfiles:
-    """Who is in each group: sizes, frequencies of codes, relative risks, with their intervals.
+    """Sizes, frequencies of codes and relative risks of groups, with intervals.
 
     Attributes
     ----------
@@ -38,24 +38,24 @@ class GroupProfiles:
     size_intervals : ndarray of shape (k, 2)
         Lower and upper limit of the sizes.
     shares : ndarray of shape (k,)
-        Sizes as shares of all records, in [0, 1].
+        Sizes relative to all records, in [0, 1].
     share_intervals : ndarray of shape (k, 2)
         Lower and upper limit of the shares.
     counts : ndarray of shape (k, d)
-        Records of the group that have the code.
+        Records of the group with the code.
     observed : ndarray of shape (k, d)
-        Records of the group in which it is known whether they have the code.
+        Records of the group in which the code is observed, as 0 or 1.
     frequencies : ndarray of shape (k, d)
         P[code | group] = counts / observed, in [0, 1]; NaN where none is observed.
     frequency_intervals : ndarray of shape (k, d, 2)
-        Lower and upper limit of the frequencies; NaN where they are.
+        Lower and upper limit of the frequencies; NaN where these are.
     overall : ndarray of shape (d,)
         P[code] among all records; NaN where none is observed.
     relative_risk : ndarray of shape (k, d)
         P[code | group] / P[code | not group], in [0, inf]; inf where only the group has the
-        code; NaN where no record has it, or the group or the rest has no observed record.
+        code; NaN where no record has it, or it is not observed inside or outside the group.
     relative_risk_intervals : ndarray of shape (k, d, 2)
-        Lower and upper limit, which hold the relative risk; NaN where it is.
+        Lower and upper limit of the relative risk; NaN where this is.
     lift : ndarray of shape (k, d)
         P[code | group] / P[code]; NaN where either is NaN or no record has the code.
     confidence : float
@@ -87,65 +87,65 @@ def group_profiles(
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> GroupProfiles:
-    """Describe groups of records by their sizes and by how often each code occurs in them.
+    """Describe groups of records by their sizes and the frequency of each code.
 
     Parameters
     ----------
     X : {array-like, sparse matrix or array} of shape (n, d)
-        1 where a record has a code, 0 where it has not, NaN where that is not known.
+        1 if a record has a code, 0 if not, NaN if that is unknown.
     labels : array-like of int of shape (n,)
         Group of each record, 0 to k - 1.
     n_groups : int >= 1, default=None
-        k; None is the largest label plus one. A group may be empty.
+        k; None is the largest label plus one. Groups may be empty.
     proba : array-like of shape (n, k), default=None
-        Probability of each group for each record, in rows that sum to 1. It adds the uncertainty
-        of assignment to the intervals of the sizes.
+        Probability of each group for each record, in rows that sum to 1. The intervals of the
+        sizes then include the uncertainty of assignment.
     sample_weight : array-like of shape (n,), default=None
-        How many records each row stands for, >= 0; None is 1 each. A row of weight two counts as
-        two rows, also in the intervals.
+        Number of records that each row represents, >= 0; None is 1 each. A row of weight two is
+        equivalent to two rows, in the intervals as well.
     confidence : float in (0, 1), default=0.95
-        Of each two-sided interval by itself.
+        Of each two-sided interval.
 
     Returns
     -------
     GroupProfiles
-        Groups in the order of their labels, codes in that of the columns. An empty group has
-        size 0, frequencies NaN and relative risks NaN.
+        Groups in the order of their labels, codes in that of the columns. The frequencies and
+        relative risks of an empty group are NaN.
 
     Raises
     ------
     InvalidDataError
-        If X holds other values than 0, 1 and NaN, labels are no whole numbers in 0 to k - 1, or
-        shapes do not fit; if rows of `proba` do not sum to 1.
+        If X holds other values than 0, 1 and NaN, labels are not whole numbers from 0 to k - 1,
+        shapes do not match, or rows of `proba` do not sum to 1.
     InvalidParameterError
-        If `confidence` is not between 0 and 1 or `n_groups` is below 1.
+        If `confidence` is not between 0 and 1, or `n_groups` is below 1.
 
     Notes
     -----
-    **Frequencies.** The interval is that of the percentile bootstrap which draws the records of
-    each group again, n_g of n_g, with replacement [1]. A draw has the code with probability c/n_g
-    each time, for c records with the code, so the count in the resample is Binomial(n_g, c/n_g),
-    and its quantiles are exact: nothing is drawn, the answer is that of infinitely many
-    resamples, and the data are passed once. With missing values n_g counts the records in which
-    the code is observed. Where c is 0 or n_g every resample is the same, and the interval of the
-    bootstrap would have no width; the limit of Clopper and Pearson, 1 - (a/2)^(1/n_g) for
-    confidence 1 - a, stands in its place.
+    **Frequencies.** Percentile bootstrap that resamples the n_g records of each group with
+    replacement [1]. If c of them have the code, the count in a resample is Binomial(n_g, c/n_g),
+    and its quantiles are exact: nothing is drawn, the result is that of infinitely many resamples,
+    and one pass over the data suffices. With missing values n_g counts the records in which the
+    code is observed. If c is 0 or n_g, all resamples are the same and the interval would have no
+    width; the limit of Clopper and Pearson, 1 - (a/2)^(1/n_g) for confidence 1 - a, takes its
+    place.
 
-    **Sizes.** A record drawn at random is in group g with probability m = n_g / n, so the size is
+    **Sizes.** A random record is in group g with probability m = n_g / n, so the size is
     Binomial(n, m) with variance V = n m (1 - m). With `proba`, m is the mean of p_ig over the
-    records, of V only V - A is seen, A = sum_i p_ig (1 - p_ig), and
+    records, only V - A of V is observed, with A = sum_i p_ig (1 - p_ig), and
 
         Var(size) = V^2 / (V - A) = V + A + A^2 / (V - A),
 
-    by the missing information principle [2]: sampling, and on top of it assignment. The interval
-    is Wilson's for n (V - A) / V records of certain groups, n without `proba`. It takes what the
-    groups look like as known; :func:`bootstrap_groups` does not.
+    by the missing information principle [2]: sampling error plus uncertainty of assignment. The
+    interval is Wilson's for the effective sample size n (V - A) / V (n without `proba`). The
+    intervals do not reflect uncertainty about the groups themselves; those of
+    :func:`bootstrap_groups` do.
 
     **Relative risks.** Katz's logarithmic interval [3], with half a record added to each of the
-    four cells where one of them is zero.
+    four cells if one of them is zero.
 
-    A total of weights is rounded to a whole number for the intervals only. Time O(nnz + k d)
-    and O(n k) for `proba`; memory O(k d) beside the data.
+    Sums of weights are rounded to whole numbers for the intervals only. Time O(nnz + k d), and
+    O(n k) with `proba`; memory O(k d) in addition to the data.
 
     References
     ----------
@@ -187,11 +187,7 @@ def group_profiles(
         overall = counts.sum(axis=0) / observed.sum(axis=0)
         lift = frequencies / np.where(overall > 0, overall, np.nan)
     ratio, ratio_intervals = risk_ratio(
-        counts,
-        observed,
-        _rest(counts),
-        _rest(observed),
-        confidence,
+        counts, observed, _other_groups(counts), _other_groups(observed), confidence
     )
     return GroupProfiles(
         n_records=n_records,
@@ -211,19 +207,16 @@ def group_profiles(
     )
 
 
-def _rest(values: Floats) -> Floats:
+def _other_groups(values: Floats) -> Floats:
     """Return the sum over all other groups."""
     total = values.sum(axis=0)
-    rest = total - values
-    return np.where(rest <= ROUNDING * total, 0.0, rest)
+    others = total - values
+    return np.where(others <= ROUNDING * total, 0.0, others)
 
 
 def _checked_proba(proba: ArrayLike, shape: tuple[int, int]) -> Floats:
     P = as_floats("proba", proba)
-    if P.shape != shape:
-        msg = f"proba has shape {P.shape}; expected {shape}, records by groups"
-        raise InvalidDataError(msg)
+    check_shape("proba", P, shape)
     if not (P >= 0).all() or not np.allclose(P.sum(axis=1), 1.0, atol=1e-6):
-        msg = "rows of proba must be zero or more and sum to 1; give those of predict_proba"
-        raise InvalidDataError(msg)
+        raise InvalidDataError("rows_not_distributions", parameter="proba")
     return P

@@ -1,4 +1,4 @@
-"""What groups tell about an outcome: predictive accuracy, and the rate of it in each group."""
+"""Groups and an outcome: predictive accuracy, and the rate of the outcome in each group."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._validation import generator
-from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.metrics._checks import check_labels, check_list, outcome_classes
+from momentree._validation import check_integer, generator
+from momentree.exceptions import InvalidDataError
+from momentree.metrics._checks import check_labels, check_list
 from momentree.metrics._intervals import check_confidence, risk_ratio, wilson_interval
+from momentree.metrics._outcomes import outcome_classes
 
 __all__ = ["OutcomeRates", "PredictivePower", "outcome_rates", "predictive_accuracy"]
 
@@ -25,14 +26,14 @@ class PredictivePower:
     Attributes
     ----------
     accuracy : float
-        Share of records whose outcome is predicted, in [0, 1], as mean over the folds.
+        Fraction of records whose outcome is predicted correctly: mean over the folds.
     std : float
         Standard deviation of the accuracy over the folds.
     baseline : float
-        The accuracy of always saying the most frequent class.
+        Accuracy of always predicting the most frequent class.
     auc : float or None
-        Area under the ROC curve of a binary outcome, as mean over the folds: 0.5 where groups
-        tell nothing; None for three classes or more.
+        Area under the ROC curve of a binary outcome, mean over the folds: 0.5 = chance,
+        1 = perfect; None for three classes or more.
     n : int
         Records with a known outcome.
     """
@@ -46,27 +47,27 @@ class PredictivePower:
 
 @dataclass(frozen=True)
 class OutcomeRates:
-    """How often each outcome occurs in each group, with intervals.
+    """Rate of each outcome in each group, with intervals.
 
     Attributes
     ----------
     classes : tuple of str
-        Names of the c outcomes: all classes, or of a yes-or-no outcome only yes.
+        Names of the c outcomes: all classes, or only "yes" of a yes-or-no outcome.
     n : ndarray of shape (k,)
-        Records of the group whose outcome is known.
+        Records of the group with a known outcome.
     counts : ndarray of shape (k, c)
         Records of the group with the outcome.
     rates : ndarray of shape (k, c)
         counts / n, in [0, 1]; NaN where n is 0.
     intervals : ndarray of shape (k, c, 2)
-        Lower and upper limit of the rates; NaN where they are.
+        Lower and upper limit of the rates; NaN where these are.
     overall : ndarray of shape (c,)
         Rates among all records.
     relative : ndarray of shape (k, c)
-        Rate in the group / rate in all others, in [0, inf]; NaN for 0 / 0 and where there is no
-        record in the group or among the others.
+        Rate in the group / rate in all others, in [0, inf]; NaN for 0 / 0, or if there is no
+        record inside or outside the group.
     relative_intervals : ndarray of shape (k, c, 2)
-        Lower and upper limit of them; NaN where they are.
+        Lower and upper limit of the relative rates; NaN where these are.
     confidence : float
         Of the intervals, in (0, 1).
     """
@@ -90,55 +91,55 @@ def predictive_accuracy(
     cv: int = 5,
     random_state: int | np.random.RandomState | None = None,
 ) -> PredictivePower:
-    """Return how well the group of a record alone predicts an outcome.
+    """Measure how well the group of a record predicts an outcome.
 
-    Logistic regression on the indicator of the group, by stratified cross-validation.
+    Logistic regression on the indicators of the groups, with stratified cross-validation.
 
     Parameters
     ----------
     labels : array-like of shape (n,)
         Group of each record: numbers or texts.
     outcome : array-like of shape (n,)
-        Two or more classes: true and false, texts, or numbers of up to ten values. Records with
-        a missing one (None, NaN, "") are left out.
+        At least two classes: true and false, texts, or up to ten different numbers. Records with a
+        missing outcome (None, NaN, "") are omitted.
     threshold : float, default=None
-        For numbers: whether the outcome is above it is predicted.
+        For numbers: predict whether the outcome is above it.
     cv : int >= 2, default=5
         Number of folds.
     random_state : int, RandomState or None, default=None
-        Draws the folds; None is seed 0.
+        Seed of the folds; None is seed 0.
 
     Returns
     -------
     PredictivePower
-        Accuracy with its deviation, what a constant answer attains, and the area under the curve.
+        Accuracy, its standard deviation, that of a constant prediction, and area under the curve.
 
     Raises
     ------
     InvalidDataError
-        If lengths differ, the outcome has one class only, more than ten numbers without a
-        threshold, more than fifty texts, or fewer than `cv` records of every class (of any class
-        where there are two).
+        If lengths differ; the outcome has fewer than two classes, more than ten numbers without a
+        threshold, or more than fifty texts; or each class has fewer than `cv` records (or one of
+        two classes).
     InvalidParameterError
-        If `cv` is no whole number of 2 or more.
+        If `cv` is not a whole number of at least 2.
 
     Notes
     -----
-    The measure of section 6.4.1 of [1], where the outcome is a stay of more than a week; there
-    with one split, here with folds. The groups may have seen all records, but never the outcome.
-    The regression is scikit-learn's with its default penalty; without one it would say for each
-    group the class most frequent in it, and with this one it does so unless the group is tiny or
-    the lead small. Records of equal group and class are one row with their number as weight,
-    which is the same problem: time O(n) and a regression on k c rows for each fold.
+    The measure of section 6.4.1 of [1], where the outcome is a stay of more than a week; [1] uses
+    one split, not folds. The groups may have been fitted to all records, but not to the outcome.
+    The regression is that of scikit-learn with its default penalty. Without a penalty it would
+    predict the most frequent class of each group; with this one it does, unless the group is tiny
+    or the margin small. Records with the same group and class are combined into one weighted row,
+    an equivalent problem: time O(n) and a regression on k c rows for each fold.
 
     References
     ----------
-    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
-       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Section 6.4.1.
 
     Examples
     --------
-    Nine of ten stays of group 1 are long, and one of ten of group 0:
+    Nine of ten stays are long in group 1, and one of ten in group 0:
 
     >>> import numpy as np
     >>> from momentree.metrics import predictive_accuracy
@@ -148,9 +149,7 @@ def predictive_accuracy(
     >>> round(power.accuracy, 3), round(power.baseline, 3)
     (0.9, 0.5)
     """
-    if not isinstance(cv, (int, np.integer)) or isinstance(cv, bool) or cv < 2:
-        msg = f"cv={cv!r}; expected a whole number of folds, 2 or more"
-        raise InvalidParameterError(msg)
+    check_integer("cv", cv, at_least=2)
     names = check_list("labels", labels)
     classes, _, _ = outcome_classes(outcome, len(names), threshold)
     known = classes >= 0
@@ -158,11 +157,9 @@ def predictive_accuracy(
     _, groups = np.unique(names[known], return_inverse=True)
     found = np.bincount(y)
     if len(found) < 2:
-        msg = f"outcome has {len(found)} class in {len(y)} records; two are needed to predict it"
-        raise InvalidDataError(msg)
+        raise InvalidDataError("too_few_classes", n_classes=len(found), n_rows=len(y))
     if (found.min() if len(found) == 2 else found.max()) < cv:
-        msg = f"outcome has classes of {found.tolist()} records, too few for cv={cv} folds"
-        raise InvalidDataError(msg)
+        raise InvalidDataError("classes_too_small", n_rows=found.tolist(), folds=int(cv))
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import StratifiedKFold
 
@@ -170,7 +167,7 @@ def predictive_accuracy(
     folds = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
     right, constant, areas = [], [], []
     with warnings.catch_warnings():
-        # A rare class that not every fold holds can only be missed, which the accuracy tells.
+        # The accuracy accounts for a rare class that is missing from some folds.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         splits = list(folds.split(groups, y))
     for train, test in splits:
@@ -198,40 +195,40 @@ def outcome_rates(
     threshold: float | None = None,
     confidence: float = 0.95,
 ) -> OutcomeRates:
-    """Return how often an outcome occurs in each group, and how that compares with the others.
+    """Return the rate of an outcome in each group, and relative to the other groups.
 
     Parameters
     ----------
     labels : array-like of int of shape (n,)
         Group of each record, 0 to k - 1.
     outcome : array-like of shape (n,)
-        True and false, texts, or numbers of up to ten values; missing ones (None, NaN, "") are
-        left out.
+        True and false, texts, or up to ten different numbers. Records with a missing outcome (None,
+        NaN, "") are omitted.
     n_groups : int >= 1, default=None
         k; None is the largest label plus one.
     threshold : float, default=None
-        For numbers: the rate is that of outcomes above it.
+        For numbers: the rate of outcomes above it.
     confidence : float in (0, 1), default=0.95
-        Of each two-sided interval by itself.
+        Of each two-sided interval.
 
     Returns
     -------
     OutcomeRates
-        One column for a yes-or-no outcome (true and false, 1 and 0, a threshold), otherwise one
-        for each class, sorted.
+        One column for a yes-or-no outcome (true and false, 1 and 0, or a threshold); otherwise
+        one for each class, sorted.
 
     Raises
     ------
     InvalidDataError
-        If labels are no whole numbers in 0 to k - 1, lengths differ, or the outcome has more
+        If labels are not whole numbers from 0 to k - 1, lengths differ, or the outcome has more
         than ten numbers without a threshold or more than fifty texts.
     InvalidParameterError
-        If `confidence` is not between 0 and 1 or `n_groups` is below 1.
+        If `confidence` is not between 0 and 1, or `n_groups` is below 1.
 
     Notes
     -----
-    Wilson's score intervals [1] for rates, Katz's for their ratios (see
-    :func:`momentree.metrics.group_profiles`). Time O(n + k c).
+    Wilson's score intervals [1] for rates, Katz's for their ratios (see :func:`group_profiles`).
+    Time O(n + k c).
 
     References
     ----------
@@ -275,7 +272,7 @@ def outcome_rates(
 
 
 def _group_probabilities(table: Floats) -> Floats:
-    """Return P[class | group] by logistic regression, from how often each pair occurs."""
+    """Return P[class | group] by logistic regression on a table of counts."""
     from sklearn.linear_model import LogisticRegression
 
     groups, classes = np.nonzero(table)

@@ -1,4 +1,4 @@
-"""How well components are recovered, after they are matched with the true ones."""
+"""Recovery of true components, after optimal matching."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from momentree._validation import as_floats
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree._validation import as_floats, check_choice, check_shape
+from momentree.exceptions import InvalidDataError
 
 __all__ = ["Metric", "match_components", "recovery_error"]
 
@@ -21,7 +21,7 @@ _DISTANCES: dict[str, Literal["cityblock", "euclidean"]] = {"l1": "cityblock", "
 
 
 def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") -> NDArray[np.intp]:
-    """Match components with true ones, so that the sum of their distances is least.
+    """Match components with true ones so as to minimize the sum of their distances.
 
         order = argmin over permutations p of  sum_j ||found[p(j)] - truth[j]||
 
@@ -30,29 +30,28 @@ def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") 
     found : array-like of shape (n_found, n_features)
         Components in rows, in any order.
     truth : array-like of shape (n_components, n_features)
-        True components in rows, one or more.
+        True components in rows, at least one.
     metric : {"l1", "l2"}, default="l1"
         Sum of absolute differences, or Euclidean distance.
 
     Returns
     -------
     ndarray of intp of shape (n_components,)
-        The row of `found` that is matched with each row of `truth`: ``found[order]`` stands in
-        the order of the truth. Where fewer were found than there are, -1 stands for none and the
-        choice also counts the norms of the true components left over; where more were found,
-        the surplus is left out.
+        The row of `found` that is matched with each row of `truth`, so that ``found[order]`` is in
+        the order of the truth. If there are too few rows, -1 stands for no match, and the sum also
+        counts the norms of the unmatched true components; superfluous rows are ignored.
 
     Raises
     ------
     InvalidDataError
-        If `found` and `truth` are not tables of finite numbers with as many columns, or `truth`
-        has no row.
+        If `found` and `truth` are not tables of finite numbers with the same number of columns, or
+        `truth` has no rows.
     InvalidParameterError
-        If `metric` is neither.
+        If `metric` is neither of these.
 
     Notes
     -----
-    The assignment problem, solved exactly [1]. Time O(k^2 d + k^3) for k components.
+    Exact solution of the assignment problem [1]. Time O(k^2 d + k^3) for k components.
 
     References
     ----------
@@ -71,7 +70,7 @@ def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") 
 
 
 def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") -> float:
-    """Return the mean distance of true components to the components found, after matching.
+    """Return the mean distance between true components and those found, after matching.
 
         min over permutations p of  (1 / k) sum_j ||found[p(j)] - truth[j]||
 
@@ -80,24 +79,24 @@ def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") ->
     found : array-like of shape (n_found, n_features)
         Components in rows, in any order.
     truth : array-like of shape (n_components, n_features)
-        True components in rows, one or more.
+        True components in rows, at least one.
     metric : {"l1", "l2"}, default="l1"
         Sum of absolute differences, or Euclidean distance.
 
     Returns
     -------
     float
-        In the units of the components; 0 is perfect. With "l1", topics (rows >= 0 of sum 1) are
-        between 0 and 2. A true component without a match counts its whole norm, as if zeros had
-        been found; components found beyond the number of true ones do not count.
+        In the units of the components; 0 = perfect. With "l1" it is at most 2 for topics (rows >= 0
+        with sum 1). A true component without a match counts with its norm; superfluous rows of
+        `found` are ignored.
 
     Raises
     ------
     InvalidDataError
-        If `found` and `truth` are not tables of finite numbers with as many columns, or `truth`
-        has no row.
+        If `found` and `truth` are not tables of finite numbers with the same number of columns, or
+        `truth` has no rows.
     InvalidParameterError
-        If `metric` is neither.
+        If `metric` is neither of these.
 
     See Also
     --------
@@ -118,17 +117,12 @@ def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") ->
 
 def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[NDArray[np.intp], Floats]:
     """Return the row of `found` for each row of `truth`, or -1, and their distances."""
-    if metric not in get_args(Metric):
-        msg = f"metric={metric!r} is unknown; choose one of {get_args(Metric)}"
-        raise InvalidParameterError(msg)
+    check_choice("metric", metric, get_args(Metric))
     A, B = _table("found", found), _table("truth", truth)
-    if A.shape[1] != B.shape[1] or not len(B):
-        msg = (
-            f"found {A.shape} and truth {B.shape} need shapes (n_found, d) and (k, d), k >= 1: "
-            f"components are rows"
-        )
-        raise InvalidDataError(msg)
-    # Zeros for what was not found: a true component matched with them counts its norm.
+    check_shape("truth", B, ("n_components", A.shape[1]))
+    if not len(B):
+        raise InvalidDataError("no_true_components")
+    # The distance of a true component to a row of zeros is its norm.
     missing = np.zeros((max(0, len(B) - len(A)), B.shape[1]))
     distances = cdist(np.vstack([A, missing]), B, _DISTANCES[metric])
     rows, columns = linear_sum_assignment(distances)
@@ -137,9 +131,9 @@ def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[NDArray[
     return np.where(order < len(A), order, -1), distances[order, np.arange(len(B))]
 
 
-def _table(name: str, values: ArrayLike) -> Floats:
-    table = as_floats(name, values)
-    if table.ndim != 2 or not np.isfinite(table).all():
-        msg = f"{name} has shape {table.shape}; expected (k, d), components in rows, finite"
-        raise InvalidDataError(msg)
+def _table(parameter: str, values: ArrayLike) -> Floats:
+    table = as_floats(parameter, values)
+    check_shape(parameter, table, ("n_components", "n_features"))
+    if not np.isfinite(table).all():
+        raise InvalidDataError("not_finite", parameter=parameter)
     return table

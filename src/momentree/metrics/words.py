@@ -1,28 +1,27 @@
-"""How good the words of topics are: relevance of words, UMass and NPMI coherence."""
+"""Words of topics: relevance, UMass and NPMI coherence."""
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._validation import as_floats, check_table
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree._validation import as_floats, check_number, check_shape, check_table
+from momentree.exceptions import InvalidDataError
 
 __all__ = ["npmi_coherence", "relevance", "relevance_order", "umass_coherence"]
 
 Floats = NDArray[np.float64]
 
-# Relevances that differ by less are one value: the page computes them again in another
-# language, whose logarithm may differ in the last digit.
-_RESOLUTION_DIGITS = 9
+DECIMALS = 9
+"""Closer relevances are ties: the report computes them again in JavaScript, whose logarithm may
+differ in the last digit."""
 
 
 def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 0.7) -> Floats:
-    """Return how much each word characterises each topic.
+    """Return the relevance of each word to each topic.
 
         r(w, mu) = lam log P[w | mu] + (1 - lam) log (P[w | mu] / P[w])
 
@@ -45,7 +44,8 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     InvalidParameterError
         If `lam` is outside [0, 1].
     InvalidDataError
-        If shapes do not fit, values are negative, or a topic has a word that the corpus has not.
+        If shapes do not match, values are negative or not finite, or a topic has a word that does
+        not occur in the corpus.
 
     Notes
     -----
@@ -55,7 +55,7 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     ----------
     .. [1] C. Sievert, K. Shirley. LDAvis: a method for visualizing and interpreting topics. 2014.
     .. [2] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018.
+       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Section 4.2.
 
     Examples
     --------
@@ -65,42 +65,38 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     """
     p = as_floats("components", components)
     q = as_floats("word_distribution", word_distribution)
-    if not (isinstance(lam, Real) and 0 <= lam <= 1):
-        msg = f"lam={lam!r}; expected a number from 0 to 1"
-        raise InvalidParameterError(msg)
-    if p.ndim != 2 or q.shape != (p.shape[1],):
-        msg = f"components {p.shape} and word_distribution {q.shape} need shapes (k, d) and (d,)"
-        raise InvalidDataError(msg)
-    if not ((p >= 0).all() and (q >= 0).all()):
-        msg = "components and word_distribution hold negative values or NaN; expected >= 0"
-        raise InvalidDataError(msg)
-    if ((p > 0) & (q == 0)).any():
-        msg = "a topic gives weight to a word that word_distribution says never occurs"
-        raise InvalidDataError(msg)
+    check_number("lam", lam, at_least=0, at_most=1)
+    check_shape("components", p, ("n_components", "n_features"))
+    check_shape("word_distribution", q, (p.shape[1],))
+    for parameter, values in (("components", p), ("word_distribution", q)):
+        if not ((values >= 0) & np.isfinite(values)).all():
+            raise InvalidDataError("negative_or_not_finite", parameter=parameter)
+    absent = (p > 0) & (q == 0)
+    if absent.any():
+        component, column = (int(at) for at in np.argwhere(absent)[0])
+        raise InvalidDataError("word_without_probability", component=component, column=column)
     with np.errstate(divide="ignore"):
         log_p, log_q = np.log(p), np.log(np.where(q > 0, q, 1.0))
     return np.asarray(log_p - (1.0 - lam) * log_q)
 
 
-def relevance_order(
-    center: NDArray[np.float64], base: NDArray[np.float64], lam: float
-) -> NDArray[np.intp]:
-    """Return the positions of the words by descending relevance.
+def relevance_order(center: Floats, base: Floats, lam: float) -> NDArray[np.intp]:
+    """Return the columns of the words by descending relevance.
 
     Parameters
     ----------
-    center : ndarray of shape (n_features,)
-        p(w|node), all > 0.
-    base : ndarray of shape (n_features,)
-        p(w), all > 0.
-    lam : float
-        Weight of log p(w|node) against the log-lift, in [0, 1].
+    center : ndarray of shape (d,)
+        P[w | mu] > 0.
+    base : ndarray of shape (d,)
+        P[w] > 0.
+    lam : float in [0, 1]
+        As for :func:`relevance`.
 
     Returns
     -------
-    ndarray of shape (n_features,)
-        A permutation. Equal relevances (to 9 decimals) go by descending p(w|node), then by
-        descending lift, then by position.
+    ndarray of shape (d,)
+        A permutation. Ties (to 9 decimals) are broken by descending P[w | mu], then by descending
+        lift, then by column.
 
     Examples
     --------
@@ -108,43 +104,43 @@ def relevance_order(
     [1, 0]
     """
     value = np.log(center) - (1.0 - lam) * np.log(base)
-    return np.lexsort((base, -center, -np.round(value, _RESOLUTION_DIGITS)))
+    return np.lexsort((base, -center, -np.round(value, DECIMALS)))
 
 
 def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:
-    """Return the UMass coherence of topics: whether their words share documents.
+    """Return the UMass coherence of topics, from how often their words occur together.
 
         sum_{j=2..L} sum_{i<j} log (D(w_i, w_j) + 1) / D(w_i),
 
-    D the number of documents with a word, or with both.
+    with D the number of documents with a word, or with both.
 
     Parameters
     ----------
     top_words : array-like of int of shape (n_topics, L)
-        Columns of the most probable words of each topic, the most probable first.
+        Columns of the most probable words of each topic, in descending order.
     X : {ndarray, sparse matrix or array} of shape (n_samples, n_features)
-        Word counts; only whether they are above zero matters.
+        Word counts; only whether they are positive matters.
 
     Returns
     -------
     ndarray of shape (n_topics,)
-        In nats, at most log 2 a pair; higher is better. Pairs whose word w_i occurs
-        in no document are left out.
+        In nats, at most log 2 for each pair; higher is better. Pairs whose word w_i occurs in no
+        document are omitted.
 
     Raises
     ------
     InvalidDataError
-        If `top_words` is not a table of columns of X.
+        If `top_words` does not hold columns of X.
 
     Notes
     -----
-    The coherence of [1], section 4.3 of [2] (L = 20 there). Time O(nnz of the columns named).
+    The coherence of [1], section 4.3 of [2] (L = 20 there). Time O(nnz) of these columns.
 
     References
     ----------
     .. [1] D. Mimno et al. Optimizing semantic coherence in topic models. EMNLP 2011.
     .. [2] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018.
+       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Section 4.3.
 
     Examples
     --------
@@ -173,29 +169,33 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
 
         mean over i < j of  log (p_ij / (p_i p_j)) / -log p_ij,
 
-    p the share of documents with a word, or with both.
+    with p the fraction of documents with a word, or with both.
 
     Parameters
     ----------
     top_words : array-like of int of shape (n_topics, L), L >= 2
         Columns of the most probable words of each topic.
     X : {ndarray, sparse matrix or array} of shape (n_samples, n_features)
-        Word counts; only whether they are above zero matters.
+        Word counts; only whether they are positive matters.
 
     Returns
     -------
     ndarray of shape (n_topics,)
-        In [-1, 1]; higher is better. A pair that never occurs together has -1, one that occurs
-        together in every document 1.
+        In [-1, 1]; higher is better. A pair has -1 if its words never occur together, and 1 if they
+        do in every document.
 
     Raises
     ------
     InvalidDataError
-        If `top_words` is not a table of columns of X.
+        If `top_words` does not hold columns of X.
 
     Notes
     -----
-    Bouma 2009; documents are the windows. Time O(nnz of the columns named).
+    The measure of [1], with documents as windows. Time O(nnz) of these columns.
+
+    References
+    ----------
+    .. [1] G. Bouma. Normalized (pointwise) mutual information in collocation extraction. GSCL 2009.
 
     Examples
     --------
@@ -221,18 +221,21 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
 
 
 def _document_counts(top_words: ArrayLike, X: Any) -> tuple[NDArray[np.intp], Floats]:
-    """Return the words renumbered, and in how many documents each pair of them occurs."""
+    """Return the words renumbered, and the number of documents with each pair of them."""
     X = sp.csc_array(X)
-    as_floats("top_words", top_words)  # refuses lists of different lengths
+    as_floats("top_words", top_words)  # rejects lists of unequal lengths
     table = np.asarray(top_words)
     if table.ndim != 2 or table.dtype.kind not in "iu":
-        msg = (
-            f"top_words has shape {table.shape} and type {table.dtype}; expected (n_topics, L) int"
+        raise InvalidDataError(
+            "top_words_not_columns", shape=str(table.shape), type=str(table.dtype)
         )
-        raise InvalidDataError(msg)
     if table.size and (table.min() < 0 or table.max() >= X.shape[1]):
-        msg = f"top_words names columns {table.min()} to {table.max()}; X has {X.shape[1]} columns"
-        raise InvalidDataError(msg)
+        raise InvalidDataError(
+            "top_words_out_of_range",
+            low=int(table.min()),
+            high=int(table.max()),
+            n_columns=X.shape[1],
+        )
     columns, words = np.unique(table, return_inverse=True)
     occurs = (X[:, columns] > 0).astype(np.float64)
     return words.reshape(table.shape), np.asarray((occurs.T @ occurs).toarray())

@@ -1,5 +1,6 @@
 """Models: flat latent variable models as scikit-learn estimators."""
 
+from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture
@@ -8,6 +9,7 @@ from momentree.models.single_topic_model import SingleTopicModel
 from momentree.persistence import load
 
 __all__ = [
+    "DECOMPOSITIONS",
     "BernoulliMixture",
     "ComponentChoice",
     "LatentDirichletAllocation",

@@ -1,45 +1,49 @@
-"""What all flat models share: the checks of ``fit``, the decomposition, and views of the topics."""
+"""What all flat models share: ``fit``, checks, decomposition, scores, views and files."""
 
 from __future__ import annotations
 
 import logging
-import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
-from numbers import Integral, Real
+from collections.abc import Callable, Collection, Mapping, Sequence
+from numbers import Integral
 from os import PathLike
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from momentree import decomposition as methods
-from momentree._validation import check_features, check_sample_weight, check_something, check_whole
-from momentree.exceptions import (
-    ConvergenceWarning,
-    InvalidDataError,
-    InvalidParameterError,
+from momentree import decomposition as decompositions
+from momentree._fit import all_or_nothing
+from momentree._logging import console_logging
+from momentree._validation import (
+    check_choice,
+    check_features,
+    check_flag,
+    check_integer,
+    check_number,
+    check_sample_weight,
+    check_something,
+    check_whole,
 )
+from momentree.backends import RowBlocks, single_threaded_blas
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference import log_multinomial
+from momentree.messages import Message
 from momentree.metrics import relevance
+from momentree.models._fit_result import FitResult
 from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
 from momentree.tree.page import page_of
 from momentree.whitening import whiten
 
-__all__ = ["DECOMPOSITIONS", "FlatModel", "drawn_rows", "log", "package_log"]
+__all__ = ["DECOMPOSITIONS", "Decomposer", "FlatModel", "log", "package_log"]
 
 Floats = NDArray[np.float64]
-Method = Callable[..., Decomposition]
-
-log = logging.getLogger("momentree.models")
-package_log = logging.getLogger("momentree")
-
-DECOMPOSITIONS: tuple[str, ...] = (
+Ints = NDArray[np.intp]
+DecompositionName = Literal[
     "sidiwo",
     "svtd",
     "tensor_power_method",
@@ -48,124 +52,173 @@ DECOMPOSITIONS: tuple[str, ...] = (
     "eigendecomposition",
     "jennrich",
     "random_projections",
-)
+]
+Decomposer = DecompositionName | Callable[..., Decomposition]
+
+DECOMPOSITIONS: tuple[str, ...] = get_args(DecompositionName)
+"""Names of the functions of ``momentree.decomposition`` that a flat model takes."""
+
+log = logging.getLogger("momentree.models")
+package_log = logging.getLogger("momentree")
 
 WHITENING_TOL = 1e-4
-"""Residual of eigenpairs of estimated moments, whose own error is larger by far."""
+"""Residual of the eigenpairs of estimated moments, whose own error is larger by far."""
 WHITENING_ITER = 30
 """Products with M2 beyond two for each component, where its spectrum is flat."""
-DRAWN_AT_ONCE = 1 << 22
-"""Counts of new samples that are dense at one time: 32 MB."""
 
 
 class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the models that are a list of topics or components, not a tree.
+    """Base of the models that are a list of components, not a tree.
 
-    Parameters
-    ----------
-    n_components : int >= 1
-        Number of components.
-    decomposition : str or callable
-        Name of a function of ``momentree.decomposition``, or one of the same signature.
-    random_state : int, RandomState or None
-        For the decompositions that draw.
+    A subclass sets its parameters in ``__init__`` and implements :meth:`_fit` and the inference.
     """
 
-    # Of each parameter that is a choice, the values; of each that is a number, the kind (Integral
-    # or Real), the lowest value, and whether that value itself is allowed.
-    _choices: ClassVar[dict[str, tuple[Any, ...]]] = {}
-    _numbers: ClassVar[dict[str, tuple[type, float, bool]]] = {
-        "n_components": (Integral, 1, True),
-        "smoothing": (Real, 0, False),
-        "max_iter": (Integral, 1, True),
-        "tol": (Real, 0, True),
-    }
-
-    # Whether a sample is words that are drawn one by one, its length being given.
-    _draws_words: ClassVar[bool] = False
+    # Whether `score_samples` counts the orders in which the words of a document may come.
+    _counts_orders: ClassVar[bool] = False
 
     n_components: int
-    decomposition: str | Method
+    decomposition: Decomposer
+    refine: str | None
+    smoothing: float
+    max_iter: int
+    tol: float | None
+    warm_start: bool
     random_state: int | np.random.RandomState | None
+    verbose: bool | int
 
-    components_: Floats
-    weights_: Floats
+    labels_: Ints
     vocabulary_: NDArray[Any]
+    n_iter_: int
+    converged_: bool
+    diagnostics_: Mapping[str, Any]
+    mean_count_: float
 
-    # --- fit: from user input to moments ---------------------------------------------------------
+    # --- fit -------------------------------------------------------------------------------------
 
-    def _check_fit(
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
+        *,
+        sample_weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            One sample a row: counts >= 0; for :class:`BernoulliMixture` 0 or 1, also False or
+            True, and NaN for a missing value.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0; a weight of 2 is the same as the sample twice.
+        feature_names : sequence of str of shape (n_features,), default=None
+            Names of the columns: words or codes. None takes those of a data frame.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        InvalidDataError
+            If X holds other values, if weights or names do not fit it, or if it has fewer usable
+            samples than components.
+        EmptyCorpusError
+            If no count of a sample with positive weight is above zero.
+        InvalidParameterError
+            If a parameter is out of its range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If fewer components were found than `n_components`, with the reason.
+        """
+        self._check_parameters()
+        samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
+        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
+            result, at = self._fit(samples, weight)
+            totals = RowBlocks(counts).row_sums
+        if (found := len(result.weights)) < self.n_components:
+            reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
+            warning = ConvergenceWarning(
+                "fewer_components", found=found, requested=self.n_components, reason=reason
+            )
+            warnings.warn(warning, stacklevel=3)
+        self.posterior_, self.weights_ = result.parameters, result.weights
+        self.components_ = result.centers.T.copy()
+        self.labels_ = np.empty_like(result.labels)
+        self.labels_[at] = result.labels
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.diagnostics_ = result.diagnostics
+        self.mean_count_ = float(weight[at] @ totals[at] / weight.sum())
+        return self
+
+    @abstractmethod
+    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
+        """Fit to checked samples; return the result in canonical order, and that order."""
+
+    def _check_samples(
         self,
         X: Any,
         sample_weight: ArrayLike | None,
         feature_names: Sequence[str] | NDArray[Any] | None,
-    ) -> tuple[Any, Floats]:
-        """Check everything that ``fit`` received; return counts and weights."""
-        self._check_parameters()
-        X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
-        weight = check_sample_weight(sample_weight, X.shape[0])
-        check_something(X, weight)
-        usable = int(np.count_nonzero((weight > 0) & (np.diff(X.indptr) > 0)))
-        if usable < self.n_components:
-            msg = (
-                f"n_samples = {usable} with a count above zero, n_components = "
-                f"{self.n_components}: ask for no more components than samples"
-            )
-            raise InvalidDataError(msg)
-        return X, weight
+    ) -> tuple[Any, Any, Floats]:
+        """Check the data of ``fit``; return samples, their nonnegative values, and weights."""
+        counts, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
+        weight = check_sample_weight(sample_weight, counts.shape[0])
+        check_something(counts, weight)
+        usable = (weight > 0) & (np.diff(counts.indptr) > 0)
+        self._check_enough("too_few_nonzero_samples", usable)
+        return counts, counts, weight
+
+    def _check_enough(self, code: str, usable: NDArray[np.bool_]) -> None:
+        found = int(np.count_nonzero(usable))
+        if found < self.n_components:
+            raise InvalidDataError(code, n_rows=found, n_components=self.n_components)
 
     def _check_parameters(self) -> None:
-        choices = dict(self._choices)
+        check_integer("n_components", self.n_components, at_least=1)
         if not callable(self.decomposition):
-            choices["decomposition"] = DECOMPOSITIONS
-        for name, values in choices.items():
-            value = getattr(self, name)
-            if (value is not None and not isinstance(value, str)) or value not in values:
-                _refuse(name, value, "one of " + ", ".join(map(repr, values)))
-        for name in ("warm_start", "verbose"):
-            if not isinstance(getattr(self, name, False), Integral | np.bool_):
-                _refuse(name, getattr(self, name), "True or False")
-        for name, (kind, low, closed) in self._numbers.items():
-            number: Any = getattr(self, name)
-            good = isinstance(number, kind) and not isinstance(number, bool)
-            good = good and math.isfinite(number) and (number > low or (closed and number == low))
-            if not good:
-                whole = "whole number" if kind is Integral else "number"
-                _refuse(name, number, f"a {whole} {'of at least' if closed else 'above'} {low}")
+            check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
+        check_number("smoothing", self.smoothing, above=0)
+        check_integer("max_iter", self.max_iter, at_least=1)
+        check_flag("warm_start", self.warm_start)
+        verbose = self.verbose
+        check_flag("verbose", bool(verbose) if isinstance(verbose, Integral) else verbose)
 
-    def _decompose(self, moments: Moments, *, warn: bool = True) -> Decomposition:
-        """Decompose moments by the method asked for; warn where fewer components come back."""
+    def _last_fit(self, n_features: int) -> Any | None:
+        """Return the parameters that a warm start goes on from, if any."""
+        if not (self.warm_start and self.refine):  # moments alone have no past
+            return None
+        last = getattr(self, "posterior_", None)
+        if last is None or last.centers.shape != (n_features, self.n_components):
+            return None
+        log.info("starting from the last fit")
+        return last
+
+    def _decompose(self, moments: Moments) -> Decomposition:
         limit = 2 * self.n_components + WHITENING_ITER
         white = whiten(moments, self.n_components, tol=WHITENING_TOL, max_iter=limit)
-        found = self._method()(
+        return self._decomposer()(
             moments, self.n_components, random_state=self.random_state, whitening=white
         )
-        if warn and found.n_components < self.n_components:
-            reason = found.diagnostics.get("reason") or "the moments show no more"
-            self._warn_of_fewer(found.n_components, reason)
-        return found
 
-    def _method(self) -> Method:
+    def _decomposer(self) -> Callable[..., Decomposition]:
         method = self.decomposition
-        return method if callable(method) else cast("Method", getattr(methods, method))
+        if callable(method):
+            return method
+        return cast("Callable[..., Decomposition]", getattr(decompositions, method))
 
-    def _warn_of_fewer(self, n_components: int, reason: str) -> None:
-        msg = f"{n_components} of {self.n_components} components: {reason}"
-        warnings.warn(msg, ConvergenceWarning, stacklevel=6)
-
-    # --- views -----------------------------------------------------------------------------------
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.weights_.shape[0])
-
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self, "components_")
-        return check_features(self, X, None, reset=False)[0]
+    # --- scores ----------------------------------------------------------------------------------
 
     @abstractmethod
     def predict_proba(self, X: Any) -> Floats:
-        """Return the share of each component in each sample, shape (n_samples, n_components)."""
+        """Return the probability or proportion of each component, shape (n_samples, k)."""
 
     @abstractmethod
     def score_samples(self, X: Any) -> Floats:
@@ -176,55 +229,10 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _n_parameters(self) -> int:
         """Free parameters of the fitted model."""
 
-    def transform(self, X: Any) -> Floats:
-        """Return the share of each component in each sample.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            What :meth:`predict_proba` returns; rows sum to 1.
-        """
-        return self.predict_proba(X)
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the component of largest share for each sample.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Numbers of components.
-        """
-        return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
-
-    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> NDArray[np.intp]:
-        """Fit the model and return the component of each sample.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts >= 0.
-        y : None
-            Not used.
-        **fit_params
-            Passed on to ``fit``.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            ``labels_``.
-        """
-        labels: NDArray[np.intp] = self.fit(X, y, **fit_params).labels_
-        return labels
+    def _new_counts(self, X: Any) -> Any:
+        """Return the checked counts of new samples."""
+        check_is_fitted(self, "components_")
+        return check_features(self, X, None, reset=False)[0]
 
     def score(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's convention
         """Return the mean log-likelihood of samples.
@@ -232,9 +240,9 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``.
+            Samples in the columns of ``fit``.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
@@ -244,30 +252,30 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return float(self.score_samples(X).mean())
 
     def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - the same convention
-        """Return the perplexity: the number of equally likely words that are as hard to guess.
+        """Return the perplexity: the number of equally likely words that are as hard to predict.
 
-            exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of counts of sample i
+            exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of sample i
 
-        For topic models P[x_i] is here that of the words in their order, less than that of
-        :meth:`score_samples` by the multinomial coefficient.
+        For topic models P[x_i] is the probability of the words in their order, without the
+        multinomial coefficient that :meth:`score_samples` includes.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``.
+            Samples in the columns of ``fit``.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
         float
-            From 1; smaller is better; nan where there are no counts. An upper bound where
-            :meth:`score_samples` is a lower one, as for latent Dirichlet allocation.
+            From 1; smaller is better; NaN where all counts are zero. An upper bound for
+            :class:`LatentDirichletAllocation`, whose :meth:`score_samples` is a lower bound.
         """
-        counts = self._checked(X)
+        counts = self._new_counts(X)
         words = float(counts.sum())
         total = float(self.score_samples(X).sum())
-        if self._draws_words:
+        if self._counts_orders:
             total -= float(log_multinomial(counts).sum())
         return float(np.exp(-total / words)) if words else float("nan")
 
@@ -279,7 +287,7 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``.
+            Samples in the columns of ``fit``.
 
         Returns
         -------
@@ -288,23 +296,84 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Notes
         -----
-        It compares models of the same data: other numbers of components, and
-        :class:`SingleTopicModel` with :class:`LatentDirichletAllocation`, whose value is an upper
-        bound. These two take the lengths of documents as given; :class:`PoissonMixture` also has
-        to predict them, so that its value is no measure against theirs.
+        Compare models of the same data only: different numbers of components, or a
+        :class:`SingleTopicModel` with a :class:`LatentDirichletAllocation`, whose value is an upper
+        bound. Both take the length of each document as given. :class:`PoissonMixture` predicts the
+        lengths as well, so its value is not comparable with theirs.
         """
         values = self.score_samples(X)
         return float(-2.0 * values.sum() + self._n_parameters * np.log(len(values)))
 
-    def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
-        """Return the most relevant words of each component.
+    # --- views -----------------------------------------------------------------------------------
 
-            lam log P[w | j] + (1 - lam) log (P[w | j] / P[w])     (S section 4.3)
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.weights_.shape[0])
+
+    @property
+    def _profiles(self) -> Floats:
+        """P[feature | component] in rows."""
+        P: Floats = self.components_
+        return np.asarray(P / np.maximum(P.sum(axis=1, keepdims=True), 1e-300))
+
+    def transform(self, X: Any) -> Floats:
+        """Return :meth:`predict_proba`, so that the model serves as a transformer.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples in the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Rows sum to 1.
+        """
+        return self.predict_proba(X)
+
+    def predict(self, X: Any) -> Ints:
+        """Return the component of largest probability or proportion for each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples in the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Numbers of components; on the data of ``fit`` this is ``labels_``.
+        """
+        return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
+
+    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> Ints:
+        """Fit the model and return the component of each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples, as for ``fit``.
+        y : None
+            Ignored.
+        **fit_params
+            Passed on to ``fit``.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            ``labels_``.
+        """
+        return self.fit(X, y, **fit_params).labels_
+
+    def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
+        """Return the most relevant words or codes of each component.
+
+            lam log P[w | j] + (1 - lam) log (P[w | j] / P[w])     (S section 4.3, T eq. 4.12)
 
         Parameters
         ----------
         n_words : int >= 0, default=10
-            Words of each component, at most.
+            Most words of each component.
         lam : float in [0, 1], default=0.7
             1 ranks words by probability, 0 by lift.
 
@@ -315,7 +384,7 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         check_is_fitted(self, "components_")
         check_whole("n_words", n_words)
-        P = self.components_ / np.maximum(self.components_.sum(axis=1, keepdims=True), 1e-300)
+        P = self._profiles
         values = relevance(P, self.weights_ @ P, lam)
         order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
         return [
@@ -334,19 +403,19 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         order: Collection[Any] | None = None,
         title: str | None = None,
     ) -> str:
-        """Return the report of the model as one HTML page that needs no network.
+        """Return the report of the model: one HTML page that needs no network.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            Also write the page to this file, whole or not at all.
+            Also write the page to this file.
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The samples of ``fit``, for their shares, typical ones and coherence; left out when
-            None.
+            The samples of ``fit``. They add topic proportions, typical documents and coherence
+            to the page; None leaves these out.
         ids, texts, labels : sequence of str of shape (n_samples,), default=None
             Names, texts and known classes of the samples.
         order : sequence of numbers or dates of shape (n_samples,), default=None
-            Where each sample stands in the chart of shares; None is the order of X.
+            Position of each sample in the chart of topic proportions; None is the order of X.
         title : str, default=None
             Heading of the page.
 
@@ -363,20 +432,3 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
-
-
-def drawn_rows(n_samples: int, d: int, draw: Callable[[slice], Any]) -> Any:
-    """Return counts of new samples as a sparse array.
-
-    `draw(at)` returns the rows `at`, in order; some are drawn at a time, so that they are never
-    dense all together.
-    """
-    step = max(1, DRAWN_AT_ONCE // d)
-    starts = range(0, n_samples, step)
-    parts = [sp.csr_array(draw(slice(at, min(at + step, n_samples)))) for at in starts]
-    return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, d), dtype=np.int64)
-
-
-def _refuse(name: str, value: object, expected: str) -> NoReturn:
-    msg = f"{name}={value!r}; expected {expected}"
-    raise InvalidParameterError(msg)

@@ -1,10 +1,9 @@
-"""Groups of binary records under a fitted mixture: whose a record is, edits by hand, the report."""
+"""A fitted Bernoulli mixture: posteriors (T eq. 4.1), scores, samples, and edits of its groups."""
 
 from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._validation import check_ones, check_values, check_whole, generator
+from momentree._validation import check_ones, check_values
 from momentree.assignment.editing import (
     EditableGroups,
     Groups,
@@ -25,9 +24,10 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
-from momentree.metrics import relevance
-from momentree.models._base import FlatModel, drawn_rows, package_log
-from momentree.models._bernoulli_data import BinaryData, Run
+from momentree.models._base import FlatModel, package_log
+from momentree.models._bernoulli_data import BinaryData
+from momentree.models._fit_result import FitResult
+from momentree.models._sample import draw_labels, draw_rows
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.tree.page import RecordsPage
 
@@ -38,19 +38,15 @@ Ints = NDArray[np.intp]
 
 
 class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # type: ignore[misc] # its own to_html
-    """All that a mixture of binary variables does once it is fitted."""
+    """Base of :class:`BernoulliMixture`: everything but the fit."""
 
     _log: ClassVar[logging.Logger] = package_log
 
-    diagnostics_: Mapping[str, Any]
-    labels_: NDArray[np.intp]
-    n_iter_: int
-    converged_: bool
     posterior_: BernoulliParameters
     _edited: Assigner  # only after an edit
 
     @abstractmethod
-    def _run(self, data: BinaryData) -> Run:
+    def _run(self, data: BinaryData) -> FitResult:
         """Fit to prepared data."""
 
     @property
@@ -60,7 +56,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
 
     # --- inference -------------------------------------------------------------------------------
 
-    def _checked(self, X: Any) -> Any:
+    def _new_counts(self, X: Any) -> Any:
         return self._values(X)[0]
 
     def _values(self, X: Any) -> tuple[Any, Any | None]:
@@ -75,10 +71,15 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         edited: Assigner | None = getattr(self, "_edited", None)
         if edited is not None:
             return edited
-        return MixtureAssigner.of(BernoulliParameters(*_values_of(self.posterior_)))
+        return MixtureAssigner.of(self._without_missing)
+
+    @property
+    def _without_missing(self) -> BernoulliParameters:
+        """The parameters for samples without missing values."""
+        return BernoulliParameters(self.posterior_.weights, self.posterior_.centers)
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
-        """Return what assigns samples, and checked samples in the form that it reads."""
+        """Return the assigner, and checked samples as its rows."""
         ones, missing = self._values(X)
         if missing is None:
             return self._groups_assigner, RowBlocks(ones)
@@ -91,18 +92,18 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
             P[j | x] = omega_j P[x | mu_j] / sum_i omega_i P[x | mu_i],
             P[x | mu_j] = prod_w mu_wj^x_w (1 - mu_wj)^(1 - x_w)
 
-        with omega and mu the weights and centers of ``posterior_``, which with EM are
-        ``weights_`` and ``components_``; mu is kept between 1e-9 and 1 - 1e-9, and the product
-        leaves out missing values.
+        omega and mu are the weights and centers of ``posterior_``, with mu limited to 1e-9 to
+        1 - 1e-9; with EM they are ``weights_`` and ``components_``. The product leaves out missing
+        values.
 
-        After :meth:`split_group` the probability of a part is that of the group before, times that
-        of the part within it, which is the formula for the parts alone. After
-        :meth:`merge_groups` it is the sum of those of the groups before.
+        After :meth:`split_group` the probability of a part is that of the group it was part of,
+        times that of the part within the group, by the same formula. After :meth:`merge_groups`
+        the probability of a merged group is the sum of those of the groups before.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            0 or 1 in the columns of ``fit``; NaN marks a missing value, which says nothing.
+            0 or 1 in the columns of ``fit``; NaN for a missing value.
 
         Returns
         -------
@@ -113,19 +114,19 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         return assigner.proba(rows)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the likeliest component of each sample (T eq. 4.2).
+        """Return the most probable component of each sample (T eq. 4.2).
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            0 or 1 in the columns of ``fit``; NaN marks a missing value.
+            0 or 1 in the columns of ``fit``; NaN for a missing value.
 
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Numbers of components; on the samples of ``fit`` ``labels_``. After edits a sample goes
-            to its group before the edit first, and on from there: the component need not be the
-            one of largest probability.
+            Numbers of components; on the data of ``fit`` this is ``labels_``. After an edit a
+            sample is assigned to its group before the edit first, and then within it, so the
+            component need not be the one of largest probability.
         """
         assigner, rows = self._ready(X)
         return assigner.labels(rows)
@@ -133,37 +134,37 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 
-        Without EM these may hold zeros and ones; the likelihood is then that of ``posterior_``.
+        Without EM these may hold zeros and ones; the likelihood is then that of ``posterior_``,
+        which is smoothed.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            0 or 1 in the columns of ``fit``; of a sample with missing values (NaN) that of the
-            others.
+            0 or 1 in the columns of ``fit``; NaN for a missing value, which is left out.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            In nats.
+            log P[x] in nats.
         """
         ones, missing = self._values(X)
-        whole = BernoulliParameters(*_values_of(self.posterior_))
+        p = self._without_missing
         if missing is None:
-            return log_posterior(log_joint(RowBlocks(ones), whole))[1]
+            return log_posterior(log_joint(RowBlocks(ones), p))[1]
         rows = RowBlocks(IncompleteBernoulliParameters.statistics(ones, missing))
-        parameters = IncompleteBernoulliParameters(*_values_of(whole))
-        return log_posterior(log_joint(rows, parameters))[1]
+        incomplete = IncompleteBernoulliParameters(p.weights, p.centers)
+        return log_posterior(log_joint(rows, incomplete))[1]
 
     def scoring(self) -> dict[str, Any]:
-        """Return how a 0/1 record is assigned, as plain arrays: for use outside Python.
+        """Return the assignment of a 0/1 record as plain arrays, for use outside Python.
 
         Returns
         -------
         dict
-            ``{"kind": "mixture", "coef": (m, d), "intercept": (m,), "group": (m,)}``: component
-            probabilities are softmax(coef @ x + intercept), and "group" is the number of each in
-            the model: several share one where they have been merged. After :meth:`split_group`
-            ``{"kind": "nested", ...}``; see :meth:`momentree.ClusterTree.scoring`.
+            ``{"kind": "mixture", "coef": (m, d), "intercept": (m,), "group": (m,)}``: the
+            probabilities are softmax(coef @ x + intercept), and "group" has the component of each;
+            merged groups share a number. After :meth:`split_group` ``{"kind": "nested", ...}``; see
+            :meth:`momentree.ClusterTree.scoring`.
         """
         check_is_fitted(self, "components_")
         return self._groups_assigner.scoring(self.components_.shape[1])
@@ -172,31 +173,9 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
     def _n_parameters(self) -> int:
         return int(self.components_.size + len(self.weights_) - 1)
 
-    def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
-        """Return the most relevant features of each component.
-
-            lam log mu_jw + (1 - lam) log (mu_jw / sum_h omega_h mu_hw)     (T eq. 4.12)
-
-        Parameters
-        ----------
-        n_words : int >= 0, default=10
-            Features of each component, at most.
-        lam : float in [0, 1], default=0.7
-            1 ranks features by frequency, 0 by lift.
-
-        Returns
-        -------
-        list of list of str
-            Names of columns, most relevant first, in the order of components.
-        """
-        check_is_fitted(self, "components_")
-        check_whole("n_words", n_words)
-        values = relevance(self.components_, self.weights_ @ self.components_, lam)
-        order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
-        return [
-            [str(self.vocabulary_[w]) for w in row if p[w] > 0]
-            for row, p in zip(order, self.components_, strict=True)
-        ]
+    @property
+    def _profiles(self) -> Floats:
+        return self.components_
 
     def sample(
         self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
@@ -205,7 +184,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
 
         Parameters
         ----------
-        n_samples : int >= 1, default=1
+        n_samples : int >= 0, default=1
             Number of samples.
         random_state : int, RandomState or None, default=None
             Seed; None is seed 0.
@@ -218,16 +197,14 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
             Component of each sample.
         """
         check_is_fitted(self, "components_")
-        check_whole("n_samples", n_samples)
-        rng = generator(random_state)
-        labels = rng.choice(len(self.weights_), size=n_samples, p=self.weights_).astype(np.intp)
+        rng, labels = draw_labels(self.weights_, n_samples, random_state)
         d = self.components_.shape[1]
 
         def draw(at: slice) -> Any:
             here = labels[at]
             return (rng.random_sample((len(here), d)) < self.components_[here]).astype(np.int64)
 
-        return drawn_rows(n_samples, d, draw), labels
+        return draw_rows(n_samples, d, draw), labels
 
     # --- edits (T Remark 4.4.1) ------------------------------------------------------------------
 
@@ -247,8 +224,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         alone = clone(self).set_params(n_components=min(n_groups, usable), warm_start=False)
         result = alone._run(part)
         p = result.parameters
-        labels = MixtureAssigner.of(p).labels(part.rows)
-        sizes = np.bincount(labels, weights=part.weight, minlength=p.n_components)
+        sizes = np.bincount(result.labels, weights=part.weight, minlength=p.n_components)
         kept = np.flatnonzero(sizes > 0)
         if len(kept) < 2:
             refuse_split(group, result.diagnostics.get("reason") or Message("one_part"))
@@ -323,7 +299,3 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _values_of(parameters: BernoulliParameters) -> tuple[Floats, Floats]:
-    return parameters.weights, parameters.centers

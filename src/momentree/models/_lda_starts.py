@@ -1,8 +1,8 @@
-"""Where latent Dirichlet allocation starts from, and which start is the better one."""
+"""Where latent Dirichlet allocation starts: its moments (S Theorem 3) or a single-topic model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
+from momentree.messages import Message
 from momentree.models._base import WHITENING_ITER
+from momentree.models._fit_result import Initialization
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import LDAMoments, SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, LDAParameters, Moments
@@ -21,30 +23,30 @@ from momentree.parameters import lda_parameters
 from momentree.refinement import smoothed_topics
 from momentree.whitening import whiten
 
-__all__ = ["Corpus", "Start", "concentrations", "from_moments", "from_single_topics", "likeliest"]
+__all__ = ["Corpus", "concentrations", "from_moments", "from_single_topics", "most_likely"]
 
 Floats = NDArray[np.float64]
-Decompose = Callable[[Moments], Decomposition]
+Start = Initialization[LDAParameters]
 
-JUDGES = 2000
-"""Documents that judge starts: enough to tell them apart, and no more than a step of EM costs."""
+TEST_DOCUMENTS = 2000
+"""Documents on which starts are compared: enough to rank them, for the cost of one step of EM."""
 WRONG_FACTOR = 1.5
 WRONG_FIT = 1.3
-"""A given alpha_0 is called wrong where the estimate is this factor away and leaves so many times
-less of the third moment off the diagonal. By noise alone the first happens, not the second."""
+"""The moments contradict a given alpha_0 if the estimate differs by this factor and leaves so many
+times less of the third moment off the diagonal. Noise alone causes the first, not the second."""
 RAW_TOL = 1e-3
-"""Residual of eigenpairs from which alpha_0 is estimated: on a grid, so roughly."""
+"""Residual of the eigenpairs for the estimate of alpha_0, which is rough: it lies on a grid."""
 TEXT_ALPHA0 = 1.0
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Counts in canonical order, their weights, and how topics are smoothed.
+    """Documents of a fit.
 
     Attributes
     ----------
     rows : RowBlocks of shape (n, d)
-        Word counts.
+        Word counts in canonical order.
     weight : ndarray of shape (n,)
         Sample weights.
     smoothing : float
@@ -55,44 +57,21 @@ class Corpus:
     weight: Floats
     smoothing: float
 
-    def smoothed(self, found: LDAParameters) -> LDAParameters:
-        """Return parameters without zeros: topics as the counts they predict, smoothed."""
+    def smoothed(self, topics: Floats, weights: Floats) -> Floats:
+        """Return topics (d, k) as the counts that they predict, smoothed."""
         total = float(self.weight @ self.rows.row_sums)
-        topics = smoothed_topics(found.centers * (found.weights * total), self.smoothing)
-        return LDAParameters(found.alpha, topics)
-
-
-@dataclass(frozen=True)
-class Start:
-    """A start of refinement.
-
-    Attributes
-    ----------
-    name : {"moments", "single-topic"}
-        Where it comes from.
-    found : LDAParameters
-        As it was found; topics may hold zeros.
-    smoothed : LDAParameters
-        Without zeros.
-    diagnostics : mapping
-        Of the decomposition.
-    """
-
-    name: str
-    found: LDAParameters
-    smoothed: LDAParameters
-    diagnostics: Mapping[str, Any]
+        return smoothed_topics(topics * (weights * total), self.smoothing)
 
 
 def from_moments(
     corpus: Corpus,
-    decompose: Decompose,
+    decompose: Callable[[Moments], Decomposition],
     n_components: int,
     *,
     alpha0: float | None,
     weighting: Weighting,
     random_state: int | np.random.RandomState | None,
-) -> list[Start]:
+) -> tuple[list[Start], list[Message]]:
     """Decompose the moments of the model (S Theorem 3).
 
     Parameters
@@ -100,20 +79,22 @@ def from_moments(
     corpus : Corpus
         The documents.
     decompose : callable
-        Moments in, decomposition out.
+        From moments to a decomposition.
     n_components : int >= 1
         Number of topics.
     alpha0 : float > 0 or None
         Total concentration; None estimates it.
     weighting : {"length", "uniform", "three_words"}
-        Of documents in the moments.
+        Weights of documents in the moments.
     random_state : int, RandomState or None
-        Draws the words of "three_words".
+        Seed of "three_words".
 
     Returns
     -------
-    list of Start
-        One; with `alpha0` that the moments contradict a second one, with the estimate.
+    starts : list of Initialization
+        One; if the moments contradict `alpha0`, a second one with the estimate.
+    warnings : list of Message
+        That the moments contradict `alpha0`, if they do.
     """
     raw = SingleTopicMoments.from_rows(
         corpus.rows,
@@ -123,31 +104,29 @@ def from_moments(
     )
     white = whiten(raw, n_components, tol=RAW_TOL, max_iter=2 * n_components + WHITENING_ITER)
     estimate = estimate_alpha0(raw, n_components, whitening=white)
-    used = estimate.alpha0 if alpha0 is None else alpha0
-    wrong = _contradicts(estimate, used)
+    values, warnings = [estimate.alpha0 if alpha0 is None else alpha0], []
+    if _contradicts(estimate, values[0]):
+        values.append(estimate.alpha0)
+        contradiction = {"alpha0": values[0], "estimate": estimate.alpha0}
+        warnings.append(Message("alpha0_contradicted", **contradiction))
     numbers = {
+        "start": "moments",
         "alpha0_estimate": estimate.alpha0,
         "alpha0_curve": (estimate.candidates, estimate.off_diagonal),
         "alpha0_reason": estimate.reason,
     }
-    advice = []
-    if wrong:
-        advice.append(
-            f"alpha0={used:g} was given, but the moments fit alpha0={estimate.alpha0:.3g} better: "
-            "leave alpha0=None, or refine."
-        )
     starts = []
-    for value in [used, estimate.alpha0] if wrong else [used]:
+    for value in values:
         found = decompose(LDAMoments(raw, value))
         if found.weights.sum() > 0:
             parameters = lda_parameters(found, value)
-        else:  # nothing but the mean shows
+        else:  # the moments show nothing but the mean
             parameters = LDAParameters(np.array([value]), raw.m1[:, None] / raw.m1.sum())
-        own = {**found.diagnostics, **numbers, "alpha0": value}
-        own["alpha0_advice"] = advice
-        own["advice"] = list(found.diagnostics.get("advice", []))
-        starts.append(Start("moments", parameters, corpus.smoothed(parameters), own))
-    return starts
+        weights, topics = parameters.weights, parameters.centers
+        smoothed = LDAParameters(parameters.alpha, corpus.smoothed(topics, weights))
+        diagnostics = {**found.diagnostics, **numbers, "alpha0": value}
+        starts.append(Initialization(smoothed, weights, topics, diagnostics))
+    return starts, warnings
 
 
 def _contradicts(estimate: Concentration, alpha0: float) -> bool:
@@ -158,7 +137,7 @@ def _contradicts(estimate: Concentration, alpha0: float) -> bool:
 
 
 def from_single_topics(corpus: Corpus, model: SingleTopicModel, *, alpha0: float | None) -> Start:
-    """Give each document one topic first.
+    """Start from the topics of a model with one topic a document.
 
     Parameters
     ----------
@@ -171,68 +150,64 @@ def from_single_topics(corpus: Corpus, model: SingleTopicModel, *, alpha0: float
 
     Returns
     -------
-    Start
-        The topics of that model; alpha_i is in proportion to their documents.
+    Initialization
+        alpha_i is proportional to the number of documents on topic i.
     """
-    model.fit(corpus.rows.matrix, sample_weight=corpus.weight)
+    found, _ = model._fit(corpus.rows.matrix, corpus.weight)
     total = TEXT_ALPHA0 if alpha0 is None else alpha0
-    alpha = concentrations(model.weights_, float(corpus.weight.sum()), total)
-    words = float(corpus.weight @ corpus.rows.row_sums)
-    topics = smoothed_topics(model.components_.T * (model.weights_ * words), corpus.smoothing)
-    parameters = LDAParameters(alpha, topics)
-    diagnostics = {**model.diagnostics_, "alpha0": total}
-    return Start("single-topic", parameters, parameters, diagnostics)
+    alpha = concentrations(found.weights, float(corpus.weight.sum()), total)
+    parameters = LDAParameters(alpha, corpus.smoothed(found.centers, found.weights))
+    diagnostics = {**found.diagnostics, "start": "single-topic", "alpha0": total}
+    return Initialization.of(parameters, diagnostics)
 
 
 def concentrations(weights: Floats, n: float, alpha0: float) -> Floats:
-    """Return concentrations with a given sum for topics that hold given shares of n documents.
+    """Return concentrations of sum `alpha0` for topics that hold given fractions of n documents.
 
-    One document is added to each topic, so that none is too rare to grow.
+    One document is added to each topic, so that EM does not starve a rare one.
     """
     alpha = weights * n + 1.0
     return np.asarray(alpha * (alpha0 / alpha.sum()))
 
 
-def likeliest(corpus: Corpus, starts: list[Start]) -> tuple[Start, dict[str, Any]]:
-    """Return the start under which one half of each document best tells the other half.
+def most_likely(corpus: Corpus, starts: Sequence[Start]) -> tuple[Start, dict[str, Any]]:
+    """Return the start with the lowest perplexity of document completion.
 
     Parameters
     ----------
     corpus : Corpus
-        The documents; up to 2,000 of them judge.
-    starts : list of Start
+        The documents; up to 2,000 of them are used.
+    starts : sequence of Initialization
         At least one.
 
     Returns
     -------
-    best : Start
+    best : Initialization
         The first of the best.
     numbers : dict
-        "completion": for each start its name, alpha_0, and perplexity of the other halves.
+        "completion": for each start its name, alpha_0 and perplexity; empty for a single start.
     """
     if len(starts) == 1:
         return starts[0], {}
     usable = np.flatnonzero(corpus.weight > 0)
-    some = usable[:: -(-len(usable) // JUDGES)]
-    known, asked = (RowBlocks(half) for half in _halves(corpus.rows.matrix[some]))
+    some = usable[:: -(-len(usable) // TEST_DOCUMENTS)]
+    known, hidden = (RowBlocks(half) for half in _halves(corpus.rows.matrix[some]))
     weight = corpus.weight[some]
-    words = float(weight @ asked.row_sums)
-    perplexities = []
+    words = max(float(weight @ hidden.row_sums), 1e-300)
+    table = []
     for start in starts:
-        shares = variational_proportions(known, start.smoothed)
-        total = float(weight @ completion_log_likelihood(asked, start.smoothed, shares))
-        perplexities.append(float(np.exp(-total / max(words, 1e-300))))
-    table = [
-        (start.name, start.found.alpha0, value)
-        for start, value in zip(starts, perplexities, strict=True)
-    ]
-    return starts[int(np.argmin(perplexities))], {"completion": table}
+        proportions = variational_proportions(known, start.parameters)
+        values = completion_log_likelihood(hidden, start.parameters, proportions)
+        perplexity = float(np.exp(-float(weight @ values) / words))
+        table.append((start.diagnostics["start"], start.parameters.alpha0, perplexity))
+    best = int(np.argmin([perplexity for *_, perplexity in table]))
+    return starts[best], {"completion": table}
 
 
 def _halves(X: Any) -> tuple[Any, Any]:
-    """Halve each count; the odd word of it goes to a side that is the same in all documents.
+    """Halve each count; the odd one of a word goes to the same half in all documents.
 
-    A document is halved by itself: neither order nor repetition of documents matter.
+    A document is halved by itself: neither the order nor the repetition of documents matters.
     """
     side = np.random.RandomState(0).randint(0, 2, size=X.shape[1])[X.indices]
     first = np.floor(0.5 * X.data)

@@ -1,17 +1,14 @@
-"""LatentDirichletAllocation: documents that mix topics, learned from the moments of word counts."""
+"""LatentDirichletAllocation: documents that mix topics, from moments (S Theorem 3) and EM."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._fit import all_or_nothing
-from momentree._logging import console_logging
-from momentree._validation import check_whole, generator
+from momentree._validation import check_choice, check_integer, check_number, check_whole, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import (
     completion_log_likelihood,
@@ -22,121 +19,124 @@ from momentree.inference import (
     variational_gammas,
     variational_proportions,
 )
-from momentree.models._base import FlatModel, drawn_rows, log, package_log
-from momentree.models._lda_starts import Corpus, Start, from_moments, from_single_topics, likeliest
+from momentree.messages import Message
+from momentree.models._base import Decomposer, FlatModel, log
+from momentree.models._fit_result import FitResult, Initialization
+from momentree.models._lda_starts import Corpus, from_moments, from_single_topics, most_likely
+from momentree.models._sample import draw_rows
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import Weighting
 from momentree.moments.lda import check_alpha0
-from momentree.objects import Decomposition, LDAParameters
+from momentree.objects import LDAParameters
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
 
 __all__ = ["LatentDirichletAllocation"]
 
 Floats = NDArray[np.float64]
+Refine = Literal["em", "variational", "gibbs"]
+Start = Literal["auto", "moments", "single-topic"]
+Inference = Literal["variational", "gibbs"]
 
 
 class LatentDirichletAllocation(FlatModel):
-    """Learn topics that documents mix, by the method of moments.
+    """Find topics that documents mix.
 
         h ~ Dirichlet(alpha),   each word: Y ~ Discrete(h), w | Y = j ~ Discrete(mu_j)
 
-    No random restarts: the same data give the same topics on every run, in any order of rows.
+    There are no random restarts: the same documents give the same topics on every run and in any
+    order of rows.
 
     Parameters
     ----------
     n_components : int >= 1, default=8
         Number of topics k.
     alpha0 : float > 0 or None, default=None
-        Total concentration alpha_0 = sum_i alpha_i with which the moments are corrected; small for
-        documents of one topic. None estimates it from the moments (see
-        :func:`momentree.decomposition.estimate_alpha0`).
+        Total concentration alpha_0 = sum_i alpha_i that corrects the moments; close to zero if
+        each document has one topic. None estimates it; see
+        :func:`momentree.decomposition.estimate_alpha0`.
     decomposition : str or callable, default="sidiwo"
-        How moments are taken apart: "sidiwo", "svtd", "tensor_power_method", "als",
-        "svd_method", "eigendecomposition", "jennrich" or "random_projections", each the function
-        of that name in ``momentree.decomposition``; or a callable of their signature.
+        Method that decomposes the moments: "sidiwo", "svtd", "tensor_power_method", "als",
+        "svd_method", "eigendecomposition", "jennrich", "random_projections", all in
+        ``momentree.decomposition``, or a function with their signature.
     refine : {"em", "variational", "gibbs", None}, default="em"
-        "variational", also known as "em", improves topics and alpha by variational EM. "gibbs" is
-        stochastic EM with a Gibbs sampler: slower, with less bias in alpha; whole counts only.
-        None leaves what the moments give.
+        "em" and "variational" improve topics and alpha by variational EM. "gibbs" is stochastic EM
+        with a Gibbs sampler: slower, less biased in alpha, for whole counts only. None keeps the
+        start.
     start : {"auto", "moments", "single-topic"}, default="auto"
-        Where refinement starts. "moments" decomposes the moments of the model (S Theorem 3), which
-        is exact in the limit of many documents of it. "single-topic" starts from the topics of a
-        :class:`SingleTopicModel`, as if each document had one topic. "auto" is "moments" where
-        ``refine`` is None; else it tries both and keeps the one under which half of the words of
-        documents tell the other half better: "moments" for documents of the model, most often
-        "single-topic" for real text.
+        "moments" decomposes the moments of the model (S Theorem 3), which is exact for infinitely
+        many documents of the model. "single-topic" takes the topics of a
+        :class:`SingleTopicModel`. "auto" tries both and keeps the one with the lower perplexity of
+        document completion: usually "single-topic" for real text. Without refinement "auto" is
+        "moments".
     weighting : {"length", "uniform", "three_words"}, default="length"
-        How documents are weighted in the moments of the model; see
-        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, and a bias where
-        the length of documents depends on their topics; "uniform" has no such bias.
+        Weights of documents in the moments of the model; see
+        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
+        the length of documents depends on their topics; "uniform" is not.
     inference : {"variational", "gibbs"}, default="variational"
-        How shares of topics are inferred with topics known: mean field, or the sampler of S
+        How topic proportions of documents are inferred: by mean field, or by the sampler of S
         Remark 4, which is slower and takes whole counts only.
     smoothing : float > 0, default=0.05
         Pseudo-count of every word in every topic.
     max_iter : int >= 1, default=30
         Most steps of EM.
     tol : float >= 0, default=5e-5
-        Variational EM stops when a step raises the bound by less than this share of its size.
+        Variational EM stops when a step raises the bound by less than this fraction of its size.
     warm_start : bool, default=False
-        Start from the topics of the last ``fit`` where it had as many, of as many words.
+        Start from the topics of the last ``fit``, if it had as many topics and words.
     random_state : int, RandomState or None, default=None
-        For what samples: "gibbs", "three_words", decompositions that draw. None is seed 0.
+        Seed of "gibbs", "three_words" and decompositions that use random numbers. None is seed 0.
     verbose : bool or int, default=False
-        Tell the progress on standard error; the logger ``momentree.models`` always has it.
+        Print progress to standard error; the logger ``momentree.models`` always receives it.
 
     Attributes
     ----------
     alpha_ : ndarray of shape (n_components,)
-        Concentrations, descending. Fewer topics than asked for, with a warning, where the moments
-        show fewer.
+        Concentrations, descending. If the data show fewer topics than `n_components`, ``fit``
+        warns and returns these.
     weights_ : ndarray of shape (n_components,)
-        alpha_i / alpha_0, the expected shares of topics; sum 1.
+        alpha_i / alpha_0, the expected topic proportions; sum 1.
     components_ : ndarray of shape (n_components, n_features)
         Topics in rows: P[word | topic], sum 1.
     posterior_ : LDAParameters
-        What shares and likelihoods are inferred by: ``posterior_.alpha`` of shape (n_components,)
-        and ``posterior_.centers`` of shape (n_features, n_components) are ``alpha_`` and
-        ``components_``; without refinement the topics are smoothed.
+        Parameters of the inference: ``alpha_`` and ``components_``, with zeros of moments
+        smoothed.
     labels_ : ndarray of int of shape (n_samples,)
-        Main topic of each document.
+        Topic of largest proportion in each document.
     n_iter_ : int
         Steps of EM; 1 without it.
     converged_ : bool
-        Whether EM met its tolerance; True without it, and for "gibbs", which takes all its steps.
+        Whether EM met its tolerance; True without it and for "gibbs", which has none.
     diagnostics_ : mapping
-        Of the decomposition (see :class:`momentree.objects.Decomposition`), with "start";
-        "alpha0", the concentration at the start; after EM "bound", the lower bound that EM raised
-        (see :class:`momentree.refinement.RefinedLDA`). From moments also
-        "alpha0_estimate", "alpha0_curve" (values tried, share of the third moment that each
-        leaves off the diagonal) and "alpha0_reason"; "advice" says so where the moments
-        contradict the alpha_0 given. Where starts were compared, "completion" has their names,
-        alpha_0 and perplexity.
+        See :class:`momentree.objects.Decomposition`; also "start"; "alpha0" at the start; after
+        EM "bound" (see :class:`momentree.refinement.RefinedLDA`). From moments "alpha0_estimate",
+        "alpha0_reason" and "alpha0_curve" (values tried, and the fraction of the third moment that
+        each leaves off the diagonal); if these contradict the given `alpha0`, "warnings" has a
+        message. If starts were compared, "completion" has their names, alpha_0 and perplexity.
     mean_count_ : float
-        Words of a document, on average.
+        Mean number of words of a document.
     vocabulary_ : ndarray of str of shape (n_features,)
         Names of the columns.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only where X is a data frame with names.
+        Only if X was a data frame with column names.
 
     Notes
     -----
-    ``refine=None`` is S section 2.2 and 3: the estimators of Theorem 3, a decomposition, topics
-    projected to the simplex. Variational EM from there lowers the error of topics by a quarter or
-    so in a few steps. It puts alpha_0 too low, by a tenth to a third for alpha_0 = 1: the
-    estimate from moments, in ``diagnostics_``, is the better one for documents of the model.
-    On real text that one means little, because words come in bursts, and is only a start.
+    ``refine=None`` is the method of S sections 2.2 and 3: the estimators of Theorem 3, a
+    decomposition, and a projection of the topics to the simplex. A few steps of variational EM
+    reduce the error of these topics by about a quarter, but underestimate alpha_0 by a tenth to a
+    third for alpha_0 = 1. For documents of the model the estimate from moments is the better one;
+    on real text, where words come in bursts, it is only a start.
 
-    Counts are never scaled: log scaling is not linear, and turns a mixture of topics into none. Time
-    O(nnz k^2) for the moments and O(nnz k) a round of inference, of which EM makes five a step;
-    memory beyond X: O(nnz) for its ordered copy, O(d k^2 + n k).
+    Counts are never log-scaled, because scaling is not linear: the result would be no mixture of
+    topics. Time O(nnz k^2) for the moments and O(nnz k) for a round of inference, of which EM makes
+    five a step; memory beyond X O(nnz) for an ordered copy, and O(d k^2 + n k).
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431-1455, 2018. doi:10.1007/s10994-018-5706-4
     .. [2] D. Blei, A. Ng, M. Jordan. Latent Dirichlet allocation. JMLR 3, 2003.
 
     Examples
@@ -151,31 +151,21 @@ class LatentDirichletAllocation(FlatModel):
     True
     """
 
-    _draws_words = True
-    _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
-        "refine": ("em", "variational", "gibbs", None),
-        "start": ("auto", "moments", "single-topic"),
-        "weighting": ("length", "uniform", "three_words"),
-        "inference": ("variational", "gibbs"),
-    }
+    _counts_orders = True
 
-    alpha_: Floats
+    tol: float
     posterior_: LDAParameters
-    labels_: NDArray[np.intp]
-    n_iter_: int
-    converged_: bool
-    diagnostics_: Mapping[str, Any]
 
     def __init__(
         self,
         n_components: int = 8,
         *,
         alpha0: float | None = None,
-        decomposition: str | Callable[..., Decomposition] = "sidiwo",
-        refine: Literal["em", "variational", "gibbs"] | None = "em",
-        start: Literal["auto", "moments", "single-topic"] = "auto",
+        decomposition: Decomposer = "sidiwo",
+        refine: Refine | None = "em",
+        start: Start = "auto",
         weighting: Weighting = "length",
-        inference: Literal["variational", "gibbs"] = "variational",
+        inference: Inference = "variational",
         smoothing: float = 0.05,
         max_iter: int = 30,
         tol: float = 5e-5,
@@ -199,84 +189,50 @@ class LatentDirichletAllocation(FlatModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_number("tol", self.tol, at_least=0)
+        check_choice("refine", self.refine, (*get_args(Refine), None))
+        check_choice("start", self.start, get_args(Start))
+        check_choice("weighting", self.weighting, get_args(Weighting))
+        check_choice("inference", self.inference, get_args(Inference))
         if self.alpha0 is not None:
             check_alpha0(self.alpha0)
 
     # --- fit -------------------------------------------------------------------------------------
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
-        *,
-        sample_weight: ArrayLike | None = None,
-        feature_names: Sequence[str] | NDArray[Any] | None = None,
-    ) -> LatentDirichletAllocation:
-        """Fit the model.
+    @property
+    def alpha_(self) -> Floats:
+        """Concentrations of the topics, shape (n_components,)."""
+        return self.posterior_.alpha
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts >= 0, one document a row.
-        y : None
-            Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0: a weight of 2 is the same as the document twice.
-        feature_names : sequence of str of shape (n_features,), default=None
-            The words, for names and reports.
+    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, NDArray[np.intp]]:
+        rows, at = in_canonical_order(RowBlocks(samples), weight)
+        corpus = Corpus(rows, weight[at], self.smoothing)
+        start = self._initialize(corpus)
+        fitted, topics, diagnostics = start.parameters, start.centers, start.diagnostics
+        n_iter, converged = 1, True
+        if self.refine:
+            log.info("refining %d topics", fitted.n_components)
+            refined = self._refined(corpus, fitted)
+            fitted, topics = refined.parameters, refined.parameters.centers
+            n_iter, converged = refined.n_iter, refined.converged
+            diagnostics = {**diagnostics, "bound": refined.bound}
+        order = np.argsort(-fitted.alpha, kind="stable")
+        fitted, topics = fitted.reordered(order), topics[:, order]
+        log.info("inferring topic proportions")
+        labels = self._proportions(rows, fitted).argmax(axis=1)
+        weights = fitted.weights
+        return FitResult(fitted, weights, topics, labels, diagnostics, n_iter, converged), at
 
-        Returns
-        -------
-        LatentDirichletAllocation
-            The fitted estimator.
-
-        Raises
-        ------
-        InvalidDataError
-            If X is not a matrix of counts from 0 to 1e30, weights or names do not fit it, there
-            are fewer documents than topics, or counts are not whole where a sampler needs it.
-        EmptyCorpusError
-            If no document of positive weight holds a word.
-        InvalidParameterError
-            If a parameter is out of its range.
-        """
-        X, weight = self._check_fit(X, sample_weight, feature_names)
-        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
-            ordered, at = in_canonical_order(RowBlocks(X), weight)
-            corpus = Corpus(ordered, weight[at], self.smoothing)
-            start = self._start_of(corpus)
-            shown_topics, used, numbers = start.found, start.smoothed, dict(start.diagnostics)
-            self.n_iter_, self.converged_ = 1, True
-            if self.refine:
-                log.info("refining %d topics", used.n_components)
-                refined = self._refined(corpus, used)
-                shown_topics = used = refined.parameters
-                self.n_iter_, self.converged_ = refined.n_iter, refined.converged
-                numbers["bound"] = refined.bound
-            order = np.argsort(-used.alpha, kind="stable")
-            self.posterior_ = used.reordered(order)
-            log.info("inferring shares of topics")
-            self.labels_ = np.empty(X.shape[0], dtype=np.intp)
-            self.labels_[at] = self._shares(ordered).argmax(axis=1)
-        self.alpha_, self.weights_ = self.posterior_.alpha, self.posterior_.weights
-        self.components_ = shown_topics.centers[:, order].T.copy()
-        self.diagnostics_ = numbers
-        self.mean_count_ = float(corpus.weight @ ordered.row_sums / weight.sum())
-        return self
-
-    def _start_of(self, corpus: Corpus) -> Start:
-        goes_on = self.warm_start and self.refine  # what moments alone give has no past
-        before = getattr(self, "posterior_", None) if goes_on else None
-        shape = (corpus.rows.shape[1], self.n_components)
-        if before is not None and before.centers.shape == shape:
-            log.info("starting from the last fit")
-            return Start(self.diagnostics_["start"], before, before, self.diagnostics_)
+    def _initialize(self, corpus: Corpus) -> Initialization[LDAParameters]:
+        last = self._last_fit(corpus.rows.shape[1])
+        if last is not None:
+            return Initialization.of(last, self.diagnostics_)
         kind = self.start if self.start != "auto" or self.refine else "moments"
-        starts = []
+        log.info("starting from %s", kind)
+        starts: list[Initialization[LDAParameters]] = []
+        warnings: list[Message] = []
         if kind != "single-topic":
-            log.info("decomposing the moments of the model")
-            starts += from_moments(
+            starts, warnings = from_moments(
                 corpus,
                 self._decompose,
                 self.n_components,
@@ -285,75 +241,51 @@ class LatentDirichletAllocation(FlatModel):
                 random_state=self.random_state,
             )
         if kind != "moments":
-            first = SingleTopicModel(
-                self.n_components,
-                decomposition=self.decomposition,
-                random_state=self.random_state,
+            model = SingleTopicModel(
+                self.n_components, decomposition=self.decomposition, random_state=self.random_state
             )
-            starts.append(from_single_topics(corpus, first, alpha0=self.alpha0))
-        best, numbers = likeliest(corpus, starts) if kind == "auto" else (starts[0], {})
-        return Start(
-            best.name,
-            best.found,
-            best.smoothed,
-            {
-                **starts[0].diagnostics,
-                **best.diagnostics,
-                **numbers,
-                "start": best.name,
-                # A wrong alpha_0 is told whichever start is taken.
-                "advice": [
-                    *best.diagnostics["advice"],
-                    *starts[0].diagnostics.get("alpha0_advice", []),
-                ],
-            },
-        )
+            starts.append(from_single_topics(corpus, model, alpha0=self.alpha0))
+        best, numbers = most_likely(corpus, starts) if kind == "auto" else (starts[0], {})
+        diagnostics = {**starts[0].diagnostics, **best.diagnostics, **numbers}
+        diagnostics["warnings"] = [*best.diagnostics["warnings"], *warnings]
+        return Initialization(best.parameters, best.weights, best.centers, diagnostics)
 
     def _refined(self, corpus: Corpus, start: LDAParameters) -> RefinedLDA:
+        options: dict[str, Any] = {
+            "sample_weight": corpus.weight,
+            "smoothing": self.smoothing,
+            "max_iter": self.max_iter,
+        }
         if self.refine == "gibbs":
-            return gibbs_em(
-                corpus.rows,
-                start,
-                sample_weight=corpus.weight,
-                smoothing=self.smoothing,
-                max_iter=self.max_iter,
-                random_state=self.random_state,
-            )
-        return variational_em(
-            corpus.rows,
-            start,
-            sample_weight=corpus.weight,
-            smoothing=self.smoothing,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+            return gibbs_em(corpus.rows, start, random_state=self.random_state, **options)
+        return variational_em(corpus.rows, start, tol=self.tol, **options)
 
     # --- inference -------------------------------------------------------------------------------
 
-    def _shares(self, rows: RowBlocks) -> Floats:
+    def _proportions(self, rows: RowBlocks, parameters: LDAParameters) -> Floats:
         if self.inference == "gibbs":
-            return gibbs_proportions(rows, self.posterior_, random_state=self.random_state)
-        return variational_proportions(rows, self.posterior_)
+            return gibbs_proportions(rows, parameters, random_state=self.random_state)
+        return variational_proportions(rows, parameters)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the expected share of each topic in each document.
+        """Return the expected topic proportions of each document.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``. A document without words gets ``weights_``.
+            Word counts in the columns of ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            Rows sum to 1.
+            Rows sum to 1. A document without words has the proportions ``weights_``.
         """
-        X = self._checked(X)
+        X = self._new_counts(X)
         with single_threaded_blas():
-            return self._shares(RowBlocks(X))
+            return self._proportions(RowBlocks(X), self.posterior_)
 
     def score_samples(self, X: Any) -> Floats:
-        """Return a lower bound of the log-likelihood of each document (the ELBO).
+        """Return a lower bound of the log-likelihood of each document, the ELBO.
 
         Parameters
         ----------
@@ -363,10 +295,10 @@ class LatentDirichletAllocation(FlatModel):
         Returns
         -------
         ndarray of shape (n_samples,)
-            In nats, of the counts given their sum, with the multinomial coefficient as in
-            :meth:`SingleTopicModel.score_samples`; the likelihood itself has no closed form.
+            In nats, of the counts given their sum, including the multinomial coefficient as in
+            :meth:`SingleTopicModel.score_samples`. The likelihood itself has no closed form.
         """
-        X = self._checked(X)
+        X = self._new_counts(X)
         rows = RowBlocks(X)
         with single_threaded_blas():
             gammas = variational_gammas(rows, self.posterior_)
@@ -376,31 +308,32 @@ class LatentDirichletAllocation(FlatModel):
     def completion_perplexity(
         self, X: Any, *, random_state: int | np.random.RandomState | None = None
     ) -> float:
-        """Return how hard one half of the words of documents is to guess from the other half.
+        """Return the perplexity of document completion: half of the words predict the other half.
 
-            exp(-sum x_w log sum_j h_j mu_wj / sum x_w),   h inferred from the other half
+            exp(-sum x_w log sum_j h_j mu_wj / sum x_w),   h inferred from the first half
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``, of documents that were not in it.
+            Word counts in the columns of ``fit``, of documents that were not in the fit.
         random_state : int, RandomState or None, default=None
-            Halves the documents; None is seed 0.
+            Seed of the halves; None is seed 0.
 
         Returns
         -------
         float
-            From 1; smaller is better. nan where there are no words.
+            From 1; smaller is better; NaN where there are no words.
 
         Notes
         -----
-        Unlike :meth:`perplexity` it is no bound, and compares models whose inference differs.
+        Unlike :meth:`perplexity` this is not a bound, so it compares models with different
+        inference.
         """
-        known, asked = split_words(self._checked(X), generator(random_state))
-        words = float(asked.sum())
+        known, hidden = split_words(self._new_counts(X), generator(random_state))
+        words = float(hidden.sum())
         with single_threaded_blas():
-            shares = self._shares(RowBlocks(known))
-            values = completion_log_likelihood(RowBlocks(asked), self.posterior_, shares)
+            proportions = self._proportions(RowBlocks(known), self.posterior_)
+            values = completion_log_likelihood(RowBlocks(hidden), self.posterior_, proportions)
         return float(np.exp(-values.sum() / words)) if words else float("nan")
 
     @property
@@ -418,10 +351,10 @@ class LatentDirichletAllocation(FlatModel):
 
         Parameters
         ----------
-        n_samples : int >= 1, default=1
+        n_samples : int >= 0, default=1
             Number of documents.
         length : int >= 0, default=None
-            Words in each; None takes the mean of the documents of ``fit``, rounded.
+            Words in each document. None takes the mean of the documents of ``fit``, rounded.
         random_state : int, RandomState or None, default=None
             Seed; None is seed 0.
 
@@ -430,19 +363,18 @@ class LatentDirichletAllocation(FlatModel):
         X : csr_array of int64, shape (n_samples, n_features)
             Counts.
         proportions : ndarray of shape (n_samples, n_components)
-            Shares of topics; rows sum to 1.
+            Topic proportions; rows sum to 1.
         """
         check_is_fitted(self, "components_")
         check_whole("n_samples", n_samples)
-        if length is not None:
-            check_whole("length", length)
+        check_integer("length", length, at_least=0, optional=True)
         rng = generator(random_state)
-        length = round(self.mean_count_) if length is None else length
+        words = round(self.mean_count_) if length is None else length
         h = rng.dirichlet(self.alpha_, n_samples)
 
         def draw(at: slice) -> Any:
             P = h[at] @ self.components_
             P /= P.sum(axis=1, keepdims=True)
-            return np.array([rng.multinomial(length, p) for p in P])
+            return np.array([rng.multinomial(words, p) for p in P])
 
-        return drawn_rows(n_samples, self.components_.shape[1], draw), h
+        return draw_rows(n_samples, self.components_.shape[1], draw), h

@@ -1,15 +1,17 @@
-"""PoissonMixture: a mixture of independent Poisson variables, learned from factorial moments."""
+"""PoissonMixture: independent Poisson counts, from factorial moments (T Proposition 1.2.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from momentree.inference import log_factorials
-from momentree.models._mixture import Corpus, CountMixture, Start
+from momentree.models._base import Decomposer
+from momentree.models._count_mixture import Corpus, CountMixture, Start
+from momentree.models._sample import draw_by_component, draw_labels
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters
 
@@ -19,55 +21,53 @@ Floats = NDArray[np.float64]
 
 
 class PoissonMixture(CountMixture):
-    """Learn a mixture of independent Poisson variables by the method of moments.
+    """Cluster counts by a mixture of independent Poisson variables.
 
         Y ~ Discrete(omega),   x_w | Y = j ~ Poisson(mu_wj), independent     (T section 1.2)
 
-    Unlike in :class:`SingleTopicModel` the total of a sample tells of its component: how much,
-    not only of what.
+    Unlike :class:`SingleTopicModel` it also uses the total of each sample: two components may
+    have the same proportions and different totals.
 
     Parameters
     ----------
     n_components : int >= 1, default=8
         Number of components k.
     decomposition : str or callable, default="sidiwo"
-        How moments are taken apart: "sidiwo", "svtd", "tensor_power_method", "als",
-        "svd_method", "eigendecomposition", "jennrich" or "random_projections", each the function
-        of that name in ``momentree.decomposition``; or a callable of their signature.
+        Method that decomposes the moments: "sidiwo", "svtd", "tensor_power_method", "als",
+        "svd_method", "eigendecomposition", "jennrich", "random_projections", all in
+        ``momentree.decomposition``, or a function with their signature.
     refine : {"em", None}, default="em"
-        "em" improves the start by expectation-maximisation. None leaves what the moments give.
+        "em" improves the start by expectation-maximisation. None keeps the start.
     start : {"auto", "tree", "tfidf", "moments"}, default="auto"
-        How moments give the start: "moments" are those of the model (T Proposition 1.2.1); "tree"
-        and "tfidf" group samples as :class:`SingleTopicModel` does, by what their counts are of
-        and not by how many. "auto" is "moments".
+        "moments" decomposes the moments of the model (T Proposition 1.2.1). "tree" and "tfidf"
+        group the samples as in :class:`SingleTopicModel`, by proportions and not by totals. "auto"
+        is "moments".
     smoothing : float > 0, default=1.0
-        Samples of average counts that are added to every component, so that no mean is zero where
-        counts are.
+        Number of average samples added to every component, so that no mean is zero where counts
+        are not.
     max_iter : int >= 1, default=100
         Most steps of EM.
     tol : float >= 0, default=1e-5
-        EM stops when a step raises the log-likelihood, plus the log prior that `smoothing` stands
-        for, by no more than this share of its size.
+        EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
+        more than this fraction of its size.
     warm_start : bool, default=False
-        Start from the components of the last ``fit`` where it had as many, of as many features.
+        Start from the components of the last ``fit``, if it had as many components and features.
     random_state : int, RandomState or None, default=None
-        For decompositions that draw. None is seed 0.
+        Seed of decompositions that use random numbers. None is seed 0.
     verbose : bool or int, default=False
-        Tell the progress on standard error; the logger ``momentree.models`` always has it.
+        Print progress to standard error; the logger ``momentree.models`` always receives it.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        omega, descending, sum 1. Fewer than asked for, with a warning, where the moments show
-        fewer.
+        omega, descending, sum 1. If the data show fewer components than `n_components`, ``fit``
+        warns and returns these.
     means_ : ndarray of shape (n_components, n_features)
         mu in rows, >= 0.
     components_ : ndarray of shape (n_components, n_features)
-        The same array, under the name that all flat models have.
+        The same array, under the name that all flat models share.
     posterior_ : PoissonParameters
-        What samples are assigned by: ``posterior_.weights`` of shape (n_components,) and
-        ``posterior_.centers`` of shape (n_features, n_components) are ``weights_`` and
-        ``means_``; zeros that moments alone leave are smoothed.
+        Parameters that samples are assigned by: those above, with zeros of moments smoothed.
     labels_ : ndarray of int of shape (n_samples,)
         Component of each sample.
     n_iter_ : int
@@ -75,26 +75,26 @@ class PoissonMixture(CountMixture):
     converged_ : bool
         Whether EM met its tolerance; True without it.
     diagnostics_ : mapping
-        Of the decomposition, with "start" and, after EM, "log_likelihood" in nats, of all samples,
-        less the factorials of counts.
+        See :class:`momentree.objects.Decomposition`; also "start" and, after EM,
+        "log_likelihood" of all samples in nats, without the factorials of counts.
     mean_count_ : float
-        Total of a sample, on average.
+        Mean total of the samples.
     vocabulary_ : ndarray of str of shape (n_features,)
         Names of the columns.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only where X is a data frame with names.
+        Only if X was a data frame with column names.
 
     Notes
     -----
-    T Proposition 1.2.1 and section 2.3. Means that a decomposition leaves below zero are set to
-    zero. Time O(nnz k) a step of EM, O(nnz k^2) for the moments; memory O(d k^2).
+    T Proposition 1.2.1 and section 2.3. Means below zero are set to zero after the decomposition.
+    Time O(nnz k) for a step of EM and O(nnz k^2) for the moments; memory O(d k^2).
 
     References
     ----------
     .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Sections 1.2 and 2.3.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Sections 1.2 and 2.3.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class PoissonMixture(CountMixture):
         self,
         n_components: int = 8,
         *,
-        decomposition: str | Callable[..., Decomposition] = "sidiwo",
+        decomposition: Decomposer = "sidiwo",
         refine: Literal["em"] | None = "em",
         start: Start = "auto",
         smoothing: float = 1.0,
@@ -149,7 +149,7 @@ class PoissonMixture(CountMixture):
     def _valid_centers(self, found: Decomposition) -> Floats:
         return np.maximum(found.centers, 0.0)
 
-    def _log_base(self, X: Any) -> Floats | float:
+    def _log_base(self, X: Any) -> Floats:
         return -log_factorials(X)
 
     @property
@@ -157,16 +157,13 @@ class PoissonMixture(CountMixture):
         return int(self.components_.size + len(self.weights_) - 1)
 
     def sample(
-        self,
-        n_samples: int = 1,
-        *,
-        random_state: int | np.random.RandomState | None = None,
+        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
     ) -> tuple[Any, NDArray[np.intp]]:
         """Draw samples from the fitted model.
 
         Parameters
         ----------
-        n_samples : int >= 1, default=1
+        n_samples : int >= 0, default=1
             Number of samples.
         random_state : int, RandomState or None, default=None
             Seed; None is seed 0.
@@ -178,7 +175,7 @@ class PoissonMixture(CountMixture):
         labels : ndarray of int of shape (n_samples,)
             Component of each sample.
         """
-        rng, labels = self._drawn(n_samples, random_state)
-        means = self.means_
-        d = means.shape[1]
-        return self._drawn_rows(labels, lambda j, n: rng.poisson(means[j], (n, d))), labels
+        check_is_fitted(self, "components_")
+        rng, labels = draw_labels(self.weights_, n_samples, random_state)
+        means, d = self.means_, self.means_.shape[1]
+        return draw_by_component(labels, d, lambda j, n: rng.poisson(means[j], (n, d))), labels

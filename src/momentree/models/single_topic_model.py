@@ -1,17 +1,19 @@
-"""SingleTopicModel: a mixture of multinomials, learned from the moments of word counts."""
+"""SingleTopicModel: a mixture of multinomials, from the moments of word counts (S Theorem 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from momentree._validation import check_whole
+from momentree._validation import check_choice, check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
-from momentree.models._mixture import Corpus, CountMixture, Start
+from momentree.models._base import Decomposer
+from momentree.models._count_mixture import Corpus, CountMixture, Start
+from momentree.models._sample import draw_by_component, draw_labels
 from momentree.moments import SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
@@ -23,101 +25,102 @@ Floats = NDArray[np.float64]
 
 
 class SingleTopicModel(CountMixture):
-    """Learn a flat list of topics, one topic a document, by the method of moments.
+    """Find a flat list of topics, one topic a document.
 
         Y ~ Discrete(omega),   x | Y = j ~ Multinomial(c, mu_j)     (S section 2.1)
 
-    No random restarts: the same data give the same topics on every run, in any order of rows (to
-    the last bit up to four million stored counts, to rounding beyond).
+    There are no random restarts: the same documents give the same topics on every run and in any
+    order of rows (to the last bit up to four million stored counts, to rounding error beyond).
 
     Parameters
     ----------
     n_components : int >= 1, default=8
         Number of topics k.
     decomposition : str or callable, default="sidiwo"
-        How moments are taken apart: "sidiwo", "svtd", "tensor_power_method", "als",
-        "svd_method", "eigendecomposition", "jennrich" or "random_projections", each the function
-        of that name in ``momentree.decomposition``; or a callable of their signature.
+        Method that decomposes the moments: "sidiwo", "svtd", "tensor_power_method", "als",
+        "svd_method", "eigendecomposition", "jennrich", "random_projections", all in
+        ``momentree.decomposition``, or a function with their signature.
     refine : {"em", None}, default="em"
-        "em" improves the start by expectation-maximisation. None leaves what the moments give.
+        "em" improves the start by expectation-maximisation. None keeps the start.
     start : {"auto", "tree", "tfidf", "moments"}, default="auto"
-        How moments give the start. "moments" decomposes the moments of the model (S Theorem 1)
-        into k topics at once, which is exact in the limit of many documents of that model. "tree"
-        decomposes them into two, splits the documents, and goes on with the group whose split
-        gains most likelihood, until there are k groups (H Algorithm 2, best first). "tfidf"
-        decomposes the raw moments of rows scaled to tf-idf and unit length, with no model (T
-        Algorithm 5, for k components), and puts each document where its score is largest. "auto"
-        is "tree" before EM and "moments" without it.
+        "moments" decomposes the moments of the model into k topics at once (S Theorem 1), which
+        is exact for infinitely many documents of the model. "tree" splits the documents in two by
+        their moments, then always splits the group that gains most likelihood, until there are k
+        groups (H Algorithm 2, best first). "tfidf" decomposes the raw moments of tf-idf rows of
+        unit length, with no model, and assigns each document to its largest score (T Algorithm 5,
+        for k components). "auto" is "tree" with EM and "moments" without.
     log_scaling : {"auto", "log1p", None}, default="auto"
-        "log1p" damps counts, and the length of documents, before moments and EM: words come in
-        bursts; see :func:`momentree.preprocessing.log_scale`. "auto" is "log1p" before EM, and None without
-        it or with ``weighting="three_words"``. Topics are always told in counts as they are.
+        "log1p" scales counts by log(1 + x), and documents by the square root of their length,
+        before moments and EM, because words come in bursts; see
+        :func:`momentree.preprocessing.log_scale`. Topics are always reported for the counts
+        themselves. "auto" is "log1p" with EM, unless ``weighting="three_words"``, and None without.
     weighting : {"length", "uniform", "three_words"}, default="length"
-        How documents are weighted in the moments of the model; see
-        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, and a bias where
-        the length of documents depends on their topic; "uniform" has none.
+        Weights of documents in the moments of the model; see
+        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
+        the length of documents depends on their topic; "uniform" is not.
     smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic, in words; 1 is the rule of Laplace.
+        Pseudo-count of every word in every topic; 1 is Laplace's rule.
     max_iter : int >= 1, default=100
         Most steps of EM.
     tol : float >= 0, default=1e-5
-        EM stops when a step raises the log-likelihood, plus the log prior that `smoothing` stands
-        for, by no more than this share of its size.
+        EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
+        more than this fraction of its size.
     warm_start : bool, default=False
-        Start from the topics of the last ``fit`` where it had as many, of as many words.
+        Start from the topics of the last ``fit``, if it had as many topics and words.
     random_state : int, RandomState or None, default=None
-        For decompositions that draw, and ``weighting="three_words"``. None is seed 0.
+        Seed of decompositions that use random numbers, and of ``weighting="three_words"``. None
+        is seed 0.
     verbose : bool or int, default=False
-        Tell the progress on standard error; the logger ``momentree.models`` always has it.
+        Print progress to standard error; the logger ``momentree.models`` always receives it.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        omega, descending, sum 1. Fewer than asked for, with a warning, where the moments show
-        fewer. EM may take all weight from a topic that the data do not need.
+        omega, descending, sum 1. If the data show fewer topics than `n_components`, ``fit`` warns
+        and returns these. EM may reduce a weight to zero.
     components_ : ndarray of shape (n_components, n_features)
-        Topics in rows: P[word | topic], sum 1. Likelihoods and samples are those of the mixture
-        of ``weights_`` and ``components_``.
+        Topics in rows: P[word | topic], sum 1.
     posterior_ : TopicParameters
-        Topics of the log-scaled counts, by which documents are assigned: ``posterior_.weights`` of
-        shape (n_components,) and ``posterior_.centers`` of shape (n_features, n_components), in
+        Parameters that documents are assigned by: weights and topics of the log-scaled counts, in
         the order of ``weights_``; see :meth:`predict_proba`. Without log scaling ``weights_`` and
-        ``components_``; zeros that moments alone leave are smoothed.
+        ``components_``, with zeros of moments smoothed.
     labels_ : ndarray of int of shape (n_samples,)
-        Topic of each document: the likeliest.
+        Most probable topic of each document.
     n_iter_ : int
         Steps of EM; 1 without it.
     converged_ : bool
         Whether EM met its tolerance; True without it.
     diagnostics_ : mapping
-        Of the decomposition (see :class:`momentree.objects.Decomposition`), with "start" and, after
-        EM, "log_likelihood" in nats, of all documents, on the counts that it worked on, less the
-        multinomial coefficients.
+        See :class:`momentree.objects.Decomposition`; also "start" and, after EM,
+        "log_likelihood" of all documents in nats, of the (scaled) counts, without the multinomial
+        coefficients.
     mean_count_ : float
-        Words of a document, on average.
+        Mean number of words of a document.
     vocabulary_ : ndarray of str of shape (n_features,)
         Names of the columns.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only where X is a data frame with names.
+        Only if X was a data frame with column names.
 
     Notes
     -----
-    ``refine=None`` is S section 2 and 3: the estimators of Theorem 1, a decomposition, topics
-    projected to the simplex. It is consistent where the length of documents does not depend on
-    their topic, and with ``weighting="uniform"`` in any case; on real text it is far behind EM,
-    since a few long documents carry the third moment. Why the defaults are what they are was
-    measured on eight labelled corpora, see ``docs/choices.md``. Time O(nnz k) a step of EM; the
-    moments take O(nnz log k) for "tree" as long as splits are even, O(nnz k^2) for the others.
-    Memory beyond X: 8 bytes a stored value up to four million of them, 8 beyond with log scaling, none
-    without; O(d k^2).
+    ``refine=None`` is the method of S sections 2 and 3: the estimators of Theorem 1, a
+    decomposition, and a projection of the topics to the simplex. It is consistent if the length of
+    documents does not depend on their topic, and with ``weighting="uniform"`` in any case. On real
+    text EM is far better, because a few long documents dominate the third moment.
+    ``docs/choices.md`` reports the measurements behind the defaults.
+
+    Time O(nnz k) for a step of EM; for the moments O(nnz log k) with "tree", if splits are even,
+    and O(nnz k^2) otherwise. Memory beyond X: O(d k^2), and 8 bytes a stored value, but none
+    without log scaling beyond four million of them.
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018.
-    .. [2] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. NIPS 2017.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431-1455, 2018. doi:10.1007/s10994-018-5706-4
+    .. [2] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. Advances in Neural
+       Information Processing Systems 30, 2017.
 
     Examples
     --------
@@ -135,21 +138,16 @@ class SingleTopicModel(CountMixture):
     """
 
     _family: ClassVar[type[MixtureParameters]] = TopicParameters
-    _draws_words = True
-    _choices: ClassVar[dict[str, tuple[Any, ...]]] = {
-        **CountMixture._choices,
-        "log_scaling": ("auto", "log1p", None),
-        "weighting": ("length", "uniform", "three_words"),
-    }
+    _counts_orders = True
 
     def __init__(
         self,
         n_components: int = 8,
         *,
-        decomposition: str | Callable[..., Decomposition] = "sidiwo",
+        decomposition: Decomposer = "sidiwo",
         refine: Literal["em"] | None = "em",
         start: Start = "auto",
-        log_scaling: Literal["auto"] | LogScaling | None = "auto",
+        log_scaling: LogScaling | Literal["auto"] | None = "auto",
         weighting: Weighting = "length",
         smoothing: float = 1.0,
         max_iter: int = 100,
@@ -173,9 +171,10 @@ class SingleTopicModel(CountMixture):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_choice("log_scaling", self.log_scaling, ("auto", *get_args(LogScaling), None))
+        check_choice("weighting", self.weighting, get_args(Weighting))
         if self.weighting == "three_words" and self._chosen_log_scaling():
-            msg = "weighting='three_words' draws words from whole counts; give log_scaling=None with it"
-            raise InvalidParameterError(msg)
+            raise InvalidParameterError("three_words_after_log_scaling")
 
     def _chosen_start(self) -> str:
         if self.start == "auto":
@@ -192,14 +191,14 @@ class SingleTopicModel(CountMixture):
             corpus.rows,
             sample_weight=corpus.weight,
             weighting=self.weighting,
-            count_per_token=corpus.unit,
+            count_per_token=corpus.count_per_token,
             random_state=self.random_state,
         )
 
     def _valid_centers(self, found: Decomposition) -> Floats:
         return project_to_simplex(found.centers)
 
-    def _log_base(self, X: Any) -> Floats | float:
+    def _log_base(self, X: Any) -> Floats:
         return log_multinomial(X)
 
     @property
@@ -217,10 +216,10 @@ class SingleTopicModel(CountMixture):
 
         Parameters
         ----------
-        n_samples : int >= 1, default=1
+        n_samples : int >= 0, default=1
             Number of documents.
         length : int >= 0, default=None
-            Words in each; None takes the mean of the documents of ``fit``, rounded.
+            Words in each document. None takes the mean of the documents of ``fit``, rounded.
         random_state : int, RandomState or None, default=None
             Seed; None is seed 0.
 
@@ -231,9 +230,10 @@ class SingleTopicModel(CountMixture):
         labels : ndarray of int of shape (n_samples,)
             Topic of each document.
         """
-        rng, labels = self._drawn(n_samples, random_state)
-        if length is not None:
-            check_whole("length", length)
-        length = round(self.mean_count_) if length is None else length
-        topics = self.components_ / self.components_.sum(axis=1, keepdims=True)
-        return self._drawn_rows(labels, lambda j, n: rng.multinomial(length, topics[j], n)), labels
+        check_is_fitted(self, "components_")
+        check_integer("length", length, at_least=0, optional=True)
+        rng, labels = draw_labels(self.weights_, n_samples, random_state)
+        words = round(self.mean_count_) if length is None else length
+        topics, d = self._profiles, self.components_.shape[1]
+        X = draw_by_component(labels, d, lambda j, n: rng.multinomial(words, topics[j], n))
+        return X, labels

@@ -52,8 +52,8 @@ WORDS: dict[str, str] = {
     ),
     "negative_components": (
         "{found:~component} {found:?has/have} more than {most:.0%} of {found:?its/their} mass "
-        "below zero. If parameters cannot be negative, this part is cut off: use more samples or fewer "
-        "components, or refine the result with EM."
+        "below zero. If parameters cannot be negative, this part is cut off: use more samples or "
+        "fewer components, or refine the result with EM."
     ),
     "negative_weights": (
         "{found:~weight} {found:?was/were} negative and {found:?was/were} set to zero: use fewer "

@@ -1,3 +1,85 @@
 """Words of metrics."""
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    # --- groups of records -----------------------------------------------------------------------
+    "no_labels": "labels are empty; give one group for each record",
+    "labels_not_whole": (
+        "labels have type {type}; expected whole numbers, the group of each record"
+    ),
+    "labels_out_of_range": (
+        "labels range from {low} to {high}; expected 0 to {most}. Remove records without a group, "
+        "or raise {parameters.n_groups}"
+    ),
+    "values_without_order": (
+        "{parameter} mixes values that cannot be sorted ({error}); give only numbers, or only text"
+    ),
+    "not_a_record_value": (
+        "X holds {value}; expected 1 if a record has a code, 0 if it has not, NaN if that is "
+        "unknown. If codes were counted, give X > 0"
+    ),
+    "rows_not_distributions": (
+        "the rows of {parameter} must be zero or more and sum to 1; give those of predict_proba"
+    ),
+    # --- outcomes --------------------------------------------------------------------------------
+    "outcome_not_a_number": (
+        "the outcome holds {value!r}; expected numbers to compare with "
+        "{parameters.threshold:{threshold!r}}"
+    ),
+    "outcome_of_many_numbers": (
+        "the outcome has {found} different numbers, and at most {most} are treated as classes: "
+        "set {parameters.threshold}, so that the outcome is whether a number is above it"
+    ),
+    "outcome_of_many_texts": (
+        "the outcome has {found} different values; expected at most {most} categories: merge some "
+        "of them, or choose another column"
+    ),
+    "too_few_classes": (
+        "the outcome has {n_classes:~class/classes} in {n_rows:~record}; at least 2 are required"
+    ),
+    "classes_too_small": (
+        "the outcome has classes of {n_rows:list} records, too few for {folds} folds; lower "
+        "{parameters.cv}, or merge classes"
+    ),
+    # --- stability -------------------------------------------------------------------------------
+    "ids_with_an_estimator": (
+        "ids_a and ids_b belong to the labels of two runs; omit them with an estimator"
+    ),
+    "one_list_of_ids": (
+        "only one of ids_a and ids_b is given; give both, or neither if the samples are the same"
+    ),
+    "labels_of_unequal_length": (
+        "labels_a has {a:~label}, labels_b {b}; give ids_a and ids_b to identify the samples"
+    ),
+    "ids_not_unique": (
+        "{parameter} has {n_rows:~entry/entries} with {distinct} different ids for "
+        "{labels:~label}; each label requires an id of its own"
+    ),
+    "too_few_common_samples": (
+        "{n_rows:~sample} {n_rows:?is/are} in both runs; at least 2 are required to compare "
+        "clusterings"
+    ),
+    "too_few_samples_to_overlap": (
+        "{n_rows:~sample} with {parameters.overlap:{overlap!r}} {n_rows:?gives/give} {both} common "
+        "to both runs and {one} for one run only; at least 2 and 1 are required"
+    ),
+    "fit_without_sample_weight": (
+        "fit of {estimator} does not accept sample_weight, which is required to draw records"
+    ),
+    "weights_too_large_to_draw": (
+        "the sample weights sum to {total:g}, which is the number of records to draw; expected at "
+        "most {most:g}: divide the weights by a constant"
+    ),
+    # --- components and words --------------------------------------------------------------------
+    "no_true_components": "truth has no rows; give at least one true component",
+    "word_without_probability": (
+        "component {component} gives column {column} a positive probability, but "
+        "word_distribution gives it zero"
+    ),
+    "top_words_not_columns": (
+        "top_words has shape {shape} and type {type}; expected whole numbers of shape "
+        "(n_topics, n_words)"
+    ),
+    "top_words_out_of_range": (
+        "top_words has columns from {low} to {high}, but X has {n_columns:~column}"
+    ),
+}

@@ -1,3 +1,75 @@
 """Words of models."""
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    # --- fit -------------------------------------------------------------------------------------
+    "fewer_components": "{found} of {requested:~component} found: {reason}",
+    "moments_show_no_more": "the moments show no more",
+    "no_group_splits": "no group of samples can be split further: {reason}",
+    # Scikit-learn's checks of estimators look for "1 sample".
+    "too_few_nonzero_samples": (
+        "{n_rows:~sample} with positive weight and a count above zero, fewer than "
+        "{parameters.n_components:{n_components}}; lower it or add samples"
+    ),
+    "too_few_weighted_samples": (
+        "{n_rows:~sample} with positive weight, fewer than "
+        "{parameters.n_components:{n_components}}; lower it or add samples"
+    ),
+    "too_few_views": (
+        "X has {found:~feature}, but {parameters.start:{start!r}} divides the features into three "
+        "views; use {parameters.start:'auto'}"
+    ),
+    "one_part": "all its samples are most likely in the same part",
+    "alpha0_contradicted": (
+        "the moments contradict {parameters.alpha0:{alpha0:g}} and suggest {estimate:.3g}; use "
+        "{parameters.alpha0:None}, or refine the topics"
+    ),
+    # --- the number of components: parameters of choose_n_components -----------------------------
+    "not_candidates": "{parameters.candidates:{value!r}}; expected whole numbers of 1 or more",
+    "not_criteria": (
+        "{parameters.criteria:{value!r}}; expected one or more of {choices:quoted list}"
+    ),
+    "too_many_candidates": (
+        "candidates go up to {largest}, but only {n_rows:~sample} {n_rows:?has/have} a count above "
+        "zero; remove the candidates above that number"
+    ),
+    # --- the number of components: reasons, each a sentence --------------------------------------
+    "n_topics": "{n:~topic}.",
+    "n_topics_of": "{n:~topic} ({low} to {high} are plausible).",
+    "range": "{low} to {high}",
+    "documents_are_alike": "The documents do not differ enough to form topics.",
+    "completion_best": "Document completion works best with {n:~topic}.",
+    "completion_as_good": "It works as well with {n}, within one standard error.",
+    "most_of_gain": (
+        "{n:~topic} {n:?achieves/achieve} {share:.0%} of the improvement of {chosen} over {first}."
+    ),
+    "more_not_tried": "More than {n:~topic} may be better, but were not tried.",
+    "numbers_tried": "The numbers tried are {tried:and}.",
+    "completion_agrees": "Document completion agrees.",
+    "completion_best_with_fewer": "Document completion works best with only {n:~topic}.",
+    "completion_hardly_improves": (
+        "Document completion improves up to {n:~topic}, but only a little beyond {after}."
+    ),
+    "completion_improves": (
+        "Document completion improves up to {n:~topic}; {chosen} {chosen:?achieves/achieve} about "
+        "{share:.0%} of that improvement."
+    ),
+    "spectrum_supports": "Cross-validation of the spectrum supports {n:~topic}.",
+    "spectrum_supports_about": (
+        "Cross-validation of the spectrum supports {n:~topic} ({low} to {high})."
+    ),
+    "spectrum_supports_all": (
+        "Cross-validation of the spectrum supports all {n:~topic} tried; there may be more."
+    ),
+    "between_spectrum_and_completion": "{n} lies between the two.",
+    "fewer_complete_worse": "With fewer than {n}, document completion is worse.",
+    "topics_may_be_merged": "Some topics may therefore be merged.",
+    "bic_agrees": "BIC agrees.",
+    "bic_lowest": "BIC is lowest with {n:~topic}.",
+    "bic_lowest_with_fewer": (
+        "BIC is lowest with {n:~topic}; its penalty grows with the vocabulary, so it tends to "
+        "choose too few."
+    ),
+    "coherence_agrees": "Coherence agrees.",
+    "coherence_is_alike": "Coherence does not distinguish {low} to {high}.",
+    "coherence_highest": "Coherence is highest with {n:~topic}.",
+}

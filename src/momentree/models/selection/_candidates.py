@@ -1,4 +1,4 @@
-"""Fit a model with several numbers of components, and share what the fits have in common."""
+"""Fit a model with each candidate number of components, all from the splits of one tree."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from momentree.inference import (
     split_words,
     variational_proportions,
 )
+from momentree.models._fit_result import m_step
 from momentree.models._lda_starts import concentrations
 from momentree.objects import LDAParameters, TopicParameters
 from momentree.preprocessing import log_scale, typical_count_per_token
@@ -32,37 +33,37 @@ Ints = NDArray[np.intp]
 
 N_FOLDS = 5
 ALPHA0 = 1.0
-"""Total concentration that LDA starts from; each fit learns its own."""
+"""Total concentration that each fit of LDA starts from."""
 LDA_STEPS = 10
-"""Steps of EM, which each cost as much as the whole fit of a single-topic model."""
+"""Steps of EM; each costs as much as a whole fit of a single-topic model."""
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Documents to learn from, and others that judge: half of their words tell the other half.
+    """Training documents, and test documents of which half of the words are hidden.
 
     Attributes
     ----------
     X : csr_array of shape (n, d)
-        Counts to learn from.
+        Counts of the training documents.
     weight : ndarray of shape (n,)
         Their weights.
     known, hidden : csr_array of shape (m, d)
-        The halves of the judges.
-    judge_weight : ndarray of shape (m,)
-        Weights of the judges.
+        The two halves of the test documents.
+    test_weight : ndarray of shape (m,)
+        Weights of the test documents.
     """
 
     X: Any
     weight: Floats
     known: Any
     hidden: Any
-    judge_weight: Floats
+    test_weight: Floats
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A model with one of the numbers of components, fitted to one fold.
+    """A model with one number of components, fitted to one fold.
 
     Attributes
     ----------
@@ -71,9 +72,9 @@ class Fit:
     weights : ndarray of shape (k,)
         P[topic].
     bic : float
-        Smaller is better; NaN where the model has no likelihood to penalise.
+        Smaller is better; NaN for models without a likelihood.
     completion : ndarray of shape (m,)
-        Log-likelihood of the hidden half of each judge.
+        Log-likelihood of the hidden half of each test document.
     """
 
     topics: Floats
@@ -86,14 +87,14 @@ class Fits(Protocol):
     """Fits models to one fold."""
 
     def __call__(self, n_components: int) -> Fit | None:
-        """Return the model with k components; None where the data admit fewer."""
+        """Return the model with k components; None if the data admit fewer."""
         ...
 
 
 def folds(
-    X: Any, weight: Floats, groups: Ints, random_state: np.random.RandomState, *, judges: int
+    X: Any, weight: Floats, groups: Ints, random_state: np.random.RandomState, *, n_test: int
 ) -> Iterator[Fold]:
-    """Yield folds: each leaves out a fifth of the documents, to judge.
+    """Yield folds, each with another fifth of the documents for testing.
 
     Parameters
     ----------
@@ -102,42 +103,42 @@ def folds(
     weight : ndarray of shape (n,)
         Sample weights.
     groups : ndarray of int of shape (n,)
-        Documents of one group, which are copies of each other, are never on both sides.
+        Copies of a document have the same number, and stay on one side.
     random_state : RandomState
         Draws the folds and the halves of words.
-    judges : int >= 0
-        How many documents judge, at least; with none there is one fold of all documents.
+    n_test : int >= 0
+        Least number of test documents in all; with 0 there is one fold, for training only.
 
     Yields
     ------
     Fold
-        As few as have so many judges, at most five.
+        As few as have so many test documents, at most five.
     """
     n_groups = int(groups.max(initial=-1)) + 1
-    if not judges or n_groups < 2:
+    if not n_test or n_groups < 2:
         yield Fold(X, weight, X[:0], X[:0], weight[:0])
         return
     size = min(N_FOLDS, n_groups)
     fold = (random_state.permutation(n_groups) % size)[groups]
-    n_judged = 0
+    n_tested = 0
     for i in range(size):
-        learn, judge = np.flatnonzero(fold != i), np.flatnonzero((fold == i) & (weight > 0))
-        known, hidden = split_words(X[judge], random_state)
-        yield Fold(X[learn], weight[learn], known, hidden, weight[judge])
-        n_judged += len(judge)
-        if n_judged >= judges:
+        train, test = np.flatnonzero(fold != i), np.flatnonzero((fold == i) & (weight > 0))
+        known, hidden = split_words(X[test], random_state)
+        yield Fold(X[train], weight[train], known, hidden, weight[test])
+        n_tested += len(test)
+        if n_tested >= n_test:
             return
 
 
 class SingleTopicFits:
-    """Fit single-topic models by EM from the leaves of one tree, grown to the largest k.
+    """Fit single-topic models by EM from the leaves of one tree with the largest k.
 
-    Best-first growth is nested: its first k - 1 splits make the tree of k leaves.
+    Best-first growth is nested: its first k - 1 splits give the tree of k leaves.
 
     Parameters
     ----------
     fold : Fold
-        Documents.
+        The documents.
     largest : int >= 1
         Largest number of components.
     """
@@ -146,38 +147,37 @@ class SingleTopicFits:
         scaled = log_scale(fold.X, "log1p")
         self._counts, self._weight = RowBlocks(fold.X), fold.weight
         self._rows = RowBlocks(scaled.X)
-        self._unit = typical_count_per_token(self._rows, scaled.count_per_token, fold.weight)
+        self._smoothing = typical_count_per_token(self._rows, scaled.count_per_token, fold.weight)
         self._known = RowBlocks(log_scale(fold.known, "log1p").X)
         self._hidden = RowBlocks(fold.hidden)
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
         self._n_words = int(np.count_nonzero(seen))
-        splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._unit)
+        splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
         grown = grow(self._rows, fold.weight, scaled.count_per_token, splitter, Limits(largest))
         self._labels, self._partitions = grown.labels, _partitions(grown.root)
 
     def __call__(self, n_components: int) -> Fit | None:
-        """Return the model with k components; None where no group can be split further."""
+        """Return the model with k components; None if no group can be split further."""
         if n_components > len(self._partitions):
             return None
-        component = self._partitions[n_components - 1][self._labels]
-        shares = np.eye(n_components)[component] * self._weight[:, None]
-        sums = self._rows.sum(lambda B: B.tdot(shares[B.at]))
-        start = TopicParameters.m_step(sums, shares.sum(axis=0), self._unit)
-        refined = em(self._rows, start, sample_weight=self._weight, smoothing=self._unit)
+        rows, weight, smoothing = self._rows, self._weight, self._smoothing
+        groups = np.eye(n_components)[self._partitions[n_components - 1][self._labels]]
+        start = m_step(TopicParameters, rows, groups, weight, smoothing)
+        refined = em(rows, start, sample_weight=weight, smoothing=smoothing)
         fitted = refined.parameters
-        shares = np.exp(log_posterior(log_joint(self._rows, fitted))[0]) * self._weight[:, None]
-        sums = self._counts.sum(lambda B: B.tdot(shares[B.at]))
-        counted = TopicParameters.m_step(sums, shares.sum(axis=0), 1.0)
+        responsibilities = np.exp(log_posterior(log_joint(rows, fitted))[0])
+        counted = m_step(TopicParameters, self._counts, responsibilities, weight, 1.0)
         n_parameters = n_components * self._n_words - 1
-        penalty = self._unit * n_parameters * np.log(max(self._weight.sum(), 2.0))
+        penalty = smoothing * n_parameters * np.log(max(weight.sum(), 2.0))
         bic = float(penalty - 2.0 * refined.log_likelihood)
         return Fit(counted.centers, counted.weights, bic, self._completion(fitted, counted))
 
     def _completion(self, fitted: TopicParameters, counted: TopicParameters) -> Floats:
         """Return log sum_j P[j | known] P[hidden | j]."""
         posterior = log_posterior(log_joint(self._known, fitted))[0]
-        even = np.full(counted.n_components, 1.0 / counted.n_components)
-        conditional = log_joint(self._hidden, TopicParameters(even, counted.centers)) - np.log(even)
+        equal = np.full(counted.n_components, 1.0 / counted.n_components)
+        joint = log_joint(self._hidden, TopicParameters(equal, counted.centers))
+        conditional = joint - np.log(equal)
         return np.asarray(logsumexp(posterior + conditional, axis=1))
 
 
@@ -187,7 +187,7 @@ class LDAFits:
     Parameters
     ----------
     fold : Fold
-        Documents.
+        The documents.
     largest : int >= 1
         Largest number of topics.
     """
@@ -198,7 +198,7 @@ class LDAFits:
         self._known, self._hidden = RowBlocks(fold.known), RowBlocks(fold.hidden)
 
     def __call__(self, n_components: int) -> Fit | None:
-        """Return the model with k topics; None where no group can be split further."""
+        """Return the model with k topics; None if no group can be split further."""
         first = self._single_topics(n_components)
         if first is None:
             return None
@@ -207,8 +207,8 @@ class LDAFits:
         start = LDAParameters(alpha, first.topics)
         found = variational_em(self._rows, start, sample_weight=weight, max_iter=LDA_STEPS)
         topics = found.parameters
-        shares = variational_proportions(self._known, topics)
-        completion = completion_log_likelihood(self._hidden, topics, shares)
+        proportions = variational_proportions(self._known, topics)
+        completion = completion_log_likelihood(self._hidden, topics, proportions)
         return Fit(topics.centers, topics.weights, float("nan"), completion)
 
 

@@ -1,4 +1,4 @@
-"""How many directions of M2 one half of the documents shows and the other half confirms."""
+"""Directions of M2 (S Theorem 1) found in one half of the documents and present in the other."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 FLOOR = 3.0
-"""Standard errors that a direction must hold out at. Of 120 samples of up to 20 topics, drawn
-after the choice, 3 is right in 108 and too many in 1; 2 is too many in 7, 4 too few in 12."""
+"""Standard errors above zero that the held-out value of a direction must have. For 120 new samples
+of up to 20 topics, 3 was right for 108 and too many for 1; 2 was too many for 7, 4 too few for 12.
+"""
 BAND = 1.0
-"""The interval: what a floor of this many standard errors more, or fewer, would say."""
+"""The ends of the interval: a floor of so many standard errors more, or fewer."""
 WHITENING_TOL = 1e-3
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues of M2 in one half of the documents, and what they are worth in the other.
+    """Eigenvalues of M2 in one half of the documents, and their values in the other.
 
     Attributes
     ----------
     eigenvalues : ndarray of shape (m,)
-        In the half that they were found in, descending; mean of both halves.
+        In the half where they were found, descending; mean of both halves.
     held_out : ndarray of shape (m,)
         u^T M2 u in the other half, for the same eigenvectors u.
     standard_error : ndarray of shape (m,)
@@ -48,11 +49,11 @@ class Spectrum:
 
     @property
     def floor(self) -> Floats:
-        """What `held_out` must exceed, shape (m,)."""
+        """Value that `held_out` must exceed, shape (m,)."""
         return FLOOR * self.standard_error
 
     def count(self, floor: float = FLOOR) -> int:
-        """Return how many leading directions hold out above a number of standard errors."""
+        """Return the number of leading directions above so many standard errors."""
         below = self.held_out <= floor * self.standard_error
         return int(np.argmax(below)) if below.any() else len(below)
 
@@ -66,7 +67,7 @@ class Spectrum:
 def spectrum(
     rows: RowBlocks,
     sample_weight: Floats,
-    unit: Floats,
+    count_per_token: Floats,
     groups: Ints,
     n_components: int,
     random_state: np.random.RandomState,
@@ -83,10 +84,10 @@ def spectrum(
         Word counts, or log-scaled counts.
     sample_weight : ndarray of shape (n,)
         Weights > 0.
-    unit : ndarray of shape (n,)
-        What one word counts in each document.
+    count_per_token : ndarray of shape (n,)
+        Count of one word in each document; 1 without log scaling.
     groups : ndarray of int of shape (n,)
-        Documents of one group, which are copies of each other, go to the same half.
+        Copies of a document have the same number, and go to the same half.
     n_components : int >= 1
         Most directions.
     random_state : RandomState
@@ -95,21 +96,20 @@ def spectrum(
     Returns
     -------
     Spectrum
-        Fewer directions than asked for where a half has fewer; none where a half has no document
-        of two words.
+        Fewer directions if a half shows fewer; none if a half has no document of two words.
 
     Notes
     -----
-    An eigenvector of noise in A is a fixed direction for B, which knows nothing of it: there its
-    value has mean zero and an error that the documents of B tell. No distribution of noise is
-    assumed, so that bursts of words raise the floor along with the eigenvalues. The scaling
-    makes the noise of frequent and rare words alike, and the first eigenvalue about 1. Two
-    whitenings of half the data: time O(nnz (2 k + 30)).
+    An eigenvector of the noise in A is independent of B, where its value has mean zero and a
+    standard error that the documents of B give. No distribution is assumed, so bursts of words
+    raise the floor together with the eigenvalues. The scaling gives frequent and rare words
+    similar noise, and a first eigenvalue of about 1. Two whitenings of half the data: time
+    O(nnz (2 k + 30)).
     """
     n_groups = int(groups.max(initial=-1)) + 1
     first = (random_state.permutation(n_groups) < n_groups // 2)[groups]
     halves = [
-        _half(rows.take(at), sample_weight[at], unit[at])
+        _half(rows.take(at), sample_weight[at], count_per_token[at])
         for at in (np.flatnonzero(first), np.flatnonzero(~first))
     ]
     if not all(half.weight.any() for half in halves):
@@ -137,28 +137,28 @@ class _Half:
 
     rows: RowBlocks
     sample_weight: Floats
-    unit: Floats
+    count_per_token: Floats
     weight: Floats
     moments: SingleTopicMoments
 
     def value(self, V: Floats) -> tuple[Floats, Floats]:
         """Return v^T M2 v for the columns of V and its standard error."""
         right, squares = np.ascontiguousarray(V), np.square(V)
-        r2, unit = self.weight[:, None], self.unit[:, None]
+        r2, token = self.weight[:, None], self.count_per_token[:, None]
         terms = np.square(self.rows.map(lambda B: B.dot(right)))
-        terms -= unit * self.rows.map(lambda B: B.dot(squares))
+        terms -= token * self.rows.map(lambda B: B.dot(squares))
         terms *= r2
         value = terms.sum(axis=0)
         c = self.rows.row_sums
-        shares = self.weight * c * (c - self.unit)
-        residuals = np.square(terms - np.multiply.outer(shares, value))
+        fractions = self.weight * c * (c - self.count_per_token)
+        residuals = np.square(terms - np.multiply.outer(fractions, value))
         return value, np.sqrt((residuals / self.sample_weight[:, None]).sum(axis=0))
 
 
-def _half(rows: RowBlocks, sample_weight: Floats, unit: Floats) -> _Half:
-    weights = document_weights(rows, sample_weight, uniform=False, count_per_token=unit)
-    moments = SingleTopicMoments(rows, weights, unit)
-    return _Half(rows, sample_weight, unit, weights[1], moments)
+def _half(rows: RowBlocks, sample_weight: Floats, count_per_token: Floats) -> _Half:
+    weights = document_weights(rows, sample_weight, uniform=False, count_per_token=count_per_token)
+    moments = SingleTopicMoments(rows, weights, count_per_token)
+    return _Half(rows, sample_weight, count_per_token, weights[1], moments)
 
 
 class _Scaled:

@@ -25,7 +25,9 @@ from momentree.exceptions import (
     InvalidParameterError,
 )
 from momentree.metrics import recovery_error
-from momentree.models._base import DECOMPOSITIONS
+from momentree.models import DECOMPOSITIONS
+
+from ..raising import raises, warns
 
 STARTS = ("tree", "tfidf", "moments")
 SEED = 1
@@ -50,10 +52,9 @@ def counts():
 
 
 @pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
-@pytest.mark.parametrize("refine", ["em", None])
-def test_every_decomposition_finds_the_topics(corpus, decomposition, refine):
+def test_every_decomposition_finds_the_topics(corpus, decomposition):
     model = SingleTopicModel(
-        4, decomposition=decomposition, refine=refine, start="moments", random_state=SEED
+        4, decomposition=decomposition, refine=None, start="moments", random_state=SEED
     )
     model.fit(corpus.X)
     assert adjusted_rand_score(corpus.labels, model.labels_) > 0.98
@@ -74,20 +75,16 @@ def test_every_start_finds_the_topics(corpus, start, log_scaling):
     np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("decomposition", ["sidiwo", "svtd", "tensor_power_method"])
-def test_moments_alone_converge_with_slope_minus_one_half(decomposition):
-    sizes = np.array([500, 2000, 8000, 32_000])
+def test_moments_alone_converge_with_slope_minus_one_half():
+    sizes = np.array([500, 2000, 8000])
     slopes = []
-    for seed in range(5):
+    for seed in range(8):
         truth = make_single_topic(
             sizes[-1], 30, 3, length=40, concentration=1.0, exponent=0.0, random_state=seed
         )
         errors = [
             recovery_error(
-                SingleTopicModel(3, refine=None, decomposition=decomposition)
-                .fit(truth.X[:n])
-                .components_,
-                truth.components,
+                SingleTopicModel(3, refine=None).fit(truth.X[:n]).components_, truth.components
             )
             for n in sizes
         ]
@@ -126,7 +123,7 @@ def test_poisson_means_are_found(counts, decomposition):
     assert refined.components_ is refined.means_
 
 
-def test_poisson_tells_components_by_how_much():
+def test_poisson_components_may_differ_by_totals_alone():
     """Rows of the same proportions and other totals: only the Poisson model sees two groups."""
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=500)
@@ -140,9 +137,10 @@ def log_scaled(X):
     return Y * np.sqrt(24.0 / Y.sum(axis=1, keepdims=True))
 
 
-@pytest.mark.parametrize("whole", [True, False])
-@pytest.mark.parametrize("refine", ["em", None])
-@pytest.mark.parametrize("log_scaling", ["auto", "log1p", None])
+@pytest.mark.parametrize(
+    ("log_scaling", "refine", "whole"),
+    [("auto", "em", True), (None, "em", False), (None, None, True), ("log1p", None, False)],
+)
 def test_posteriors_and_likelihoods_are_their_definition(short, log_scaling, refine, whole):
     X = short.X.toarray() * (1.0 if whole else 0.3)
     # Documents of few words leave doubts, and so probabilities between zero and one.
@@ -155,11 +153,11 @@ def test_posteriors_and_likelihoods_are_their_definition(short, log_scaling, ref
     omega, mu = model.posterior_.weights, model.posterior_.centers
     assert (mu > 0).all()
     joint = np.log(omega) + (log_scaled(X) if scaled else X) @ np.log(mu)
-    shares = softmax(joint, axis=1)
-    assert scaled or ((shares > 0.01) & (shares < 0.99)).any()
+    posteriors = softmax(joint, axis=1)
+    assert scaled or ((posteriors > 0.01) & (posteriors < 0.99)).any()
     # Log-scaled counts, and those that are not whole, are held in single precision.
     tolerance = 1e-4 if scaled else 1e-9 if whole else 1e-6
-    np.testing.assert_allclose(model.predict_proba(X), shares, atol=tolerance)
+    np.testing.assert_allclose(model.predict_proba(X), posteriors, atol=tolerance)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     if scaled:
         omega, mu = model.weights_, model.components_.T
@@ -207,7 +205,7 @@ def test_poisson_is_a_topic_model_and_a_model_of_lengths():
     np.testing.assert_allclose(both.score_samples(X), words.score_samples(X) + lengths)
 
 
-def test_damped_topics_are_told_in_counts_as_they_are(corpus):
+def test_topics_of_log_scaled_counts_are_those_of_the_counts(corpus):
     model = SingleTopicModel(4).fit(corpus.X)
     R, X = model.predict_proba(corpus.X), corpus.X.toarray()
     expected = R.T @ X + 1.0
@@ -315,7 +313,7 @@ def test_three_words_need_no_other_option(corpus):
 )
 def test_numbers_out_of_range_are_named(corpus, call):
     model = SingleTopicModel(2).fit(corpus.X)
-    with pytest.raises(InvalidParameterError, match="whole number"):
+    with raises(InvalidParameterError, "not_a_number"):
         call(model)
 
 
@@ -351,12 +349,14 @@ def test_a_decomposition_may_be_a_function(corpus):
 
 def test_fewer_components_come_back_with_the_reason():
     X = np.array([[3, 0, 0], [0, 3, 0], [4, 0, 0], [0, 5, 0]])
-    with pytest.warns(ConvergenceWarning, match="2 of 3 components: M2 shows 2"):
+    with warns(ConvergenceWarning, "fewer_components") as caught:
         model = SingleTopicModel(3, refine=None).fit(X)
+    assert [warning.filename for warning in caught] == [__file__]
     assert model.components_.shape == (2, 3)
-    assert "M2 shows 2" in model.diagnostics_["reason"]
-    with pytest.warns(ConvergenceWarning, match="1 of 2 components"):
-        SingleTopicModel(2).fit(np.full((4, 3), 2))
+    assert model.diagnostics_["reason"]
+    with warns(ConvergenceWarning, "fewer_components"):
+        model = SingleTopicModel(2).fit(np.full((4, 3), 2))
+    assert model.diagnostics_["reason"].code == "no_group_splits"
 
 
 def test_empty_documents_take_the_largest_topic(corpus):
@@ -377,39 +377,46 @@ def test_words_never_seen_are_scored_all_the_same(refine):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "code"),
     [
-        ({"n_components": 0}, "n_components=0"),
-        ({"n_components": 2.5}, "whole number"),
-        ({"n_components": True}, "n_components=True"),
-        ({"decomposition": "pca"}, "decomposition='pca'"),
-        ({"refine": "gibbs"}, "refine='gibbs'"),
-        ({"start": "random"}, "start='random'"),
-        ({"log_scaling": "sqrt"}, "log_scaling='sqrt'"),
-        ({"smoothing": 0}, "smoothing=0"),
-        ({"max_iter": 0}, "max_iter=0"),
-        ({"tol": float("nan")}, "tol=nan"),
-        ({"weighting": "three_words", "log_scaling": "log1p"}, "three_words"),
+        ({"n_components": 0}, "not_a_number"),
+        ({"n_components": 2.5}, "not_a_number"),
+        ({"n_components": True}, "not_a_number"),
+        ({"decomposition": "pca"}, "not_a_choice"),
+        ({"refine": "gibbs"}, "not_a_choice"),
+        ({"start": "random"}, "not_a_choice"),
+        ({"log_scaling": "sqrt"}, "not_a_choice"),
+        ({"weighting": None}, "not_a_choice"),
+        ({"smoothing": 0}, "not_a_number"),
+        ({"max_iter": 0}, "not_a_number"),
+        ({"tol": float("nan")}, "not_a_number"),
+        ({"warm_start": "no"}, "not_a_flag"),
     ],
+    ids=str,
 )
-def test_parameters_out_of_range_are_named(corpus, options, says):
-    with pytest.raises(InvalidParameterError, match=says):
+def test_parameters_out_of_range_are_named(corpus, options, code):
+    with raises(InvalidParameterError, code, parameter=next(iter(options))):
         SingleTopicModel(**{"n_components": 3, **options}).fit(corpus.X)
 
 
+def test_three_words_are_drawn_from_whole_counts(corpus):
+    with raises(InvalidParameterError, "three_words_with_log_scaling"):
+        SingleTopicModel(3, weighting="three_words", log_scaling="log1p").fit(corpus.X)
+
+
 @pytest.mark.parametrize(
-    ("X", "error", "says"),
+    ("X", "error", "code"),
     [
-        ([[1, -1], [2, 0]], InvalidDataError, "Negative values"),
-        ([[1, np.nan], [2, 0]], InvalidDataError, "NaN"),
-        ([[0, 0], [0, 0]], EmptyCorpusError, "empty"),
-        ([[3, 1]], InvalidDataError, "n_samples = 1"),
-        ([[3, 1], [0, 0]], InvalidDataError, "n_samples = 1"),
+        ([[1, -1], [2, 0]], InvalidDataError, "negative_count"),
+        ([[1, np.nan], [2, 0]], InvalidDataError, "missing_count"),
+        ([[0, 0], [0, 0]], EmptyCorpusError, "all_empty"),
+        ([[3, 1]], InvalidDataError, "too_few_nonzero_samples"),
+        ([[3, 1], [0, 0]], InvalidDataError, "too_few_nonzero_samples"),
     ],
 )
 @pytest.mark.parametrize("Model", [SingleTopicModel, PoissonMixture])
-def test_bad_data_is_named(Model, X, error, says):
-    with pytest.raises(error, match=says):
+def test_bad_data_is_named(Model, X, error, code):
+    with raises(error, code):
         Model(2).fit(X)
 
 

@@ -1,4 +1,4 @@
-"""What the criteria measure, as functions of the number of components."""
+"""Completion, BIC and coherence of every candidate number of components."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.models._base import log
-from momentree.models._candidates import Fit, Fits, Fold
+from momentree.models.selection._candidates import Fit, Fits, Fold
 
-__all__ = ["Curves", "measure"]
+__all__ = ["Curves", "evaluate"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -28,19 +28,19 @@ N_WORDS = 20
 
 @dataclass(frozen=True)
 class Curves:
-    """Values of each candidate, arrays of shape (m,); NaN where there is none.
+    """Values of each candidate, arrays of shape (m,); NaN if unknown.
 
     Attributes
     ----------
     candidates : ndarray of int
         Numbers of components, ascending.
     completion, completion_error : ndarray
-        Log-likelihood of a hidden word in nats, and the standard error of how far it is behind
-        the best.
+        Log-likelihood of a hidden word in nats, and the standard error of its difference from the
+        best.
     bic : ndarray
         Mean of the folds.
     umass, npmi, npmi_error : ndarray
-        Mean coherence of the topics, and the standard error of its mean over topics.
+        Mean coherence of the topics, and its standard error.
     seconds : ndarray
         Time of the fits.
     """
@@ -60,7 +60,7 @@ class Curves:
         return cls(candidates, *np.full((7, len(candidates)), np.nan))
 
 
-def measure(
+def evaluate(
     candidates: Ints,
     folds: list[Fold],
     make: Callable[[Fold, int], Fits],
@@ -76,16 +76,16 @@ def measure(
     folds : list of Fold
         Of the same documents.
     make : callable
-        Fold and largest candidate in, what fits models to it out.
+        From a fold and the largest candidate to an object that fits the candidates.
     X : csr_array of shape (n, d)
-        All documents: coherence is of the topics of the first fold in these.
+        All documents, in which the coherence of the topics of the first fold is measured.
     progress : callable or None
-        Called with the number of candidates done and of all.
+        Called with the number of candidates done and the number of all.
 
     Returns
     -------
     Curves
-        NaN for candidates that some fold does not admit.
+        NaN for candidates with too many components for one of the folds.
     """
     curves = Curves.unknown(candidates)
     log.info("preparing fits of up to %d components to %d fold(s)", candidates[-1], len(folds))
@@ -97,19 +97,19 @@ def measure(
         fits = [fit for maker in makers if (fit := maker(int(k))) is not None]
         if complete := len(fits) == len(makers):
             curves.bic[i] = np.mean([fit.bic for fit in fits])
-            _note_coherence(curves, i, fits[0], by_word)
+            _set_coherence(curves, i, fits[0], by_word)
         completion.append(np.concatenate([fit.completion for fit in fits]) if complete else None)
         curves.seconds[i] = time.perf_counter() - start
         log.info(
-            "%d component(s): %s", k, _told(curves, i) if complete else "no group splits so often"
+            "%d component(s): %s", k, _values(curves, i) if complete else "too few groups to split"
         )
         if progress is not None:
             progress(i + 1, len(candidates))
-    _note_completion(curves, completion, folds)
+    _set_completion(curves, completion, folds)
     return curves
 
 
-def _note_coherence(curves: Curves, i: int, fit: Fit, by_word: Any) -> None:
+def _set_coherence(curves: Curves, i: int, fit: Fit, by_word: Any) -> None:
     n_words = min(N_WORDS, by_word.shape[1])
     if n_words < 2:
         return
@@ -117,13 +117,12 @@ def _note_coherence(curves: Curves, i: int, fit: Fit, by_word: Any) -> None:
     npmi = npmi_coherence(top, by_word)
     curves.umass[i] = umass_coherence(top, by_word).mean()
     curves.npmi[i] = npmi.mean()
-    # One topic has no spread to tell its error by.
     curves.npmi_error[i] = npmi.std(ddof=1) / np.sqrt(len(npmi)) if len(npmi) > 1 else 0.0
 
 
-def _note_completion(curves: Curves, values: list[Floats | None], folds: list[Fold]) -> None:
-    """Note the completion of each candidate, and how sure it is that it is behind the best."""
-    weight = np.concatenate([fold.judge_weight for fold in folds])
+def _set_completion(curves: Curves, values: list[Floats | None], folds: list[Fold]) -> None:
+    """Set the completion of each candidate, and the standard error of its difference."""
+    weight = np.concatenate([fold.test_weight for fold in folds])
     words = np.concatenate([RowBlocks(fold.hidden).row_sums for fold in folds])
     total = float(weight @ words)
     if not total > 0:
@@ -141,5 +140,5 @@ def _note_completion(curves: Curves, values: list[Floats | None], folds: list[Fo
             curves.completion_error[i] = np.sqrt(weight @ np.square(residual)) / total
 
 
-def _told(curves: Curves, i: int) -> str:
+def _values(curves: Curves, i: int) -> str:
     return f"BIC {curves.bic[i]:.6g}, NPMI {curves.npmi[i]:.3f}, {curves.seconds[i]:.1f} s"

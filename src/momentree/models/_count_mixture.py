@@ -1,0 +1,273 @@
+"""Mixtures for counts: start from moments, tf-idf or a tree, then EM. One fit for both families."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._validation import check_choice, check_number
+from momentree.backends import RowBlocks, in_canonical_order
+from momentree.inference import log_joint, log_posterior
+from momentree.models._base import FlatModel, log
+from momentree.models._fit_result import FitResult, Initialization, from_leaves, m_step
+from momentree.moments import RawMoments, Weighting
+from momentree.objects import Decomposition, MixtureParameters, Moments
+from momentree.preprocessing import LogScaling, log_scale, tfidf, typical_count_per_token
+from momentree.refinement import em
+from momentree.tree.growth import Limits, grow
+from momentree.tree.split import SPLIT_ITER
+from momentree.tree.topic_split import TopicSplitter
+
+__all__ = ["Corpus", "CountMixture", "Start"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Start = Literal["auto", "tree", "tfidf", "moments"]
+
+POSSIBLE = 1e-3
+"""Fraction of the average sample in every component of a start from moments."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Counts, and what a fit makes of them.
+
+    Attributes
+    ----------
+    counts : RowBlocks of shape (n, d)
+        Counts in canonical order.
+    rows : RowBlocks of shape (n, d)
+        Counts after log scaling.
+    count_per_token : ndarray of shape (n,)
+        Log-scaled count of one word in each sample.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    smoothing : float
+        Pseudo-count, on the scale of the log-scaled counts.
+    """
+
+    counts: RowBlocks
+    rows: RowBlocks
+    count_per_token: Floats
+    weight: Floats
+    smoothing: float
+
+
+class CountMixture(FlatModel):
+    """Base of mixtures whose log-probabilities are linear in the counts."""
+
+    _family: ClassVar[type[MixtureParameters]]
+
+    # How documents are weighted in moments, where the model has a choice.
+    weighting: Weighting = "length"
+    start: Start
+    tol: float
+    posterior_: MixtureParameters
+
+    # --- what a model is -------------------------------------------------------------------------
+
+    @abstractmethod
+    def _moments(self, corpus: Corpus) -> Moments:
+        """Estimate the moments of the model."""
+
+    @abstractmethod
+    def _valid_centers(self, found: Decomposition) -> Floats:
+        """Return the valid centers closest to those found, shape (d, k)."""
+
+    @abstractmethod
+    def _chosen_start(self) -> str:
+        """Return "tree", "tfidf" or "moments"."""
+
+    def _chosen_log_scaling(self) -> LogScaling | None:
+        """Return how counts are scaled before the fit."""
+        return None
+
+    def _log_base(self, X: Any) -> Floats:
+        """Return the part of the log-likelihood of each sample that no parameter changes."""
+        raise NotImplementedError
+
+    # --- fit -------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("tol", self.tol, at_least=0)
+        check_choice("refine", self.refine, ("em", None))
+        check_choice("start", self.start, get_args(Start))
+
+    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
+        corpus, at = self._corpus(samples, weight)
+        start = self._initialize(corpus)
+        fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
+        n_iter, converged = 1, True
+        if self.refine:
+            log.info("refining %d components", fitted.n_components)
+            refined = em(
+                corpus.rows,
+                fitted,
+                sample_weight=corpus.weight,
+                smoothing=corpus.smoothing,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            )
+            fitted, centers = refined.parameters, refined.parameters.centers
+            n_iter, converged = refined.n_iter, refined.converged
+            diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
+        responsibilities, weights = _responsibilities(corpus.rows, fitted), fitted.weights
+        if self._chosen_log_scaling():  # report weights and topics of the counts themselves
+            counted = m_step(
+                self._family, corpus.counts, responsibilities, corpus.weight, self.smoothing
+            )
+            weights, centers = counted.weights, counted.centers
+        order = np.argsort(-weights, kind="stable")
+        result = FitResult(
+            fitted.reordered(order),
+            weights[order],
+            centers[:, order],
+            responsibilities[:, order].argmax(axis=1),
+            diagnostics,
+            n_iter,
+            converged,
+        )
+        return result, at
+
+    def _corpus(self, X: Any, weight: Floats) -> tuple[Corpus, Ints]:
+        ordered, at = in_canonical_order(RowBlocks(X), weight)
+        weight = weight[at]
+        scaled = log_scale(ordered.matrix, self._chosen_log_scaling())
+        rows = RowBlocks(scaled.X)
+        smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token, weight)
+        return Corpus(ordered, rows, scaled.count_per_token, weight, smoothing), at
+
+    def _initialize(self, corpus: Corpus) -> Initialization[MixtureParameters]:
+        last = self._last_fit(corpus.rows.shape[1])
+        if last is not None:
+            return Initialization.of(last, self.diagnostics_)
+        start = self._chosen_start()
+        log.info("starting from %s", start)
+        make = {"moments": self._from_moments, "tfidf": self._from_tfidf, "tree": self._from_tree}
+        found = make[start](corpus)
+        return replace(found, diagnostics={**found.diagnostics, "start": start})
+
+    def _from_moments(self, corpus: Corpus) -> Initialization[MixtureParameters]:
+        """Decompose the moments of the model."""
+        found = self._decompose(self._moments(corpus))
+        centers = self._valid_centers(found)
+        if not float((centers @ found.weights).sum()) > 0:
+            return self._from_groups(corpus, np.ones((len(corpus.weight), 1)), found)
+        parameters = self._smoothed(found, centers, corpus)
+        return Initialization(parameters, parameters.weights, centers, found.diagnostics)
+
+    def _from_tfidf(self, corpus: Corpus) -> Initialization[MixtureParameters]:
+        """Decompose the raw moments of tf-idf rows; group rows by their largest score."""
+        rows = RowBlocks(tfidf(corpus.counts.matrix, corpus.weight))
+        found = self._decompose(RawMoments.from_rows(rows, sample_weight=corpus.weight))
+        return self._from_groups(corpus, _largest_score(rows, found, corpus.weight), found)
+
+    def _from_groups(
+        self, corpus: Corpus, groups: Floats, found: Decomposition
+    ) -> Initialization[MixtureParameters]:
+        fitted = m_step(self._family, corpus.rows, groups, corpus.weight, corpus.smoothing)
+        return Initialization.of(fitted, found.diagnostics)
+
+    def _from_tree(self, corpus: Corpus) -> Initialization[MixtureParameters]:
+        """Grow a tree of k leaves (H Algorithm 2, best first)."""
+        splitter = TopicSplitter(
+            min_samples_leaf=1,
+            refine_iter=SPLIT_ITER if self.refine else 0,
+            weighting=self.weighting,
+            smoothing=corpus.smoothing,
+            random_state=self.random_state,
+            decompose=self._decomposer(),
+        )
+        k, rows, weight = self.n_components, corpus.rows, corpus.weight
+        grown = grow(rows, weight, corpus.count_per_token, splitter, Limits(k))
+        return from_leaves(grown, k, self._family, rows, weight, corpus.smoothing)
+
+    def _smoothed(self, found: Decomposition, centers: Floats, corpus: Corpus) -> MixtureParameters:
+        """Return parameters without zeros: centers as the counts that they predict, smoothed."""
+        weights = found.weights / found.weights.sum()
+        if self.refine:  # equal weights, so that EM does not starve a small component
+            weights = np.full_like(weights, 1.0 / len(weights))
+        sums = centers * weights
+        mass = float(corpus.weight @ corpus.rows.row_sums)
+        sums *= mass / max(float(sums.sum()), 1e-300)
+        # A word that occurs at all is possible in every component, whatever the moments say.
+        words = corpus.rows.sum(lambda B: B.tdot(corpus.weight[B.at]))
+        sums += POSSIBLE * words[:, None] * weights
+        return self._family.m_step(sums, weights * corpus.weight.sum(), corpus.smoothing)
+
+    # --- inference -------------------------------------------------------------------------------
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each component for each sample (S eq. 1).
+
+            P[j | x] = omega_j P[y | mu_j] / sum_i omega_i P[y | mu_i]
+
+        omega and mu are the weights and centers of ``posterior_``; y = x or, with log scaling,
+
+            y_w = log2(1 + x_w) sqrt(24 / sum_v log2(1 + x_v)).
+
+        With EM and without log scaling, omega and mu are ``weights_`` and ``components_``.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``; held in single precision, which is exact for whole
+            counts up to 16 million.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Rows sum to 1. For a :class:`SingleTopicModel` a sample without counts has the
+            probabilities ``posterior_.weights``.
+        """
+        X = self._new_counts(X)
+        rows = RowBlocks(log_scale(X, self._chosen_log_scaling()).X)
+        return _responsibilities(rows, self.posterior_)
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
+
+        With neither EM nor log scaling these may hold zeros; the likelihood is then that of
+        ``posterior_``, which is smoothed.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts in the columns of ``fit``; they are not log-scaled.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            log P[x] in nats. :class:`PoissonMixture` gives that of the counts,
+            :class:`SingleTopicModel` that of the counts given their sum, including the multinomial
+            coefficient.
+        """
+        X = self._new_counts(X)
+        parameters = self.posterior_
+        if self._chosen_log_scaling():
+            parameters = self._family(self.weights_, self.components_.T)
+        joint = log_joint(RowBlocks(X), parameters)
+        return log_posterior(joint)[1] + self._log_base(X)
+
+
+def _responsibilities(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
+    return np.exp(log_posterior(log_joint(rows, parameters))[0])
+
+
+def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
+    """Return ones, shape (n, k), at the largest score of each row (T Algorithm 5, for k > 2).
+
+    The scores are D x with D = (M Omega^1/2)^+, with the sign that makes their third moment
+    positive: rows that belong to a component score high in it.
+    """
+    if not found.n_components:
+        return np.ones((rows.shape[0], 1))
+    D = np.asarray(np.linalg.pinv(found.centers * np.sqrt(found.weights)).T, dtype=np.float64)
+    scores = rows.map(lambda B: B.dot(D))
+    scores *= np.where(weight @ scores**3 < 0, -1.0, 1.0)
+    return np.asarray(np.eye(D.shape[1])[scores.argmax(axis=1)])

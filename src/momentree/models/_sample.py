@@ -1,0 +1,57 @@
+"""Draw new samples from a fitted model, a block of rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree._validation import check_whole, generator
+
+__all__ = ["draw_by_component", "draw_labels", "draw_rows"]
+
+Ints = NDArray[np.intp]
+
+DENSE_VALUES = 1 << 22
+"""Values of new samples that are dense at one time: 32 MB."""
+
+
+def draw_labels(
+    weights: NDArray[np.float64],
+    n_samples: int,
+    random_state: int | np.random.RandomState | None,
+) -> tuple[np.random.RandomState, Ints]:
+    """Return a random generator and the component of each new sample.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `n_samples` is not a whole number of at least 0, or `random_state` is no seed.
+    """
+    check_whole("n_samples", n_samples)
+    rng = generator(random_state)
+    return rng, rng.choice(len(weights), size=n_samples, p=weights).astype(np.intp)
+
+
+def draw_rows(n_samples: int, d: int, draw: Callable[[slice], Any]) -> Any:
+    """Return new samples as a sparse array; `draw(at)` returns the rows `at`, in order."""
+    step = max(1, DENSE_VALUES // d)
+    starts = range(0, n_samples, step)
+    parts = [sp.csr_array(draw(slice(at, min(at + step, n_samples)))) for at in starts]
+    return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, d), dtype=np.int64)
+
+
+def draw_by_component(labels: Ints, d: int, draw: Callable[[int, int], Any]) -> Any:
+    """Return new samples as a sparse array; `draw(j, n)` returns n samples of component j."""
+
+    def rows(at: slice) -> Any:
+        here = labels[at]
+        X = np.zeros((len(here), d), dtype=np.int64)
+        for j in np.unique(here):
+            X[here == j] = draw(int(j), int(np.count_nonzero(here == j)))
+        return X
+
+    return draw_rows(len(labels), d, rows)

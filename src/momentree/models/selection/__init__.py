@@ -1,0 +1,5 @@
+"""The number of components: document completion, spectrum, BIC and coherence."""
+
+from momentree.models.selection.choice import ComponentChoice, choose_n_components
+
+__all__ = ["ComponentChoice", "choose_n_components"]

@@ -1,0 +1,286 @@
+"""Choose the number of components by completion, spectrum, BIC and coherence."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momentree._logging import console_logging
+from momentree._validation import (
+    check_choice,
+    check_counts,
+    check_sample_weight,
+    check_something,
+    generator,
+)
+from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import Message
+from momentree.models._base import log, package_log
+from momentree.models.selection._candidates import Fits, Fold, LDAFits, SingleTopicFits, folds
+from momentree.models.selection._criteria import Estimate, combine, estimates
+from momentree.models.selection._curves import Curves, evaluate
+from momentree.models.selection._reasons import reasons
+from momentree.models.selection._spectrum import Spectrum, spectrum
+from momentree.preprocessing import log_scale
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ComponentChoice", "Model", "choose_n_components"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Model = Literal["single-topic", "lda"]
+
+LARGEST = 32
+"""The largest number of topics in the papers' experiments."""
+
+
+@dataclass(frozen=True)
+class ComponentChoice:
+    """A number of components, with its reasons.
+
+    Attributes
+    ----------
+    n_components : int
+        The number chosen.
+    interval : tuple of int
+        (low, high): the smallest and largest number that the data do not rule out.
+    reasons : tuple of Message
+        Why: a sentence for the answer, then one or more for each criterion.
+    table : DataFrame
+        One row a candidate. "n_components"; for the direction of that number "eigenvalue" in one
+        half of the samples, "held_out", its value in the other half, and "noise_floor", which this
+        must exceed; "completion", the log-likelihood of a hidden word in nats, and
+        "completion_error", the standard error of its difference from the best; "bic"; "umass" and
+        "npmi", the mean coherence of topics, with "npmi_error"; "seconds". NaN for criteria that
+        were not used, and for numbers that the samples cannot be split into.
+    by_criterion : mapping
+        For each criterion (n_components, low, high); the one that decided comes first.
+    """
+
+    n_components: int
+    interval: tuple[int, int]
+    reasons: tuple[Message, ...]
+    table: pd.DataFrame
+    by_criterion: Mapping[str, tuple[int, int, int]]
+
+
+def choose_n_components(
+    X: Any,
+    *,
+    model: Model = "single-topic",
+    candidates: Sequence[int] | None = None,
+    criteria: Sequence[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    verbose: bool | int = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> ComponentChoice:
+    """Choose the number of components of a model for word counts.
+
+    Of four criteria, the first one used decides. For "lda", "spectrum" comes before "completion",
+    unless it reaches the largest candidate.
+
+    - "completion": document completion, the log-likelihood of half of the words of new documents,
+      z, given the other half, y. The fewest components within one standard error of the largest
+      sum log sum_j P[j | y] P[z | j], with P[j | y] as in :meth:`SingleTopicModel.predict_proba`;
+      for "lda" sum_j P[j | y] P[z | j] with inferred topic proportions.
+    - "spectrum": the eigenvectors u of M2 of one half of the documents (S Theorem 1), for
+      log-scaled counts and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u of the other
+      half is three standard errors above zero. If completion decides and the spectrum is lower,
+      the answer moves towards it as far as the interval of completion allows, and the interval
+      of the answer extends down to it.
+    - "bic": -2 log-likelihood + u p log n of log-scaled counts, with p free parameters and u the
+      typical count of one word (:func:`momentree.preprocessing.typical_count_per_token`). Not for
+      "lda".
+    - "coherence": the fewest components within one standard error of the largest mean NPMI of
+      the 20 most probable words of each topic (T Figure 3.2a).
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+        Word counts >= 0.
+    model : {"single-topic", "lda"}, default="single-topic"
+        :class:`SingleTopicModel` or :class:`LatentDirichletAllocation`.
+    candidates : sequence of int >= 1, default=None
+        Numbers of components to try. None is 1 to 32, for "lda" 1 to 6, 8, 11, 16, 23 and 32, but
+        at most half the number of different samples. Only with None may the answer lie between
+        candidates, where the spectrum puts it.
+    criteria : sequence of str, default=None
+        Some of the four. None is all of them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights >= 0 of the samples.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds, and of the halves of documents and words. None is seed 0.
+    verbose : bool or int, default=False
+        Print progress to standard error; the logger ``momentree.models`` always receives it.
+    progress : callable, default=None
+        Called as ``progress(done, total)`` after each candidate.
+
+    Returns
+    -------
+    ComponentChoice
+        The number, its interval, the reasons, and all curves; see
+        ``momentree.report.plot_n_components``.
+
+    Raises
+    ------
+    InvalidDataError
+        If X is not a matrix of counts from 0 to 1e30, if weights do not fit it, or if a candidate
+        exceeds the number of samples with a count above zero.
+    EmptyCorpusError
+        If no count of a sample with positive weight is above zero.
+    InvalidParameterError
+        If `model`, `candidates` or `criteria` are not as above.
+
+    Notes
+    -----
+    All candidates together cost little more than the largest one: they share one spectrum, and one
+    best-first tree, whose first k - 1 splits give the start of the fit with k components (H
+    Algorithm 2). Documents are tested a fifth at a time, until 3,000 have been; for "lda" one fifth
+    is tested. Copies of a document stay together in training or testing. Fits of "lda" start from
+    the topics of the tree and take ten steps of EM. Time O(nnz k) a step of EM for each candidate;
+    memory O(nnz + (n + d) k).
+
+    ``docs/how_many.md`` reports how often each criterion is right. Real text is not a sample of
+    the model: finer topics always exist, and their number grows with that of the documents. The
+    reasons therefore name the fewest components with most of the improvement.
+
+    References
+    ----------
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431-1455, 2018. doi:10.1007/s10994-018-5706-4
+    .. [2] H. Wallach, I. Murray, R. Salakhutdinov, D. Mimno. Evaluation methods for topic models.
+       ICML 2009.
+    .. [3] A. Owen, P. Perry. Bi-cross-validation of the SVD and the nonnegative matrix
+       factorization. Annals of Applied Statistics 3, 2009.
+
+    Examples
+    --------
+    >>> from momentree import choose_n_components
+    >>> from momentree.datasets import make_single_topic
+    >>> sample = make_single_topic(600, 200, 4, length=60, random_state=0)
+    >>> choice = choose_n_components(sample.X, candidates=range(1, 9))
+    >>> choice.n_components, choice.interval
+    (4, (4, 4))
+    >>> print(*choice.reasons[:2])
+    4 topics. Document completion works best with 4 topics.
+    """
+    check_choice("model", model, get_args(Model))
+    kind = _KINDS[model]
+    names = _checked_criteria(criteria, kind)
+    rng = generator(random_state)
+    X = check_counts(X)
+    weight = check_sample_weight(sample_weight, X.shape[0])
+    check_something(X, weight)
+    with console_logging(package_log, bool(verbose)), single_threaded_blas():
+        ordered, at = in_canonical_order(RowBlocks(X), weight)
+        usable = np.flatnonzero((weight[at] > 0) & (ordered.row_sums > 0))
+        rows, weight = ordered.take(usable), weight[at][usable]
+        groups = _copies(rows)
+        tried = _checked_candidates(candidates, kind, len(weight), int(groups.max()) + 1)
+        found = None
+        if "spectrum" in names:
+            log.info("cross-validating the spectrum of the second moment")
+            scaled = log_scale(rows.matrix, "log1p")
+            found = spectrum(
+                RowBlocks(scaled.X), weight, scaled.count_per_token, groups, int(tried[-1]), rng
+            )
+        curves = Curves.unknown(tried)
+        if set(names) - {"spectrum"}:
+            n_test = kind.n_test if "completion" in names else 0
+            parts = list(folds(rows.matrix, weight, groups, rng, n_test=n_test))
+            curves = evaluate(tried, parts, kind.make, rows.matrix, progress)
+    each = estimates(names, curves, found, between=candidates is None)
+    answer = combine(each) if each else Estimate(*[int(tried[0])] * 3)
+    return ComponentChoice(
+        answer.n_components,
+        (answer.low, answer.high),
+        reasons(answer, each, curves),
+        _table(curves, found),
+        {name: (one.n_components, one.low, one.high) for name, one in each.items()},
+    )
+
+
+def _copies(rows: RowBlocks) -> Ints:
+    """Give each document a number, the same one to equal documents."""
+    key = np.random.RandomState(1).random_sample(rows.shape[1])
+    return np.unique(rows.map(lambda B: B.dot(key)), return_inverse=True)[1]
+
+
+def _checked_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str, ...]:
+    if criteria is None:
+        return kind.criteria
+    asked = (criteria,) if isinstance(criteria, str) else tuple(criteria)
+    if not asked or not set(asked) <= set(kind.criteria):
+        raise InvalidParameterError("not_criteria", value=criteria, choices=list(kind.criteria))
+    return tuple(name for name in kind.criteria if name in asked)
+
+
+def _checked_candidates(
+    candidates: Sequence[int] | None, kind: _Kind, n: int, n_different: int
+) -> Ints:
+    if candidates is None:
+        return np.array([k for k in kind.candidates if k <= max(1, n_different // 2)])
+    try:
+        tried = np.unique([operator.index(k) for k in candidates])
+    except TypeError:
+        tried = np.empty(0, dtype=np.intp)
+    if not len(tried) or tried[0] < 1:
+        raise InvalidParameterError("not_candidates", value=candidates)
+    if tried[-1] > n:
+        raise InvalidDataError("too_many_candidates", largest=int(tried[-1]), n_rows=n)
+    return tried.astype(np.intp)
+
+
+def _table(curves: Curves, found: Spectrum | None) -> pd.DataFrame:
+    import pandas as pd
+
+    k = curves.candidates
+    columns = {"n_components": k}
+    for name, attribute in _DIRECTIONS.items():
+        values = np.full(int(k[-1]), np.nan)
+        if found is not None:
+            known = getattr(found, attribute)
+            values[: len(known)] = known
+        columns[name] = values[k - 1]
+    for column in fields(curves)[1:]:
+        columns[column.name] = getattr(curves, column.name)
+    return pd.DataFrame(columns)
+
+
+_DIRECTIONS = {"eigenvalue": "eigenvalues", "held_out": "held_out", "noise_floor": "floor"}
+"""Columns of the table, and the attributes of the spectrum that they hold."""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How a model is fitted and judged: criteria, the most trusted first, and sizes."""
+
+    make: Callable[[Fold, int], Fits]
+    criteria: tuple[str, ...]
+    candidates: tuple[int, ...]
+    n_test: int
+
+
+_KINDS: dict[str, _Kind] = {
+    "single-topic": _Kind(
+        SingleTopicFits,
+        ("completion", "spectrum", "bic", "coherence"),
+        tuple(range(1, LARGEST + 1)),
+        3000,
+    ),
+    "lda": _Kind(
+        LDAFits,
+        ("spectrum", "completion", "coherence"),
+        (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, LARGEST),
+        1,
+    ),
+}

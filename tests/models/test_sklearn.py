@@ -1,0 +1,106 @@
+"""scikit-learn's own checks of the flat models, and their place in scikit-learn's tools."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Binarizer
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from momentree import (
+    BernoulliMixture,
+    LatentDirichletAllocation,
+    PoissonMixture,
+    SingleTopicModel,
+)
+from momentree.datasets import make_bernoulli_mixture
+
+from ..sklearn_checks import expected_to_fail
+
+
+def parity(values):
+    """Zeros and ones of numbers of zero or more; all other values, and zeros and ones, stay."""
+    if values.dtype.kind == "O" and all(isinstance(value, float) for value in values.flat):
+        values = values.astype(float)
+    if values.dtype.kind not in "uif":
+        return values
+    with np.errstate(invalid="ignore"):
+        good = np.isfinite(values) & (values >= 0)
+        return np.where(good, np.ceil(values) % 2, values)
+
+
+def binary(X):
+    """The data of scikit-learn's checks, which are numbers of any size, as binary data."""
+    if sp.issparse(X):
+        if X.format not in ("csr", "csc", "coo", "bsr"):
+            return X
+        out = X.copy()
+        out.data = parity(X.data)
+        return out
+    if isinstance(X, pd.DataFrame):
+        return pd.DataFrame(parity(X.to_numpy()), columns=X.columns, index=X.index)
+    return parity(np.asarray(X))
+
+
+class OfParity(BernoulliMixture):
+    """BernoulliMixture for numbers that are neither 0 nor 1, which most checks give it."""
+
+    def fit(self, X, y=None, *, sample_weight=None, feature_names=None):
+        options = {"sample_weight": sample_weight, "feature_names": feature_names}
+        return super().fit(binary(X), y, **options)
+
+    def predict(self, X):
+        return super().predict(binary(X))
+
+    def predict_proba(self, X):
+        return super().predict_proba(binary(X))
+
+    def score_samples(self, X):
+        return super().score_samples(binary(X))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        SingleTopicModel(3),
+        PoissonMixture(2, refine=None),
+        LatentDirichletAllocation(2, max_iter=3),
+        OfParity(3, start="tree", convergence="weights"),
+    ],
+    expected_failed_checks=expected_to_fail,
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+def test_tags():
+    assert get_tags(BernoulliMixture()).input_tags.allow_nan
+    for Model in (BernoulliMixture, LatentDirichletAllocation, PoissonMixture, SingleTopicModel):
+        assert get_tags(Model()).input_tags.sparse
+        assert get_tags(Model()).input_tags.positive_only
+
+
+def test_a_model_is_a_step_of_a_pipeline_and_of_a_search():
+    truth = make_bernoulli_mixture(400, 12, 3, scaled_by="feature", random_state=0)
+    pipeline = make_pipeline(Binarizer(threshold=0.5), BernoulliMixture(3))
+    proportions = pipeline.fit_transform(truth.X.toarray() * 0.9)
+    np.testing.assert_array_equal(proportions, BernoulliMixture(3).fit_transform(truth.X))
+    # The score is a mean log-likelihood: of one and three components, three predict better.
+    search = GridSearchCV(BernoulliMixture(), {"n_components": [1, 3]}, cv=3).fit(truth.X)
+    assert search.best_params_ == {"n_components": 3}
+
+
+def test_names_of_columns_go_in_and_out():
+    truth = make_bernoulli_mixture(300, 6, 2, scaled_by="feature", random_state=1)
+    frame = pd.DataFrame(truth.X.toarray(), columns=list("abcdef"))
+    model = BernoulliMixture(2).fit(frame)
+    assert list(model.vocabulary_) == list(model.feature_names_in_) == list("abcdef")
+    assert list(model.get_feature_names_out()) == ["bernoullimixture0", "bernoullimixture1"]
+    assert list(clone(model).fit(truth.X, feature_names=list("uvwxyz")).vocabulary_) == [*"uvwxyz"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame.rename(columns={"a": "z"}))
