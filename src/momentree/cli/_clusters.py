@@ -167,7 +167,7 @@ def _why_no_more(fitted: Any) -> Message | None:
     leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
     # A tree may have reached the number of leaves before EM emptied one.
     reasons = (leaf.reason for leaf in leaves if leaf.reason)
-    return next((r for r in reasons if getattr(r, "code", "") != "max_leaf_nodes_reached"), None)
+    return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)
 
 
 def _quality(run: Run, job: Job, fitted: Any, edited: Any, X: Any) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def fit_flat(
     with run.stage("inferring topic proportions"):
         proportions = fitted.transform(corpus.X)
     summary = _summarize(run, fitted, corpus, took, title=title, order=order, topic_proportions=proportions)
-    remarks = [f"Note: {run.words(warning)}" for warning in summary["diagnostics"]["warnings"]]
+    remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     if choice is not None:
         chosen = run.words(Message("n_topics_chosen", reason=choice["reason"]))
         summary["diagnostics"]["words"].insert(0, chosen)
@@ -165,7 +165,7 @@ def _choose(run: Run, corpus: Corpus, model: Model) -> dict[str, Any]:
     return {
         "n_components": int(choice.n_components),
         "interval": [int(low), int(high)],
-        "reason": run.words(choice.reason),
+        "reason": " ".join(map(run.words, choice.reasons)),
     }
 
 

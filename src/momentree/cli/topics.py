@@ -298,7 +298,7 @@ def topics(
             language=None if language.lower() == "none" else language,
             lowercase=not keep_case,
         )
-    for message in corpus.skipped:
+    for message in corpus.notes:
         run.note(message)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     scaling = None if log_scaling == "none" else log_scaling

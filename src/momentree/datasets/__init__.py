@@ -1,4 +1,4 @@
-"""Readers of text, counts and records, samplers that know the truth, and text always there."""
+"""Data: readers of files, samplers that return the true parameters, and a built-in corpus."""
 
 from momentree.datasets.docstrings import load_docstrings
 from momentree.datasets.samplers import TopicSample, make_hierarchical_topics, make_single_topic
@@ -14,17 +14,26 @@ from momentree.datasets.samplers_mixed import (
     make_lda,
     make_poisson_mixture,
 )
-from momentree.readers.corpus import read_corpus
-from momentree.readers.counts.counts import holds_counts, read_counts
-from momentree.readers.objects import Corpus, Documents, Records
-from momentree.readers.records.coder import RecordCoder
-from momentree.readers.records.codes import roll_up
-from momentree.readers.records.records import read_records
-from momentree.readers.text.align import align_columns
-from momentree.readers.text.documents import read_documents
-from momentree.readers.text.selection import default_min_df, filter_vocabulary
-from momentree.readers.text.vectorize import TextVectorizer, vectorize
-from momentree.readers.text.words import LANGUAGES, TOKEN_PATTERN, stop_words
+from momentree.readers import (
+    LANGUAGES,
+    TOKEN_PATTERN,
+    Corpus,
+    Documents,
+    RecordCoder,
+    Records,
+    TextVectorizer,
+    align_columns,
+    default_min_df,
+    filter_vocabulary,
+    holds_counts,
+    read_corpus,
+    read_counts,
+    read_documents,
+    read_records,
+    roll_up,
+    stop_words,
+    vectorize,
+)
 
 __all__ = [
     "LANGUAGES",

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError
-from momentree.readers.objects import Corpus
+from momentree.readers.text.objects import Corpus
 
 __all__ = ["align_columns"]
 
@@ -25,18 +23,18 @@ def align_columns(corpus: Corpus, vocabulary: Sequence[str]) -> Corpus:
     corpus : Corpus
         Counts in columns of their own.
     vocabulary : sequence of str of shape (d,)
-        Words of the columns wanted, each once.
+        Words of the new columns, each once.
 
     Returns
     -------
     Corpus
-        Counts of shape (n, d): words that `vocabulary` does not have are left out, words that
-        `corpus` does not have are zero.
+        Counts of shape (n, d): words that `vocabulary` lacks are left out, words that `corpus`
+        lacks are zero.
 
     Raises
     ------
     InvalidDataError
-        If no word is in both, or `vocabulary` names a word twice.
+        If the vocabularies have no word in common, or `vocabulary` repeats a word.
 
     Examples
     --------
@@ -47,18 +45,21 @@ def align_columns(corpus: Corpus, vocabulary: Sequence[str]) -> Corpus:
     >>> align_columns(corpus, ["dog", "sun"]).X.toarray().tolist()
     [[2, 0], [3, 0]]
     """
+    found = pd.Index(np.asarray(corpus.vocabulary, dtype=object), dtype=object)
     wanted = pd.Index(np.asarray(vocabulary, dtype=object), dtype=object)
     if not wanted.is_unique:
-        msg = f"the vocabulary names {wanted[wanted.duplicated()][0]!r} twice; name each word once"
-        raise InvalidDataError(msg)
-    new = wanted.get_indexer(pd.Index(np.asarray(corpus.vocabulary, dtype=object), dtype=object))
+        word = str(wanted[wanted.duplicated()][0])
+        raise InvalidDataError("word_repeated", word=word)
+    new = wanted.get_indexer(found)
     if not (new >= 0).any():
-        msg = (
-            f"none of the {len(new)} words of {corpus.name} (such as {_some(corpus.vocabulary)}) "
-            f"is among the {len(wanted)} wanted (such as {_some(vocabulary)}); give counts of "
-            f"the same words, in the same spelling"
+        raise InvalidDataError(
+            "no_common_words",
+            name=corpus.name,
+            n_found=len(found),
+            found=[str(word) for word in found[:3]],
+            n_wanted=len(wanted),
+            wanted=[str(word) for word in wanted[:3]],
         )
-        raise InvalidDataError(msg)
     X = corpus.X
     columns = new[X.indices]
     kept = columns >= 0
@@ -66,7 +67,3 @@ def align_columns(corpus: Corpus, vocabulary: Sequence[str]) -> Corpus:
     aligned = sp.csr_array((X.data[kept], columns[kept], indptr), shape=(X.shape[0], len(wanted)))
     aligned.sum_duplicates()
     return replace(corpus, X=aligned, vocabulary=wanted.to_numpy(dtype=object))
-
-
-def _some(words: Sequence[str] | NDArray[Any]) -> str:
-    return ", ".join(repr(str(word)) for word in words[:3])

@@ -1,4 +1,4 @@
-"""Tables of text: what is written is read again, and what is wrong is named."""
+"""Tables of text: round trips, guesses, and faults with their place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from momentree.datasets import read_documents
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
-from momentree.readers.tables.table import find_separator
+from momentree.messages import Message
+from momentree.readers.tables._separated import find_separator
+from tests.raising import raises
 
 ROWS = [
     ("a1", "The sea, the sea", "prose"),
@@ -38,6 +40,13 @@ def as_csv(separator=",", rows=ROWS, header=("key", "text", "kind"), end="\n") -
 CUT = gzip.compress(b"text\n" + random.Random(0).randbytes(9999), mtime=0)[:5000]
 
 
+TRY_CP1252 = Message("try_encoding", parameter="encoding", value="cp1252")
+
+
+def at(line, **values):
+    return {"origin": Message("at_line", line=line), **values}
+
+
 def save(folder, name, content):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -49,7 +58,7 @@ def check(documents):
     assert documents.texts == texts
     assert documents.ids == ids
     assert documents.labels == labels
-    assert list(documents.skipped) == []
+    assert list(documents.notes) == []
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -61,7 +70,7 @@ def test_csv(tmp_path, separator, end):
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "T.TSV.GZ", "named-plain.csv"])
 def test_packed(tmp_path, name):
-    """Packed files are known by their content."""
+    """Compressed files are recognised by their content."""
     path = save(tmp_path, name, gzip.compress(as_csv("\t").encode()))
     check(read_documents(path, label_column="kind", id_column="key"))
 
@@ -91,12 +100,13 @@ def test_parquet_missing_values(tmp_path):
     frame.to_parquet(tmp_path / "t.pq")
     documents = read_documents(tmp_path / "t.pq", label_column="y", id_column="n")
     assert documents.texts == ["a long text", "", "b"]
-    assert documents.labels == ["1.0", "", "2.0"]
+    assert documents.labels == ["1", "", "2"]
     assert documents.ids == ["1", "2", "3"]
-    notes = " ".join(documents.skipped)
-    assert "column 'words'" in notes
-    assert "1 of 3 rows of t.pq have no text" in notes
-    assert "1 of 3 rows of t.pq have no label" in notes
+    assert documents.notes == [
+        Message("guessed_text_column", column="words", source="t.pq"),
+        Message("rows_without_text", n_rows=1, n_total=3, source="t.pq"),
+        Message("rows_without_label", n_rows=1, n_total=3, source="t.pq"),
+    ]
 
 
 def test_text_and_id_columns_are_guessed(tmp_path):
@@ -106,7 +116,7 @@ def test_text_and_id_columns_are_guessed(tmp_path):
     path = save(tmp_path, "u.csv", "n,x,y\n1,of two,the longest column\n")
     documents = read_documents(path)
     assert documents.texts == ["the longest column"]
-    assert "'y'" in documents.skipped[0]
+    assert documents.notes == [Message("guessed_text_column", column="y", source="u.csv")]
 
 
 def test_words_that_look_like_missing_values_are_words(tmp_path):
@@ -114,7 +124,7 @@ def test_words_that_look_like_missing_values_are_words(tmp_path):
     documents = read_documents(path, label_column="kind")
     assert documents.texts == ["NA", "NaN", ""]
     assert documents.labels == ["null", "None", ""]
-    assert len(documents.skipped) == 2
+    assert len(documents.notes) == 2
 
 
 def test_short_rows_and_blank_lines(tmp_path):
@@ -146,45 +156,59 @@ def test_ways_to_say_tab(tmp_path, separator):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "code", "values"),
     [
-        ("empty.csv", "", ["empty"]),
-        ("blank.csv", " \n\n", ["empty"]),
-        ("latin.csv", "text\ncaffè\n".encode("latin-1"), ["byte 9", "line 2", "'cp1252'"]),
-        ("old.csv", b"text\ncaff\xe8 \x81\n", ["byte 9", "line 2", "'latin-1'"]),
-        ("windows.csv", "text\n“so”\n".encode("cp1252"), ["byte 5", "line 2", "'cp1252'"]),
-        ("wide.csv", "text\nso\n".encode("utf-16"), ["byte 0", "'utf-16'"]),
-        ("binary.csv", bytes(range(256)) * 20, ["binary", "byte 0"]),
+        ("empty.csv", "", "empty_file", {}),
+        ("blank.csv", " \n\n", "empty_file", {}),
         (
-            "cut.csv.gz",
-            CUT,
-            ["damaged or cut"],
+            "latin.csv",
+            "text\ncaffè\n".encode("latin-1"),
+            "wrong_encoding",
+            {"offset": 9, "line": 2, "remedy": TRY_CP1252},
         ),
-        ("broken.csv.gz", b"\x1f\x8b" + b"?" * 100, ["damaged or cut"]),
-        ("fields.csv", "text,n\na,1\nb,c,2\n", ["line 3", "3 fields", "2"]),
-        ("multi.csv", 'n,text\n1,"a\nb"\n2,c\n3,d,e\n', ["line 5", "3 fields"]),
-        ("all-long.csv", "text,n\na,1,x\nb,2,y\n", ["more fields", "first line"]),
-        ("quote.csv", 'n,text\n1,a\n2,"b\n3,c\n', ["line 3", "double quote", "never closed"]),
+        (
+            "old.csv",
+            b"text\ncaff\xe8 \x81\n",
+            "wrong_encoding",
+            {"remedy": Message("try_encoding", parameter="encoding", value="latin-1")},
+        ),
+        (
+            "windows.csv",
+            "text\n“so”\n".encode("cp1252"),
+            "wrong_encoding",
+            {"offset": 5, "line": 2, "byte": "0x93", "remedy": TRY_CP1252},
+        ),
+        (
+            "wide.csv",
+            "text\nso\n".encode("utf-16"),
+            "wrong_encoding",
+            {"offset": 0, "remedy": Message("try_encoding", parameter="encoding", value="utf-16")},
+        ),
+        ("binary.csv", bytes(range(256)) * 20, "binary_file", {"offset": 0}),
+        ("cut.csv.gz", CUT, "damaged_gzip", {}),
+        ("broken.csv.gz", b"\x1f\x8b" + b"?" * 100, "damaged_gzip", {}),
+        ("fields.csv", "text,n\na,1\nb,c,2\n", "too_many_fields", at(3, found=3, expected=2)),
+        ("multi.csv", 'n,text\n1,"a\nb"\n2,c\n3,d,e\n', "too_many_fields", at(5)),
+        ("all-long.csv", "text,n\na,1,x\nb,2,y\n", "too_many_fields", at(2)),
+        ("quote.csv", 'n,text\n1,a\n2,"b\n3,c\n', "unclosed_quote", at(3)),
     ],
 )
-def test_malformed(tmp_path, name, content, words):
+def test_malformed(tmp_path, name, content, code, values):
     path = save(tmp_path, name, content)
-    with pytest.raises(ReadError) as caught:
+    with raises(ReadError, code, path=str(path), **values) as caught:
         read_documents(path)
-    for word in [name, *words]:
-        assert word in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_utf_16_without_its_mark_is_not_read_as_utf_16(tmp_path):
     path = save(tmp_path, "wide.csv", "text\nso\n".encode("utf-16-le"))
-    with pytest.raises(ReadError, match="it is not utf-16"):
+    with raises(ReadError, "undecodable", encoding="utf-16"):
         read_documents(path, encoding="utf-16")
 
 
-def test_a_small_file_of_a_million_rows_is_refused(tmp_path):
-    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 1_000_000))
-    with pytest.raises(ReadError, match="its rows would take"):
+def test_a_small_file_of_very_many_rows_is_refused(tmp_path):
+    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 600_000))
+    with raises(ReadError, "file_too_large"):
         read_documents(path)
 
 
@@ -199,27 +223,28 @@ def test_missing_column(tmp_path, option, suffix):
         frame.to_parquet(path)
     else:
         frame.to_json(path, orient="records", lines=True)
-    with pytest.raises(ReadError, match=r"no column 'sort'.*'key', 'text', 'kind'"):
+    columns = ["key", "text", "kind"]
+    with raises(ReadError, "no_such_column", column="sort", parameter=option, columns=columns):
         read_documents(path, **{option: "sort"})
 
 
 def test_wrong_separator(tmp_path):
     path = save(tmp_path, "t.csv", as_csv())
-    with pytest.raises(ReadError, match=r"separator ';'.*separator=','"):
+    with raises(ReadError, "wrong_separator", value=";", found=","):
         read_documents(path, separator=";")
 
 
 @pytest.mark.parametrize("separator", ["", "ab", '"', "\n", 3])
 def test_impossible_separator(tmp_path, separator):
     path = save(tmp_path, "t.csv", as_csv())
-    with pytest.raises(InvalidParameterError, match="separator"):
+    with raises(InvalidParameterError, "bad_separator"):
         read_documents(path, separator=separator)
 
 
 @pytest.mark.parametrize("encoding", ["utf-99", "hex", "", None])
 def test_unknown_encoding(tmp_path, encoding):
     path = save(tmp_path, "t.csv", as_csv())
-    with pytest.raises(InvalidParameterError, match="encoding"):
+    with raises(InvalidParameterError, "unknown_encoding"):
         read_documents(path, encoding=encoding)
 
 
@@ -233,13 +258,13 @@ def test_no_rows(tmp_path, suffix):
         frame.to_parquet(path)
     else:
         path.write_text("\n \n")
-    with pytest.raises(EmptyCorpusError, match="no rows"):
+    with raises(EmptyCorpusError, "no_rows"):
         read_documents(path)
 
 
 @pytest.mark.parametrize("content", [b"PAR1 not really", b"PAR1" + bytes(50) + b"PAR1"])
 def test_broken_parquet(tmp_path, content):
-    with pytest.raises(ReadError, match=r"t\.parquet as Parquet"):
+    with raises(ReadError, "unreadable_parquet"):
         read_documents(save(tmp_path, "t.parquet", content))
 
 
@@ -247,34 +272,34 @@ def test_cut_parquet(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame({"text": ["some words"] * 1000}).to_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ReadError, match=r"t\.parquet as Parquet"):
+    with raises(ReadError, "unreadable_parquet"):
         read_documents(path)
 
 
 def test_parquet_without_text(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame({"n": [1, 2], "x": [0.5, 1.5]}).to_parquet(path)
-    with pytest.raises(ReadError, match=r"no column of text.*'n', 'x'"):
+    with raises(ReadError, "no_text_column", columns=["n", "x"]):
         read_documents(path)
-    with pytest.raises(ReadError, match=r"'n' holds int64, not text"):
+    with raises(ReadError, "not_text", column="n", kind="int64"):
         read_documents(path, text_column="n")
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.jsonl", "none.parquet", "none"])
 def test_no_such_file(tmp_path, name):
-    with pytest.raises(ReadError, match="no such file"):
+    with pytest.raises(ReadError):
         read_documents(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "image.png", "data"])
 def test_unknown_form(tmp_path, name):
-    with pytest.raises(ReadError, match=r"cannot tell.*\.csv.*\.parquet"):
+    with raises(ReadError, "unknown_document_suffix"):
         read_documents(save(tmp_path, name, "text"))
 
 
 @pytest.mark.parametrize("path", [3, None, ["a.csv"]])
 def test_no_path(path):
-    with pytest.raises(InvalidParameterError, match="path"):
+    with pytest.raises(InvalidParameterError):
         read_documents(path)
 
 
@@ -285,7 +310,7 @@ def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
     monkeypatch.setattr("pathlib.Path.open", vanish)
-    with pytest.raises(ReadError, match=r"t\.csv: No such file"):
+    with raises(ReadError, "unreadable_file"):
         read_documents(path)
 
 
@@ -293,7 +318,7 @@ def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
 def test_no_permission(tmp_path):
     path = save(tmp_path, "t.csv", as_csv())
     path.chmod(0)
-    with pytest.raises(ReadError, match="Permission denied"):
+    with raises(ReadError, "unreadable_file"):
         read_documents(path)
 
 
@@ -316,8 +341,8 @@ def test_a_record_cut_by_the_end_of_the_sample_does_not_count():
     assert find_separator("a;b\n1;x,y\n" * 3 + '2;"a,', cut=True) == ";"
 
 
-# Text without carriage returns, which the rules of CSV do not keep apart from line ends, and
-# without NUL, which no table of text holds.
+# Text without carriage returns, which the rules of CSV do not distinguish from line endings, and
+# without NUL, which no text file contains.
 TEXTS = st.text(
     st.characters(exclude_characters="\0\r\x1f", exclude_categories=("Cs",)), max_size=30
 )
@@ -346,15 +371,8 @@ def test_any_text_survives(tmp_path, form, rows):
     assert documents.ids == [key or str(i) for i, key in enumerate(keys, start=1)]
 
 
-def test_tables_of_very_many_columns_are_refused(tmp_path):
-    path = tmp_path / "wide.csv"
-    path.write_text("," * 100_000)
-    with pytest.raises(ReadError, match=r"more than 5,000 columns.*\.npz"):
-        read_documents(path)
-
-
 def test_a_separator_that_is_no_text_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("id,text\na,the cat\n")
-    with pytest.raises(InvalidParameterError, match="is not one character"):
+    with raises(InvalidParameterError, "bad_separator"):
         read_documents(path, separator="\udcff")

@@ -1,4 +1,4 @@
-"""Processes in which inputs run: what one input breaks is seen, named, and stops no other."""
+"""Worker processes: a crash is recorded with its input, and the other inputs still run."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CPU_SECONDS = 20
 RESIDENT = 2 << 30
 """Bytes that a process may hold; with its code and libraries, about 300 MB."""
 ADDRESSES = 4 << 30
-"""Bytes that a process may ask for beyond those of its libraries: a net below `RESIDENT`."""
+"""Bytes of address space beyond that of the libraries: a safety net for `RESIDENT`."""
 INPUTS_OF_A_PROCESS = 200
-"""Inputs after which a fresh process takes over, so that none inherits much from others."""
+"""Inputs after which a fresh process takes over, so that few inputs share a state."""
 
 
 class Fault(Exception):
-    """An input found a fault: what was seen, and where."""
+    """A fault that an input found, and where."""
 
     def __init__(self, what: str, where: str = "", detail: str = "") -> None:
         super().__init__(what)
@@ -36,7 +36,7 @@ class Fault(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one input ended: "accepted", "refused", or a fault with what was seen and where."""
+    """The outcome of one input: "accepted", "refused", or a fault with its place."""
 
     kind: str
     seed: int
@@ -55,7 +55,7 @@ Run = Callable[[str, int], str]
 
 
 def where_raised(error: BaseException) -> str:
-    """Name the last frame of the package in a traceback, and the last of all."""
+    """Return the last frame of the package in a traceback, and the last frame of all."""
     frames = traceback.extract_tb(error.__traceback__)
     named = [f"{_short(f.filename)}:{f.name}" for f in frames]
     own = [name for name in named if name.startswith("momentree/")]
@@ -64,31 +64,33 @@ def where_raised(error: BaseException) -> str:
 
 
 def as_fault(error: BaseException) -> Fault:
-    """Make a fault of an exception that should not have come so far."""
+    """Return the fault for an exception that should have been handled."""
     detail = "".join(traceback.format_exception(error))
     return Fault(type(error).__name__, where_raised(error), detail)
 
 
-def in_lanes(run: Run, tasks: Iterable[tuple[str, int]], folder: Path, n: int) -> Iterator[Outcome]:
-    """Run inputs in `n` processes at a time, and yield how each ended, first come first served."""
+def in_workers(
+    run: Run, tasks: Iterable[tuple[str, int]], folder: Path, n: int
+) -> Iterator[Outcome]:
+    """Run inputs in `n` processes, and yield their outcomes in the order of completion."""
     todo = iter(tasks)
-    lanes = [_Lane(run, folder / f"lane{i}") for i in range(n)]
+    workers = [_Worker(run, folder / f"worker{i}") for i in range(n)]
     try:
-        busy = [lane for lane in lanes if lane.take(todo)]
+        busy = [worker for worker in workers if worker.take(todo)]
         while busy:
-            for lane in lanes:
-                if lane.task is not None and (outcome := lane.answer()) is not None:
+            for worker in workers:
+                if worker.task is not None and (outcome := worker.answer()) is not None:
                     yield outcome
-                    if not lane.take(todo):
-                        busy.remove(lane)
-            wait([lane.pipe for lane in busy], timeout=0.5)
+                    if not worker.take(todo):
+                        busy.remove(worker)
+            wait([worker.pipe for worker in busy], timeout=0.5)
     finally:
-        for lane in lanes:
-            lane.stop()
+        for worker in workers:
+            worker.stop()
 
 
-class _Lane:
-    """One process at a time, and the input that it works on."""
+class _Worker:
+    """A process and its current input."""
 
     def __init__(self, run: Run, folder: Path) -> None:
         self.run, self.folder = run, folder
@@ -124,7 +126,7 @@ class _Lane:
         return True
 
     def answer(self) -> Outcome | None:
-        """Return how the input ended; None while it runs."""
+        """Return the outcome of the input; None while it runs."""
         assert self.task is not None
         ended = None
         if self.pipe.poll():
@@ -152,7 +154,7 @@ class _Lane:
 
 
 def _serve(pipe: Connection, run: Run, folder: Path, dump: Path) -> None:
-    """Answer each input with its outcome, within the limits."""
+    """Send the outcome of each input, within the limits."""
     os.chdir(folder)
     with dump.open("w") as stack:
         faulthandler.enable(stack)
@@ -193,7 +195,7 @@ def limited(run: Run, kind: str, seed: int) -> Outcome:
 
 
 def _status(name: str) -> int:
-    """Return a number of bytes that Linux knows of this process."""
+    """Return a number of bytes that Linux reports about this process."""
     found = re.search(rf"^{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.M)
     return int(found[1]) << 10 if found else 0
 
