@@ -90,7 +90,7 @@ def test_special_files_in_a_folder_are_left_out(tmp_path):
     os.mkfifo(tmp_path / "b.txt")
     documents = read_documents(tmp_path)
     assert documents.texts == ["text"]
-    assert "left out 1 other file (1 special)" in documents.skipped[0]
+    assert documents.notes[0].values["left_out"] == ["1 special"]
 
 
 def test_a_zero_byte_in_a_path_is_refused():

@@ -1,7 +1,7 @@
-"""Arrays in zip files (.npz and the files of models), read without trust in what they claim.
+"""Arrays in zip files (.npz and saved models), read without trust in the file.
 
-NumPy's own reader evaluates the header of an array as Python, ends with errors of the tokenizer
-where it is damaged, and allocates what the header claims before it looks at what is there.
+NumPy's own reader evaluates the header of an array as Python, raises errors of the tokenizer if it
+is damaged, and allocates what the header announces before it looks at the content.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._limits import check_unfolded
+from momentree._limits import check_memory
+from momentree.exceptions import InvalidDataError
 
 __all__ = ["DAMAGE", "StoredArrays", "read_member"]
 
@@ -34,7 +35,7 @@ DAMAGE = (
     ArithmeticError,
     ValueError,
 )
-"""What reading a file raises that is no zip, is cut off, or holds something else."""
+"""Errors from reading a file that is not a zip file, is cut off, or has other content."""
 
 _MAGIC = re.compile(rb"\x93NUMPY(?:\x01\x00(?P<v1>..)|[\x02\x03]\x00(?P<v2>....))", re.DOTALL)
 _FIELDS = {
@@ -46,37 +47,32 @@ _LONGEST_HEADER = 10_000
 
 
 class StoredArrays(Mapping[str, NDArray[Any]]):
-    """The arrays of an open zip file by their names, each read when it is asked for.
+    """The arrays of an open zip file by name, each read when it is first looked up.
+
+    Looking up a name raises ``KeyError`` if it is missing, ``ReadError`` if the array takes more
+    memory than a file of this size may, and ``InvalidDataError`` or ``ValueError`` if it is damaged
+    or holds objects.
 
     Parameters
     ----------
     archive : ZipFile
-        Holds one .npy file for each array.
+        Holds one .npy file per array.
     path : path-like
-        Where it lies.
-
-    Raises
-    ------
-    KeyError
-        From looking up a name that is not there.
-    ReadError
-        From looking up an array that takes more memory than a file of this size may.
-    ValueError
-        From looking up an array that is damaged, or holds objects.
+        Its path.
     """
 
     def __init__(self, archive: zipfile.ZipFile, path: str | PathLike[str]) -> None:
         self._archive, self._path = archive, path
         self._names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
-        self._found: dict[str, NDArray[Any]] = {}
+        self._arrays: dict[str, NDArray[Any]] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return an array, the same each time."""
-        if name not in self._found:
-            known = sum(array.nbytes for array in self._found.values())
+        """Return an array, the same object each time."""
+        if name not in self._arrays:
+            known = sum(array.nbytes for array in self._arrays.values())
             content = read_member(self._archive, f"{name}.npy", self._path, known=known)
-            self._found[name] = _parsed(name, content)
-        return self._found[name]
+            self._arrays[name] = _parse(name, content)
+        return self._arrays[name]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
@@ -90,7 +86,7 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 def read_member(
     archive: zipfile.ZipFile, name: str, path: str | PathLike[str], *, known: int = 0
 ) -> bytes:
-    """Read a file in an open zip file.
+    """Return the content of a file in an open zip file.
 
     Parameters
     ----------
@@ -99,9 +95,9 @@ def read_member(
     name : str
         The file in it.
     path : path-like
-        Where the zip file lies.
+        Path of the zip file.
     known : int, default=0
-        Bytes that others of its files took.
+        Bytes that its other files took.
 
     Returns
     -------
@@ -114,34 +110,31 @@ def read_member(
         If there is no such file.
     ReadError
         If it takes more memory than a file of this size may.
-    ValueError
-        If it is packed in a way that can take any memory.
+    InvalidDataError
+        If its compression could expand to any size.
     """
     info = archive.getinfo(name)
-    check_unfolded(path, known + info.file_size, name)
+    check_memory(path, known + info.file_size)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        msg = f"{name} is compressed in another way than by deflate"
-        raise ValueError(msg)
+        raise InvalidDataError("unsafe_compression", name=name)
     with archive.open(info) as file:
-        return file.read(info.file_size)  # without a number it may inflate to more
+        return file.read(info.file_size)  # without a number it could expand to more
 
 
-def _parsed(name: str, content: bytes) -> NDArray[Any]:
+def _parse(name: str, content: bytes) -> NDArray[Any]:
+    """Return the array in the content of a .npy file."""
     magic = _MAGIC.match(content)
     if magic is None:
-        msg = f"{name!r} is no array of NumPy"
-        raise ValueError(msg)
+        raise InvalidDataError("not_an_array", name=name)
     start = magic.end() + int.from_bytes(magic["v1"] or magic["v2"], "little")
     header = content[magic.end() : min(start, _LONGEST_HEADER)].decode("latin-1")
-    fields = {key: pattern.search(header) for key, pattern in _FIELDS.items()}
-    if not all(fields.values()):
-        msg = f"the array {name!r} has a header that cannot be read: {header[:60].strip()!r}"
-        raise ValueError(msg)
-    descr, order, sizes = (field[1] for field in fields.values() if field is not None)
+    fields = [pattern.search(header) for pattern in _FIELDS.values()]
+    if not all(fields):
+        raise InvalidDataError("array_header", name=name, header=header[:60].strip())
+    descr, order, sizes = (field[1] for field in fields if field is not None)
     dtype = np.dtype(descr)
     if dtype.hasobject:
-        msg = f"the array {name!r} holds pickled objects, which are never read (allow_pickle)"
-        raise ValueError(msg)
+        raise InvalidDataError("array_of_objects", name=name)
     shape = tuple(int(size.strip(" L")) for size in sizes.split(",") if size.strip())
     array = np.frombuffer(memoryview(content)[start:], dtype=dtype)
     return array.reshape(shape, order="F" if order == "True" else "C").copy(order="K")

@@ -1,116 +1,96 @@
-"""How much a file may unfold to in memory: small files of a few bytes can claim terabytes."""
+"""How much memory the content of a file may take: a few bytes can announce terabytes."""
 
 from __future__ import annotations
 
 import io
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from momentree.exceptions import ReadError
 
-__all__ = ["BYTES_OF_A_ROW", "FLOOR", "Bounded", "check_unfolded", "limit_of"]
+__all__ = ["BYTES_PER_ROW", "FLOOR", "BoundedReader", "check_memory", "memory_limit"]
 
 FLOOR = 1 << 25
-"""Bytes that any file may unfold to."""
+"""Bytes that the content of any file may take."""
 
-TIMES = 100
-"""Bytes that each byte of a file may unfold to. Text unfolds 3 to 20 times, sparse counts 50."""
+BYTES_PER_BYTE = 100
+"""Bytes allowed per byte of a file. Text expands 3 to 20 times, sparse counts 50 times."""
 
-BYTES_OF_A_ROW = 64
-"""What a document or record takes that holds nothing: an id, a label, an end of a row."""
-
-
-def limit_of(path: str | PathLike[str]) -> int:
-    """Return how many bytes of memory the content of a file may take.
-
-    Raises
-    ------
-    OSError
-        If the file is not there.
-    """
-    return FLOOR + TIMES * Path(path).stat().st_size
+BYTES_PER_ROW = 64
+"""Bytes that an empty document or record takes: an id, a label, the end of a row."""
 
 
-def check_unfolded(
-    path: str | PathLike[str],
-    n_bytes: int,
-    what: str = "its content",
-    remedy: str = "unpack it, or write it without compression",
+def memory_limit(path: str | PathLike[str]) -> int:
+    """Return how many bytes of memory the content of a file may take."""
+    return FLOOR + BYTES_PER_BYTE * Path(path).stat().st_size
+
+
+def check_memory(
+    path: str | PathLike[str], n_bytes: int, code: str = "file_too_large", /, **values: Any
 ) -> None:
-    """Refuse a file that unfolds to more memory than a file of its size may.
+    """Refuse a file whose content takes more memory than a file of its size may.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     n_bytes : int
-        Bytes of memory that its content takes, or those known so far.
-    what : str, default="its content"
-        What takes them.
-    remedy : str, default="unpack it, or write it without compression"
-        What to do with a sound file.
+        Bytes that its content takes, or the part known so far.
+    code : str, default="file_too_large"
+        Code of the error.
+    **values
+        Values of the error, beside `path`, `size`, `megabytes` and `most`.
 
     Raises
     ------
     ReadError
-        If they are too many.
+        If the content takes too much.
     OSError
-        If the file is not there.
+        If the file does not exist.
     """
-    limit = limit_of(path)
+    limit = memory_limit(path)
     if n_bytes > limit:
         size = Path(path).stat().st_size
-        msg = (
-            f"cannot read {path}: {what} would take {_amount(n_bytes)} of memory or more, and a "
-            f"file of {_amount(size)} may take {_amount(limit)}: it is damaged, or made to fill "
-            f"the memory. If it is sound, {remedy}"
-        )
-        raise ReadError(msg)
+        values |= {"size": size, "megabytes": n_bytes / 1e6, "most": limit / 1e6}
+        raise ReadError(code, path=str(path), **values)
 
 
-def _amount(n_bytes: int) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= size:
-            return f"{n_bytes / size:,.4g} {unit}"
-    return f"{n_bytes} bytes"
-
-
-class Bounded(io.RawIOBase):
-    """The content of a compressed file, which ends with an error where it grows too large.
+class BoundedReader(io.RawIOBase):
+    """The content of a compressed file; reading fails once it takes too much memory.
 
     Parameters
     ----------
     file : binary file
-        The decompressed content; can be rewound.
+        The decompressed content; seekable.
     path : Path
         The compressed file.
     """
 
     def __init__(self, file: BinaryIO, path: Path) -> None:
         self._file, self._path = file, path
-        self._limit = limit_of(path)
+        self._limit = memory_limit(path)
 
     def readable(self) -> bool:
-        """Whether it can be read: it can."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Whether it can be rewound: it can."""
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go to a place in the content."""
+        """Move to a position in the content and return it."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
-        """Return the place in the content."""
+        """Return the position in the content."""
         return self._file.tell()
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
-        """Fill a buffer with what comes next, and return how many bytes these are."""
+        """Fill a buffer with the bytes that follow, and return their number."""
         content = self._file.read(len(buffer))
         buffer[: len(content)] = content
-        if (at := self._file.tell()) > self._limit:
-            check_unfolded(self._path, at)
+        if (position := self._file.tell()) > self._limit:
+            check_memory(self._path, position)
         return len(content)

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from momentree.datasets import read_records
 from momentree.exceptions import InvalidDataError, ReadError
+from momentree.messages import Message
+from tests.raising import raises
 
 from .record_files import ALL, VISITS, as_sets, lists, long, slots, wide, written
 
@@ -182,7 +184,7 @@ def test_spreadsheets(tmp_path):
     with pd.ExcelWriter(file) as writer:
         frame.to_excel(writer, sheet_name="Codes", index=False)
         frame.to_excel(writer, sheet_name="More", index=False)
-    assert read_records(file, **ALL).notes[0] == "read sheet 'Codes', the first of 2"
+    assert read_records(file, **ALL).notes[0] == Message("first_sheet", sheet="Codes", n_sheets=2)
 
 
 def test_three_hundred_thousand_rows_are_read_in_a_second_or_two(tmp_path):
@@ -233,5 +235,11 @@ def test_wide_tables_are_read_alike(tmp_path):
     np.testing.assert_array_equal(short.X.toarray()[:, ~last], expected[:, ~last])
     lines[5] += ",1"
     (tmp_path / "d.csv").write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(ReadError, match="line 6, has 1201 fields where the first line has 1200"):
+    with raises(
+        ReadError,
+        "too_many_fields",
+        origin=Message("at_line", line=6),
+        found=1201,
+        expected=1200,
+    ):
         read_records(tmp_path / "d.csv", **ALL)

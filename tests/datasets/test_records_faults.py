@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +16,7 @@ from momentree.exceptions import (
     InvalidParameterError,
     ReadError,
 )
+from tests.raising import raises
 
 ALL = {"min_records": 1, "drop_constant": False}
 LONG = "id,code\na,A1\na,B1\nb,A1\n"
@@ -160,7 +160,7 @@ CASES = {
     "twice the same column": ("id,A,A\n1,1,0\n", {}, ReadError, "more than one column.*'A'"),
     "empty": ("", {}, ReadError, "the file is empty"),
     "blank": (" \n\n", {}, ReadError, "the file is empty"),
-    "header only": ("id,code\n", {}, EmptyCorpusError, "it has no rows below the names"),
+    "header only": ("id,code\n", {}, EmptyCorpusError, "no rows below the header"),
     "one row": ("id,code\n1,A1\n", {"min_records": None}, EmptyCorpusError, "nothing left of 1 c"),
     "one row of one code": (
         "id,code\n1,A1\n",
@@ -178,7 +178,7 @@ CASES = {
     "no ids": ("id,code\n,A1\n,B1\n", {"id_column": "id"}, EmptyCorpusError, "empty in every row"),
     "too many fields": (LONG + "b,A1,B1\n", {}, ReadError, "line 5, has 3 fields where the first"),
     "open quote": (LONG + 'b,"A1\n', {}, ReadError, "line 5, opens a double quote that is never"),
-    "wrong separator": (LONG, {"separator": ";"}, ReadError, "one column with separator ';'"),
+    "wrong separator": (LONG, {"separator": ";"}, ReadError, "one column with separator=';'"),
     "no separator": (LONG, {"separator": "ab"}, InvalidParameterError, "separator='ab'"),
     "other encoding": (
         "id,code\n1,A\xe9\n".encode("latin-1"),
@@ -188,7 +188,7 @@ CASES = {
     ),
     "no such encoding": (LONG, {"encoding": "utf-9"}, InvalidParameterError, "utf-9"),
     "binary": (b"id,code\n\0\1\2", {}, ReadError, "binary file"),
-    "a sheet of no workbook": (LONG, {"sheet": "x"}, InvalidParameterError, "sheet='x' goes with"),
+    "a sheet of no workbook": (LONG, {"sheet": "x"}, InvalidParameterError, "sheet='x' applies"),
     "no strings": (LONG, {"code_columns": [1]}, InvalidParameterError, "expected the name of a"),
     "coverage": (LONG, {"coverage": 0}, InvalidParameterError, "coverage=0; expected a share"),
     "min_records": (LONG, {"min_records": 0}, InvalidParameterError, "min_records=0"),
@@ -230,9 +230,9 @@ def test_columns_of_text_are_left_out_with_a_note(tmp_path):
         (
             "a.csv.gz",
             gzip.compress(LONG.encode(), mtime=0)[:-9],
-            "compressed file is damaged or cut short",
+            "compressed file is damaged or truncated",
         ),
-        ("a.docx", b"none", "cannot tell what .* is from its suffix; records are read from .csv"),
+        ("a.docx", b"none", "cannot tell the format of .* from its suffix"),
     ],
 )
 def test_damaged_files(tmp_path, name, data, message):
@@ -251,10 +251,10 @@ def test_parquet_that_says_one_thing_very_often(tmp_path, read):
     names = pa.array(["x" * 1_000_000])
     often = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), names)
     path = parquet(tmp_path / "text.parquet", {"text": often})
-    with pytest.raises(ReadError, match=r"would take (1|20) GB of memory"):
+    with raises(ReadError, "file_too_large"):
         read(path)
     lists = pa.ListArray.from_arrays(pa.array([0, 10_000, 20_000], pa.int32()), often)
-    with pytest.raises(ReadError, match=r"would take (1|20) GB of memory"):
+    with raises(ReadError, "file_too_large"):
         read_records(parquet(tmp_path / "list.parquet", {"codes": lists}))
     one = pa.DictionaryArray.from_arrays(pa.array(np.zeros(40_000_000, np.int8)), pa.array(["x"]))
     long = pa.ListArray.from_arrays(pa.array([0, 40_000_000], pa.int32()), one)
@@ -286,24 +286,7 @@ def test_sheets_are_listed(tmp_path):
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(ReadError, match="there is no such file or folder"):
         read_records(tmp_path / "none.csv")
-    with pytest.raises(ReadError, match="is a folder; records are read from one file"):
+    with pytest.raises(ReadError, match="is a folder; expected a file"):
         read_records(tmp_path)
     with pytest.raises(InvalidParameterError, match="path=3 is not a path"):
         read_records(3)
-
-
-def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
-    """It is opened twice, to look at its first lines and to read it all."""
-    from momentree.readers.records import _files as _record_files
-
-    file = tmp_path / "t.csv"
-    file.write_text(LONG)
-    find = _record_files.find_separator
-
-    def find_and_remove(*arguments, **options):
-        os.remove(file)
-        return find(*arguments, **options)
-
-    monkeypatch.setattr(_record_files, "find_separator", find_and_remove)
-    with pytest.raises(ReadError, match=r"cannot read .*t\.csv: there is no such file"):
-        read_records(file, **ALL)

@@ -26,7 +26,7 @@ SETS = {"a": {"A1", "B1"}, "b": {"A1"}, "c": {"B1", "C1"}}
 def test_a_title_above_the_names_is_told_and_skipped(tmp_path, above):
     n = above.count("\n")
     told = (
-        rf"table.csv: its first row names 1 of 3 columns, and row {n + 1} looks like their names "
+        rf"table.csv: the first row names 1 of 3 columns, and row {n + 1} looks like the header "
         rf"\('visit_id', 'DX1', 'DX2'\): pass skip_rows={n}"
     )
     with pytest.raises(ReadError, match=told):
@@ -53,7 +53,7 @@ def test_lines_are_counted_from_the_start_of_the_file(tmp_path):
         written(tmp_path, text + 'd,"A1\n', skip_rows=2)
     with pytest.raises(ReadError, match="line 7, column 'DX1', holds 'AAAA"):
         written(tmp_path, f"{text}d,{'A' * 200},\n", skip_rows=2, code_columns="DX*")
-    with pytest.raises(ReadError, match="the file is empty below its first 9 lines"):
+    with pytest.raises(ReadError, match="nothing follows its first 9 lines"):
         written(tmp_path, text, skip_rows=9)
 
 
@@ -81,14 +81,14 @@ def test_spreadsheets_with_a_title(tmp_path):
         pd.DataFrame({"about": []}).to_excel(writer, sheet_name="About", index=False)
         writer.book.create_sheet("Empty")
     # Row 1 is blank, row 2 holds the title, row 4 the names.
-    told = "row 4 looks like their names .*: pass skip_rows=3, .*; its sheets are 'Codes', 'About'"
+    told = "row 4 looks like the header .*: pass skip_rows=3, .*; its sheets are 'Codes', 'About'"
     with pytest.raises(ReadError, match=told):
         read_records(file, **ALL)
     records = read_records(file, skip_rows=3, **ALL)
     assert as_sets(records) == {"a": {"A1"}, "b": {"B1"}, "c": {"A1"}}
     sheets = "'Codes', 'About', 'Empty', and sheet='About' reads the second"
     with pytest.raises(
-        EmptyCorpusError, match=f"no rows below the names .*; its sheets are {sheets}"
+        EmptyCorpusError, match=f"no rows below the header; its sheets are {sheets}"
     ):
         read_records(file, sheet="About", **ALL)
     with pytest.raises(ReadError, match=f"sheet 'Empty' is empty; its sheets are {sheets}"):
@@ -101,5 +101,5 @@ def test_rows_to_skip_that_cannot_be(tmp_path):
     with pytest.raises(InvalidParameterError, match="skip_rows=-1"):
         written(tmp_path, TABLE, skip_rows=-1)
     pd.DataFrame({"id": ["a"], "code": ["A1"]}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InvalidParameterError, match="skip_rows=1 is for text and spreadsheets"):
+    with pytest.raises(InvalidParameterError, match="skip_rows=1 applies to text and spreadsheets"):
         read_records(tmp_path / "a.parquet", skip_rows=1)

@@ -18,16 +18,16 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 from . import kinds  # noqa: E402
-from .lanes import Outcome, in_lanes  # noqa: E402
+from .workers import Outcome, in_workers  # noqa: E402
 
 
 def main() -> int:
-    """Run inputs until the time is over; print what was found; return 1 if there was a fault."""
+    """Run inputs until the time is up, print the results, and return 1 if there was a fault."""
     options = _options()
     with tempfile.TemporaryDirectory(prefix="momentree-fuzz-") as name:
         folder = Path(name)
         kinds.load()
-        for outcome in in_lanes(kinds.build(folder), [("seeds", 0)], folder / "build", 1):
+        for outcome in in_workers(kinds.build(folder), [("seeds", 0)], folder / "build", 1):
             if outcome.is_fault:
                 print(outcome.detail, file=sys.stderr)
                 return 1
@@ -36,7 +36,7 @@ def main() -> int:
         chosen = [kind for kind in kinds.names() if options.only in kind]
         start = time.monotonic()
         tasks = _tasks(chosen, options)
-        found = list(_shown(in_lanes(kinds.runner(folder), tasks, folder, options.jobs)))
+        found = list(_shown(in_workers(kinds.runner(folder), tasks, folder, options.jobs)))
     _print_table(found, time.monotonic() - start)
     _print_faults(found)
     return int(any(outcome.is_fault for outcome in found))
@@ -59,7 +59,7 @@ def _options() -> argparse.Namespace:
 
 
 def _tasks(chosen: list[str], options: argparse.Namespace) -> Iterator[tuple[str, int]]:
-    """Give each kind its turn, with the next seed, until the time or the number is over."""
+    """Yield kinds in turn, each with its next seed, until the time or the number is reached."""
     end = time.monotonic() + options.seconds
     turns = ((kind, seed) for seed in itertools.count(options.seed) for kind in chosen)
     for task in itertools.islice(turns, options.inputs):
@@ -93,7 +93,7 @@ def _print_table(found: list[Outcome], seconds: float) -> None:
 
 
 def _print_faults(found: list[Outcome]) -> None:
-    """Print each distinct fault once, with how often it was seen and what shows it again."""
+    """Print each distinct fault once, with its frequency and inputs that reproduce it."""
     alike: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     for outcome in found:
         if outcome.is_fault:
@@ -106,11 +106,11 @@ def _print_faults(found: list[Outcome]) -> None:
 
 
 def _replay(kind: str, seed: str, folder: Path) -> int:
-    """Run one input, show how it ended and keep what it was made of."""
-    [outcome] = in_lanes(kinds.runner(folder), [(kind, int(seed))], folder, 1)
+    """Run one input, print its outcome and keep its files."""
+    [outcome] = in_workers(kinds.runner(folder), [(kind, int(seed))], folder, 1)
     kept = Path(f"fuzz-{kind}-{seed}")
     shutil.rmtree(kept, ignore_errors=True)
-    shutil.copytree(folder / "lane0" / "input", kept, symlinks=True, copy_function=_copied)
+    shutil.copytree(folder / "worker0" / "input", kept, symlinks=True, copy_function=_copied)
     print(outcome.detail)
     print(f"{kind}:{seed}: {outcome.ended} {outcome.where}")
     print(f"{outcome.seconds:.1f} s, {outcome.megabytes:.0f} MB; its files are in {kept}")

@@ -150,7 +150,7 @@ def _writable(made: Any, name: str) -> Any:
 
 
 def described(value: Any) -> str:
-    """Describe an argument; sparse ones by their arrays: damaged ones cannot be printed."""
+    """Describe an argument; sparse ones by their arrays, as damaged ones cannot be printed."""
     if sp.issparse(value):
         parts = {k: v for k, v in vars(value).items() if isinstance(v, np.ndarray | tuple)}
         return f"{type(value).__name__} {parts}"
@@ -160,7 +160,7 @@ def described(value: Any) -> str:
 
 
 class _Own:
-    """What looks like an array from outside."""
+    """An object that claims to be an array."""
 
     def __init__(self, X: np.ndarray) -> None:
         self.X = X
@@ -209,7 +209,7 @@ def _contained(rng: random.Random, X: np.ndarray) -> Any:
 
 
 def odd_vector(rng: random.Random, n: int) -> Any:
-    """Return what may be given as one number a sample: weights, labels."""
+    """Return an argument with one number per sample, such as weights or labels."""
     w = np.linspace(0.5, 1.5, n)
     makers: tuple[Callable[[], Any], ...] = (
         lambda: w,
@@ -243,7 +243,7 @@ def odd_vector(rng: random.Random, n: int) -> Any:
 
 
 def odd_names(rng: random.Random, d: int) -> Any:
-    """Return what may be given as names of columns."""
+    """Return an argument for names of columns."""
     names = [f"w{j}" for j in range(d)]
     odd: tuple[Any, ...] = (
         names,

@@ -1,4 +1,4 @@
-"""Changed files given to the command: how it ends, what it says, and what it leaves behind."""
+"""Mutated files for the command: its exit status, its output, and the files it writes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from typing import Any
 
 from . import seeds
 from .formats import changed
-from .lanes import Fault, as_fault
 from .mutate import mutated
+from .workers import Fault, as_fault
 
 SPECIAL = ("fifo", "loop", "dangling", "folder", "bytes", "deep")
-"""What lies in a folder in the place of a file."""
+"""Entries of a folder that are not plain files."""
 _SHORT_OF_MEMORY = re.compile(r"not enough memory|unable to allocate|MemoryError|bad_alloc", re.I)
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _PROMISED = ("--csv", "--json", "--output", "--save")
@@ -29,17 +29,17 @@ _PROMISED = ("--csv", "--json", "--output", "--save")
 
 @dataclass(frozen=True)
 class Files:
-    """Inputs of one command: the files of a valid one, and the options that go with them."""
+    """Inputs of one command: the files of a valid input, and options for it."""
 
     command: str
     files: Mapping[str, bytes]
     options: Sequence[Sequence[str]] = ((),)
-    """Each is one choice of further options, in which "@" stands for the folder of the input."""
+    """Alternative sets of options; "@" stands for the folder of the input."""
     second: str = ""
-    """Of ``assign``: the new input, which is changed too, but less often."""
+    """For ``assign``: the new input, which is mutated less often."""
 
     def run(self, rng: random.Random, folder: Path, *, valid: bool) -> str:
-        """Change the files, run the command on them and check what came of it."""
+        """Mutate the files, run the command on them and check the outcome."""
         if valid:
             seeds.write(folder / "in", self.files)
         else:
@@ -47,7 +47,7 @@ class Files:
         return self.run_as_is(rng, folder, self.options[0] if valid else rng.choice(self.options))
 
     def run_as_is(self, rng: random.Random, folder: Path, options: Sequence[str] = ()) -> str:
-        """Run the command on the files that lie in a folder and check what came of it."""
+        """Run the command on the files of a folder and check the outcome."""
         source, out, temporary = (folder / name for name in ("in", "out", "tmp"))
         for path in (out, temporary):
             path.mkdir()
@@ -81,7 +81,7 @@ class Files:
     def _write(self, rng: random.Random, source: Path) -> None:
         pool = list(self.files.values())
         names = list(self.files)
-        # The first file is the input; of a folder, any.
+        # The first file is the input; in a folder, each is.
         many = "/" in names[0]
         chosen = {names[0] if rng.random() < 0.7 and not many else rng.choice(names)}
         if many:
@@ -94,7 +94,7 @@ class Files:
 
 
 def special(rng: random.Random, folder: Path) -> None:
-    """Put what is no plain file into a folder."""
+    """Add an entry that is not a plain file to a folder."""
     kind = rng.choice(SPECIAL)
     path = folder / f"{kind}.txt"
     if kind == "fifo":
@@ -113,7 +113,7 @@ def special(rng: random.Random, folder: Path) -> None:
 
 
 def command(arguments: Sequence[str], folder: Path, temporary: Path) -> tuple[int, str, str]:
-    """Run the command in this process; return its status and what it wrote."""
+    """Run the command in this process; return its status and its output."""
     from momentree.cli import main
 
     paths = [folder / "stdout.txt", folder / "stderr.txt"]
@@ -125,7 +125,7 @@ def command(arguments: Sequence[str], folder: Path, temporary: Path) -> tuple[in
             number = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
             os.dup2(number, descriptor)
             os.close(number)
-        # They live as long as the command does, as those of a process do.
+        # They stay open while the command runs, as the streams of a process do.
         own = [open(fd, "w", encoding="utf-8", closefd=False) for fd in (1, 2)]  # noqa: SIM115
         sys.stdout, sys.stderr = own
         sys.argv = ["momentree", *arguments]
@@ -172,7 +172,7 @@ def _no_number(name: str) -> Any:
 
 
 def _check_outputs(out: Path, printed: str) -> None:
-    """Check that what was written can be read back, and holds numbers."""
+    """Check that the files written can be read back, and hold finite numbers."""
     for path in out.iterdir():
         if path.suffix == ".json":
             json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)

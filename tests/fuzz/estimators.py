@@ -1,4 +1,4 @@
-"""Changed arrays and parameters given to estimators: refused as a whole, or fitted as a whole."""
+"""Mutated arrays and parameters for estimators: refused without trace, or fitted completely."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import numpy as np
 
 from . import seeds
 from .arrays import PARAMETERS, described, odd_matrix, odd_names, odd_vector
-from .lanes import Fault, as_fault
 from .models import check_shares
+from .workers import Fault, as_fault
 
 WAYS = ("fit", "refit", "predict")
 REPEATS = {"max_iter", "n_init"}
-"""Parameters that say how long to work: large values are no fault."""
+"""Parameters that set how long a fit takes; large values are no fault."""
 
 
 def _binary() -> np.ndarray:
@@ -39,7 +39,7 @@ def _gaps() -> np.ndarray:
 
 @cache
 def cases() -> dict[str, tuple[Callable[..., Any], dict[str, Any], Callable[[], np.ndarray]]]:
-    """Return estimators by name: class, parameters, and data that they take."""
+    """Return estimators by name: class, parameters, and a function that makes valid data."""
     import momentree as mt
 
     return {
@@ -68,7 +68,7 @@ class Estimator:
     name: str
 
     def run(self, rng: random.Random, folder: Path, *, valid: bool) -> str:
-        """Fit, refit or predict with changed arrays, and check what came of it."""
+        """Fit, refit or predict with mutated arrays, and check the outcome."""
         make, parameters, data = cases()[self.name]
         X = data()
         with warnings.catch_warnings():
@@ -85,7 +85,7 @@ class Estimator:
             return self._refit(rng, X, given)
 
     def _arguments(self, rng: random.Random, X: np.ndarray) -> dict[str, Any]:
-        """Return what ``fit`` is given, with one of it odd or more."""
+        """Return arguments of ``fit``, at least one of them odd."""
         odd = rng.random()
         given: dict[str, Any] = {"X": odd_matrix(rng, X) if odd < 0.6 else X}
         if 0.5 < odd < 0.8:
@@ -116,7 +116,7 @@ class Estimator:
         return checked(fit)
 
     def _refit(self, rng: random.Random, X: np.ndarray, given: dict[str, Any]) -> str:
-        """Fit again a model that is fitted: when that is refused, it must be as it was."""
+        """Refit a fitted model; if that is refused, the model must be unchanged."""
         model = copy.deepcopy(_fitted(self.name))
         before = _state(model, X)
         parameters = model.get_params()
@@ -158,7 +158,7 @@ class Estimator:
 
 
 def checked(use: Callable[[], Any]) -> str:
-    """Say whether a call is accepted or refused by an error of the package; else it is a fault."""
+    """Return whether a call is accepted or properly refused; raise a fault on anything else."""
     from momentree.exceptions import MomentreeError
 
     try:
@@ -175,7 +175,7 @@ def checked(use: Callable[[], Any]) -> str:
 
 
 def _of_scikit_learn(error: BaseException) -> bool:
-    """Say whether scikit-learn's own checks raise this error, and ask for it and no other."""
+    """Return whether scikit-learn's own checks raise this error, and require exactly it."""
     last = traceback.extract_tb(error.__traceback__)[-1].filename
     return isinstance(error, TypeError) and (
         "sklearn" in Path(last).parts or "argument must be a string or a" in str(error)
@@ -183,7 +183,7 @@ def _of_scikit_learn(error: BaseException) -> bool:
 
 
 def _state(model: Any, X: np.ndarray) -> dict[str, Any]:
-    """Return what a fitted model answers."""
+    """Return the predictions of a fitted model."""
     found = {"n_features_in_": model.n_features_in_, "vocabulary_": model.vocabulary_}
     found["labels_"] = model.labels_
     for name in ("predict_proba", "predict", "score_samples"):
@@ -196,7 +196,7 @@ def _state(model: Any, X: np.ndarray) -> dict[str, Any]:
 
 
 def _check(model: Any, X: Any, folder: Path) -> None:
-    """Check that a model which was fitted is whole: on its own data, and in a file."""
+    """Check a fitted model on its own data, and after a round trip through a file."""
     from momentree.models import load
 
     if not (np.asarray(model.labels_) >= 0).all():

@@ -1,4 +1,4 @@
-"""Changes that respect the form of a file, so that they reach what lies behind its checksums."""
+"""Mutations that respect the format of a file, so that they get past its checksums."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ TYPES = (
     *("<U3", "|S3", "|O", "<M8[s]", "|V8", "<U0", "|S0", "<U999999999", "xyz", "<f8, <f8", ""),
 )
 BOMB = 5 << 29
-"""Zeros that a few bytes become where a member of an archive is a bomb."""
+"""Size of a decompression bomb: zeros that compress to a few bytes."""
 
 
 def changed(rng: random.Random, data: bytes, pool: Sequence[bytes] = ()) -> bytes:
-    """Change a file: as bytes, or, where its form is known, what is inside."""
+    """Mutate a file: its bytes or, if its format is known, its content."""
     inside = rng.random() < 0.75
     if data.startswith(b"PK") and inside:
         return rezipped(rng, data, pool)
@@ -64,7 +64,7 @@ def changed(rng: random.Random, data: bytes, pool: Sequence[bytes] = ()) -> byte
 
 
 def rezipped(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
-    """Change members of a zip and pack them anew: their checksums are right."""
+    """Mutate members of a zip file and compress them again, with correct checksums."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [(name, archive.read(name)) for name in archive.namelist()]
@@ -94,7 +94,7 @@ def rezipped(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
 
 
 def _zip(members: Sequence[tuple[str, bytes, bool]], *, stored: bool) -> bytes:
-    """Pack members; those that are bombs go on with zeros, more than memory should hold."""
+    """Compress members; bombs continue with zeros, more than the memory should hold."""
     out, directory = io.BytesIO(), b""
     for name, content, is_bomb in members:
         method = 0 if stored and not is_bomb else 8
@@ -119,21 +119,21 @@ def _zip(members: Sequence[tuple[str, bytes, bool]], *, stored: bool) -> bytes:
 
 
 def _bomb(content: bytes) -> tuple[bytes, int, int]:
-    """Return packed bytes of a content with zeros behind it, a checksum and their number.
+    """Return the compressed bytes of a content followed by zeros, its checksum and its size.
 
     The checksum is wrong: it is looked at only when all the bytes have been read.
     """
     block = bytes(1 << 24)
     pack = zlib.compressobj(9, wbits=-15)
     first = pack.compress(content) + pack.flush(zlib.Z_FULL_FLUSH)
-    # After a full flush a packed block depends on nothing before it, and may be repeated.
+    # After a full flush, a compressed block depends on nothing before it and may be repeated.
     zeros = pack.compress(block) + pack.flush(zlib.Z_FULL_FLUSH)
     packed = first + zeros * (BOMB // len(block)) + pack.flush()
     return packed, 0, len(content) + BOMB // len(block) * len(block)
 
 
 def npy(rng: random.Random, data: bytes) -> bytes:
-    """Change the header of an array, or its values."""
+    """Mutate the header of an array, or its values."""
     if len(data) < 10:  # cut off by an earlier change
         return data
     length = struct.unpack("<H", data[8:10])[0]
@@ -180,7 +180,7 @@ def _places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def json_changed(rng: random.Random, value: Any) -> Any:
-    """Change one place of a value: another value, another key, twice, not at all, or deep."""
+    """Mutate one place of a value: replace, rename, repeat, delete or nest it."""
     place = rng.choice(_places(value))
     if not place:
         return (
@@ -216,7 +216,7 @@ def json_changed(rng: random.Random, value: Any) -> Any:
 
 
 def as_json(rng: random.Random, data: bytes) -> bytes:
-    """Change a value of JSON, or one of a file with one on each line."""
+    """Mutate a value of JSON, or of JSON Lines."""
     try:
         rows = [json.loads(data)]
     except RecursionError:  # it was made deep before
@@ -231,12 +231,12 @@ def as_json(rng: random.Random, data: bytes) -> bytes:
         rows[i] = json_changed(rng, rows[i])
     depth = rng.choice((3, 100, 20000))
     deep = "[" * depth + "]" * rng.choice((depth, depth, 0))
-    # Single surrogates are escaped and so stay what they are.
+    # Lone surrogates are escaped, and so survive.
     return "\n".join(json.dumps(row) for row in rows).replace('"DEEP"', deep).encode()
 
 
 def xml(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
-    """Change a place of a cell or a number of repeats, else bytes."""
+    """Mutate the position of a cell, a number of repeats, or bytes."""
     cells = list(re.finditer(rb'(?:\br|ref)="([A-Z]+\d+)"', data))
     repeats = list(re.finditer(rb'-repeated="(\d+)"', data))
     if cells and rng.random() < 0.5:
@@ -252,7 +252,7 @@ def xml(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
 
 
 def parquet(rng: random.Random, data: bytes) -> bytes:
-    """Write a table anew with columns of other types, names or lengths."""
+    """Rewrite a table with columns of other types, names or lengths."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Odd arguments given to public functions: refused with a reason, or answered with numbers."""
+"""Odd arguments for public functions: refused with a message, or answered with finite numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBERS: tuple[Any, ...] = (
     *(-1, 0, 1, 2, 3, 7, 100, -1.0, 0.0, 0.05, 0.5, 1.0, 2.5, 1e-300, 1e300, True, False, None),
     *(float("nan"), float("inf"), float("-inf"), np.int64(3), np.float32(0.5), np.bool_(True)),
 )
-"""None is large: it would only say how long to work."""
+"""None is large, which would only take long."""
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
@@ -214,10 +214,10 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Functions:
-    """All public functions, one of them for each input."""
+    """All public functions, one per input."""
 
     def run(self, rng: random.Random, folder: Path, *, valid: bool) -> str:
-        """Call a function with one or two odd arguments; all of them, with valid ones."""
+        """Call a function with odd arguments; for the valid input, all with valid ones."""
         if valid:
             for name in NAMES:
                 function, arguments = calls()[name]
@@ -239,7 +239,7 @@ def _copied(value: Any) -> Any:
 
 
 def _odd(rng: random.Random, value: Any) -> Any:
-    """Return something else in the place of a valid argument: of its kind, but odd."""
+    """Return an odd value of the same kind as a valid argument."""
     if isinstance(value, np.ndarray) and value.ndim == 2:
         return odd_matrix(rng, value)
     if isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""All kinds of inputs by name, and how one input of a kind is run."""
+"""The kinds of inputs by name, and how one input is run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from .lanes import Fault, Run
+from .workers import Fault, Run
 
 VALID = 0
-"""The seed of the input that is not changed: it must be accepted."""
+"""The seed of the input that is not mutated, which must be accepted."""
 
 _TEXT = (
     ("-k", "3", "--min-df", "1"),
@@ -33,7 +33,7 @@ _RECORDS = (
     ("-k", "3", "--min-records", "1"),
     ("-k", "3", "--id-column", "visit_id", "--min-cell", "1"),
     ("--flat", "-k", "3", "--empty", "zero", "--include-records"),
-    ("-k", "3", "--union-by", "visit_id", "--coverage", "0.9", "--stability"),
+    ("-k", "3", "--union-by", "visit_id", "--cumulative-frequency", "0.9", "--stability"),
     ("-k", "auto", "--no-refine", "--keep-constant"),
 )
 _SLOTS = (
@@ -46,12 +46,12 @@ class Kind(Protocol):
     """A kind of inputs."""
 
     def run(self, rng: random.Random, folder: Path, *, valid: bool) -> str:
-        """Make an input, valid or not, run it in an empty folder and say how it ended."""
+        """Make an input, run it in an empty folder and return its outcome."""
         ...
 
 
 def load() -> None:
-    """Load all that inputs need, once and before processes are forked."""
+    """Import all modules that inputs need, before processes are forked."""
     import matplotlib.figure  # noqa: F401
     import pandas  # noqa: F401
     import pyarrow.compute
@@ -60,8 +60,8 @@ def load() -> None:
 
     import momentree.cli
     import momentree.cli._clusters
-    import momentree.cli._flat
-    import momentree.cli._tree
+    import momentree.cli._assign
+    import momentree.cli._topics
     import momentree.report
 
     for name in momentree.__all__:
@@ -74,7 +74,7 @@ def names() -> list[str]:
 
 
 def build(folder: Path) -> Run:
-    """Return what makes the valid inputs that take time, as a task for a process of its own."""
+    """Return a task that makes the slow valid inputs, to run in a process of its own."""
 
     def run(kind: str, seed: int) -> str:
         from . import models
@@ -86,7 +86,7 @@ def build(folder: Path) -> Run:
 
 
 def runner(folder: Path) -> Run:
-    """Return what runs one input, by its kind and seed, in the folder that it is called in."""
+    """Return a function that runs one input, by its kind and seed, in the current folder."""
 
     def run(kind: str, seed: int) -> str:
         place = Path("input").absolute()

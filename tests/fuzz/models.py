@@ -1,4 +1,4 @@
-"""Changed files of models: read, used and written again, by the command and from Python."""
+"""Mutated model files: read, used and written again, by the command and from Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from . import seeds
 from .command import Files, command
 from .formats import changed
-from .lanes import Fault, as_fault
+from .workers import Fault, as_fault
 
 # Models that the command saves, each with its input.
 _TOPICS: dict[str, list[str]] = {
@@ -33,7 +33,7 @@ _CLUSTERS: dict[str, list[str]] = {
 
 
 def _from_python() -> dict[str, Callable[[], Any]]:
-    """Return models that only Python makes."""
+    """Return models that only Python can make."""
     from momentree import ClusterTree, LatentDirichletAllocation, PoissonMixture
 
     X = seeds.counts()
@@ -77,7 +77,7 @@ class ModelFile:
     folder: Path
 
     def run(self, rng: random.Random, folder: Path, *, valid: bool) -> str:
-        """Change the file, assign by it in the command, and use it from Python."""
+        """Mutate the file, use it in ``assign`` and from Python."""
         data = (self.folder / f"{self.name}.mt").read_bytes()
         others = [(self.folder / f"{name}.mt").read_bytes() for name in rng.sample(NAMES, 1)]
         bad = data if valid else changed(rng, data, [data, *others])
@@ -119,7 +119,7 @@ class ModelFile:
 
 
 def use(model: Any) -> None:
-    """Use all of a fitted model, and check that its numbers are numbers."""
+    """Use all methods of a fitted model, and check that its numbers are finite."""
     from momentree.exceptions import MomentreeError
 
     d = model.n_features_in_
@@ -137,7 +137,7 @@ def use(model: Any) -> None:
 
 
 def check_shares(model: Any, X: Any) -> None:
-    """Check what a fitted model says of samples that it takes."""
+    """Check the predictions of a fitted model."""
     P = model.predict_proba(X)
     if not (np.isfinite(P).all() and (P >= 0).all() and np.allclose(P.sum(axis=1), 1, atol=1e-6)):
         raise Fault("shares that are none", type(model).__name__, repr(P[:3]))

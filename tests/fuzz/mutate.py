@@ -1,4 +1,4 @@
-"""Changes of bytes and of texts, drawn from a seed."""
+"""Mutations of bytes and of texts, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def flip(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
 
 
 def overwrite(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
-    """Put other bytes in the place of some: boundary values, little-endian integers, a token."""
+    """Overwrite bytes with boundary values, little-endian integers or a token."""
     start, _ = _span(rng, data)
     number = rng.choice((0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**64 - 1, 10**9))
     new = rng.choice(
@@ -115,7 +115,7 @@ def splice(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
 
 
 def renumber(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
-    """Put another number in the place of one; often one of the first, where headers are."""
+    """Replace a number, often one of the first, where headers are."""
     found = list(_NUMBER.finditer(data[:20000]))
     if not found:
         return flip(rng, data, pool)
@@ -144,7 +144,7 @@ def lines(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
 
 
 def recode(rng: random.Random, data: bytes, pool: Sequence[bytes]) -> bytes:
-    """Write a text in another encoding, or with other line ends."""
+    """Write a text in another encoding, or with other line endings."""
     text = data.decode("utf-8", "replace")
     if rng.random() < 0.4:
         return text.replace("\n", rng.choice(("\r", "\r\n", "\n\n", "\0\n", "\u2028"))).encode()
@@ -168,7 +168,7 @@ MUTATORS: tuple[Mutator, ...] = (
 
 
 def mutated(rng: random.Random, data: bytes, pool: Sequence[bytes] = ()) -> bytes:
-    """Change bytes in one to four ways."""
+    """Apply one to four mutations."""
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
         data = rng.choice(MUTATORS)(rng, data, pool)
     return data

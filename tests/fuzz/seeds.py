@@ -1,4 +1,4 @@
-"""Small valid inputs of every form that is read, from which the changed ones are made."""
+"""Small valid inputs of every format, from which the mutated ones are made."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ N_DOCUMENTS, N_RECORDS = 24, 36
 
 
 def documents() -> list[dict[str, str]]:
-    """Return documents of one theme each, with a word of another."""
+    """Return documents on one theme each, with one word of another."""
     rng = random.Random(1)
     found = []
     for i in range(N_DOCUMENTS):
@@ -45,7 +45,7 @@ def documents() -> list[dict[str, str]]:
 
 
 def records() -> list[tuple[str, list[str], str]]:
-    """Return records: id, codes of one condition each with one of another, outcome."""
+    """Return records: an id, codes of one condition and at times one of another, an outcome."""
     rng = random.Random(2)
     found = []
     for i in range(N_RECORDS):
@@ -69,7 +69,7 @@ def _table(rows: list[list[str]], separator: str = ",") -> bytes:
 
 
 def record_tables() -> dict[str, list[list[str]]]:
-    """Return the records in each of the forms of tables."""
+    """Return the records in each layout of tables."""
     found = records()
     return {
         "long": [["visit_id", "code"], *([r, c] for r, codes, _ in found for c in codes)],
@@ -101,7 +101,7 @@ def _xlsx(rows: list[list[str]]) -> bytes:
 
 
 def _ods(rows: list[list[str]]) -> bytes:
-    """Write the least that is read as a spreadsheet of OpenDocument."""
+    """Return a minimal OpenDocument spreadsheet."""
     names = ("office", "table", "text")
     spaces = " ".join(f'xmlns:{n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"' for n in names)
     cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
@@ -131,7 +131,7 @@ def _ods(rows: list[list[str]]) -> bytes:
 
 
 def texts() -> dict[str, dict[str, bytes]]:
-    """Return inputs of ``topics`` made of texts: of each form its files, the input first."""
+    """Return the files of each text input of ``topics``, the input itself first."""
     found = documents()
     rows = [list(found[0]), *(list(d.values()) for d in found)]
     lines = "\n".join(json.dumps(d) for d in found).encode()
@@ -149,7 +149,7 @@ def texts() -> dict[str, dict[str, bytes]]:
 
 
 def count_files() -> dict[str, dict[str, bytes]]:
-    """Return inputs of ``topics`` made of counts."""
+    """Return the files of each input of counts of ``topics``."""
     X = counts()
     words = {"vocab.txt": "\n".join(vocabulary()).encode() + b"\n"}
     cells = [f"{i + 1} {j + 1} {X[i, j]}\n" for i, j in zip(*np.nonzero(X), strict=True)]
@@ -178,7 +178,7 @@ def count_files() -> dict[str, dict[str, bytes]]:
 
 
 def record_files() -> dict[str, dict[str, bytes]]:
-    """Return inputs of ``clusters``."""
+    """Return the files of each input of ``clusters``."""
     tables = record_tables()
     slots = tables["slots"]
     frame = pd.DataFrame(slots[1:], columns=slots[0])

@@ -9,7 +9,7 @@ import warnings
 from types import ModuleType
 from typing import Any
 
-from momentree.readers.objects import Documents
+from momentree.readers.text.objects import Documents
 
 __all__ = ["load_docstrings"]
 

@@ -1,16 +1,20 @@
 """Readers: files in; texts, counts of words or coded records out."""
 
 from momentree.readers.corpus import read_corpus
-from momentree.readers.counts import holds_counts, read_counts
-from momentree.readers.objects import Corpus, Documents, Records
-from momentree.readers.records import RecordCoder, read_records, roll_up
+from momentree.readers.counts import (
+    align_columns,
+    filter_vocabulary,
+    holds_counts,
+    read_counts,
+)
+from momentree.readers.records import RecordCoder, Records, read_records, roll_up
 from momentree.readers.text import (
     LANGUAGES,
     TOKEN_PATTERN,
+    Corpus,
+    Documents,
     TextVectorizer,
-    align_columns,
     default_min_df,
-    filter_vocabulary,
     read_documents,
     stop_words,
     vectorize,

@@ -1,3 +1,92 @@
 """Words of readers: tables."""
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    # Places in a file
+    "at_line": "line {line:,}",
+    "at_row": "row {row:,}",
+    "at_item": "item {item:,}",
+    # Files
+    "empty_file": "cannot read {path}: the file is empty",
+    "unreadable_file": "cannot read {path}: {details}",
+    "damaged_gzip": "cannot read {path}: the compressed file is damaged or truncated ({details})",
+    "binary_file": "cannot read {path}: it is a binary file, not text (byte {offset:,} is zero)",
+    "unknown_encoding": "{parameter:{value!r}} is unknown; try utf-8, cp1252, latin-1 or utf-16",
+    "wrong_encoding": (
+        "cannot read {path}: it is not {encoding} (byte {offset:,}, line {line:,}, is {byte}). "
+        "{remedy}"
+    ),
+    "undecodable": "cannot read {path}: it is not {encoding} ({details})",
+    "try_encoding": "Try {parameter:{value!r}}",
+    "find_out_encoding": "Find out its encoding and pass it as {parameter}",
+    # Formats
+    "folder_not_table": "{path} is a folder; expected a file with a table",
+    "unknown_suffix": (
+        "cannot tell the format of {path} from its suffix; expected one of {suffixes} (text "
+        "may be compressed: .gz)"
+    ),
+    "spreadsheets_only": "{parameter:{value!r}} applies to spreadsheets only; {path} is not one",
+    "no_rows_to_skip": (
+        "{parameter:{value}} applies to text and spreadsheets only; {path} is neither"
+    ),
+    # Columns and rows
+    "no_rows": "{path} has no rows below the header{sheets}",
+    "no_columns": "{path} has no columns",
+    "no_rows_below": "cannot read {path}: nothing follows its first {n_skipped:~line}",
+    "no_such_column": (
+        "{path} has no column {column!r} for {parameter}; its columns are {columns:quoted list}"
+    ),
+    "duplicate_columns": (
+        "{path} has more than one column named {columns:quoted list}; give each column a name of "
+        "its own"
+    ),
+    "title_above_header": (
+        "{path}: the first row names {named} of {n_columns} columns, and row {row:,} looks like "
+        "the header ({names:quoted list}): pass {parameter:{above}}, or name all columns in the "
+        "first row{sheets}"
+    ),
+    # Text with a separator
+    "bad_separator": (
+        "{parameter:{value!r}} is not one character such as ',', ';', '|' or a tab; leave it out "
+        "to have it detected"
+    ),
+    "wrong_separator": (
+        "{path} has one column with {parameter:{value!r}} and several with {found!r}: pass "
+        "{parameter:{found!r}}, or leave it out"
+    ),
+    "too_many_fields": (
+        "{path}, {origin}, has {found:~field} where the first line has {expected:,}: put fields "
+        "that contain {separator!r} in double quotes, or pass another {parameter}"
+    ),
+    "unclosed_quote": (
+        "{path}, {origin}, opens a double quote that is never closed; close it, or write "
+        '"" for a quote inside a field'
+    ),
+    "unreadable_table": "cannot read {path} as a table: {details}",
+    # JSON Lines
+    "not_json": "{path}, {origin}, is not JSON: {details} at character {character:,} ({excerpt!r})",
+    "unusual_json": "{path}, {origin}, is not JSON that can be read: {details}",
+    "not_an_object": (
+        "{path}, {origin}, is of type {found}; expected one JSON object a line, such as "
+        '{{"text": "..."}}'
+    ),
+    # Parquet
+    "unreadable_parquet": "cannot read {path} as Parquet: {details}",
+    # Spreadsheets
+    "unreadable_spreadsheet": "cannot read {path} as a spreadsheet: {details}",
+    "damaged_spreadsheet": (
+        "cannot read {path} as a spreadsheet: it is damaged, or its cells lie too far apart; "
+        "delete what lies far from the table, or save the table as CSV"
+    ),
+    "no_sheets": "cannot read {path}: it has no sheets",
+    "no_such_sheet": "{path} has no sheet {sheet!r}; its sheets are {sheets:quoted list}",
+    "empty_sheet": "cannot read {path}: sheet {sheet!r} is empty{sheets}",
+    "short_sheet": "cannot read {path}: sheet {sheet!r} has no more than {n_skipped:~row}",
+    "sheet_too_large": (
+        "cannot read {path}: sheet {sheet!r} reaches to row {row:,} and column {column:,} and "
+        "would take {megabytes:,.0f} MB of memory, and a file of {size:~byte} may take "
+        "{most:,.0f} MB; delete what lies far from the table, or save the table as CSV"
+    ),
+    "first_sheet": "read sheet {sheet!r}, the first of {n_sheets}",
+    "other_sheets": "; its sheets are {sheets:quoted list}, and {parameter:{second!r}} reads the "
+    "second",
+}

@@ -1,6 +1,6 @@
-"""What readers of counts share: their answer, and the search for the line at fault.
+"""What readers of counts return, and the search for the line at fault.
 
-A fast parser reads the file; only when it fails does a slow one look for the line at fault.
+A fast parser reads the file; only if it fails does a slow one look for the line at fault.
 """
 
 from __future__ import annotations
@@ -11,37 +11,39 @@ from pathlib import Path
 from typing import Any
 
 from momentree.exceptions import ReadError
+from momentree.messages import Message
 from momentree.readers.tables.files import open_bytes
 
-__all__ = ["RawCounts", "first_fault", "one_line", "shown"]
+__all__ = ["LineReader", "RawCounts", "fault_in_file", "fault_in_line", "quoted"]
+
+LineReader = Callable[[int, bytes], Message | None]
+"""Takes the number and the content of a line, and returns what is wrong with it."""
 
 
 @dataclass(frozen=True)
 class RawCounts:
-    """What a file of counts holds; a file that names words or labels gives them too."""
+    """The content of a file of counts, with words and labels if the file has them."""
 
     X: Any
     words: list[str] | None = None
     labels: list[str] | None = None
 
 
-def first_fault(
-    path: Path, fault_of: Callable[[int, bytes], str | None], error: Exception
-) -> ReadError:
-    """Find the first line at fault; where there is none, repeat what the fast parser said."""
+def fault_in_line(path: Path, line: int, problem: Message) -> ReadError:
+    """Return the error for a faulty line."""
+    return ReadError("counts_line", path=str(path), line=line, problem=problem)
+
+
+def fault_in_file(path: Path, find_fault: LineReader, error: Exception | None = None) -> ReadError:
+    """Return the error for the first faulty line, or what the fast parser said if all are sound."""
     with open_bytes(path) as file:
         for number, line in enumerate(file, start=1):
-            if (fault := fault_of(number, line)) is not None:
-                return ReadError(f"{path}, line {number}: {fault}")
-    return ReadError(f"{path} cannot be read: {one_line(error)}")
+            if (problem := find_fault(number, line)) is not None:
+                return fault_in_line(path, number, problem)
+    return ReadError("counts_unreadable", path=str(path), error=" ".join(str(error).split()))
 
 
-def shown(line: bytes) -> str:
-    """Quote a line in a message, cut if it is long."""
+def quoted(line: bytes) -> str:
+    """Return a line for a message, cut if it is long."""
     text = line.strip().decode("utf-8", "backslashreplace")
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
-
-
-def one_line(error: Exception) -> str:
-    """Say in one line what an error of a library says."""
-    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from momentree.exceptions import InvalidDataError, ReadError
 from momentree.readers.records._names import MARKS, MISSING, ONES, ZEROS
 from momentree.readers.records._parts import are_dates, between_codes, on_signs, split_cells
-from momentree.readers.records._tables import Cells, Table, excerpt, many, some
+from momentree.readers.records._tables import excerpt, many, some
+from momentree.readers.tables.table import Cells, Table
 
 __all__ = ["Found", "codes_in_cells", "yes_or_no"]
 
@@ -74,7 +75,7 @@ def codes_in_cells(table: Table, names: Sequence[str]) -> Found:
     upper = np.array([text.upper() for text in raw], dtype=object)
     canonical, codes = pd.factorize(upper)
     row, token = np.concatenate(rows), written[np.concatenate(tokens)]
-    padded = sum(cells.padded for cells in columns)
+    padded = sum(cells.n_padded for cells in columns)
     if padded:
         notes.append(f"took away the blanks around the content of {many(padded, 'cell')}")
     lowered = int(np.count_nonzero((upper != raw)[token]))
@@ -104,7 +105,7 @@ def _on_dates(
     with_date = np.isin(columns[j].index, value[dates[j]])
     row = int(np.argmax(with_date))
     if not most.any() and n.sum() <= DATES * total.sum():
-        where = f"{table.lines(row)}, column {names[j][:60]!r}"
+        where = f"{table.origin(row)}, column {names[j][:60]!r}"
         return [f"left out {many(int(n.sum()), 'date')} among the codes, the first in {where}"]
     first = parts[dates[j] & (value == columns[j].index[row])][0]
     of = (
@@ -113,7 +114,7 @@ def _on_dates(
         else f"{n.sum():,} of {total.sum():,} entries"
     )
     msg = (
-        f"{table.place(names[j], row)}, holds {excerpt(first)}: {of} are dates, not codes; name "
+        f"{table.path}, {table.origin(row)}, column {names[j][:60]!r}, holds {excerpt(first)}: {of} are dates, not codes; name "
         f"the column of codes with code_columns, or take the dates out of it"
     )
     raise InvalidDataError(msg)
@@ -126,7 +127,7 @@ def _refuse_text(table: Table, name: str, cells: Cells, value: Rows, parts: NDAr
     long = next(i for i, part in enumerate(parts) if part in too_long)
     row = int(np.argmax(cells.index == value[long]))
     msg = (
-        f"{table.place(name, row)}, holds {excerpt(parts[long])}, {len(parts[long]):,} characters "
+        f"{table.path}, {table.origin(row)}, column {name[:60]!r}, holds {excerpt(parts[long])}, {len(parts[long]):,} characters "
         f"with no sign between codes; a code has at most {LONGEST_CODE}: name the column of codes "
         f"with code_columns, or part codes by ';'"
     )
@@ -255,7 +256,7 @@ def _neither(table: Table, strange: dict[str, tuple[Cells, NDArray[Any]]], *, ch
         "code_columns"
     )
     return (
-        f"{table.place(name, row)}, holds {excerpt(cells.texts[cells.index[row]])}, expected 0 or "
+        f"{table.path}, {table.origin(row)}, column {name[:60]!r}, holds {excerpt(cells.texts[cells.index[row]])}, expected 0 or "
         f"1 (or yes and no, true and false){also}: mend {them}, name outcomes in outcome_columns "
         f"and ids in id_column, or {todo}"
     )

@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from momentree.exceptions import ReadError
 from momentree.readers.records._cells import Found
 from momentree.readers.records._matrix import Rows, matrix_of
-from momentree.readers.records._tables import Table, excerpt, many
+from momentree.readers.records._tables import excerpt, listed, many
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import lookup, read_mapping
-from momentree.readers.text.columns import listed
+from momentree.readers.tables.table import Table
 
 __all__ = ["known_codes", "names_of", "same_columns"]
 

@@ -24,8 +24,8 @@ from momentree.readers.records._names import (
     may_be_id,
 )
 from momentree.readers.records._parts import between_codes
-from momentree.readers.records._tables import Table, excerpt, many, some
-from momentree.readers.text.columns import SAMPLE_ROWS, listed
+from momentree.readers.records._tables import excerpt, listed, many, some
+from momentree.readers.tables.table import SAMPLE_ROWS, Table
 
 __all__ = ["Layout", "as_names", "find_layout", "outcomes_among", "without"]
 
@@ -347,7 +347,7 @@ def _matching(table: Table, argument: str, patterns: Sequence[str]) -> list[str]
 
 def _sample(table: Table, name: str) -> list[str]:
     """Return the first values that are not missing."""
-    first = table.columns[name][:SAMPLE_ROWS].tolist()
+    first = table.columns[name][:SAMPLE_ROWS]
     known = {value: value.strip() for value in {*first} if isinstance(value, str)}
     known = {value: text for value, text in known.items() if text.lower() not in MISSING}
     return [known[value] for value in first if value in known]

@@ -15,9 +15,10 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.readers.records._cells import Found
 from momentree.readers.records._forms import Layout
 from momentree.readers.records._names import is_of_patient
-from momentree.readers.records._tables import FEW, Table, excerpt, few_or_many, many
+from momentree.readers.records._tables import FEW, excerpt, few_or_many, many
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import SYSTEMS, check_fits, looks_like, lost_zeros
+from momentree.readers.tables.table import Table
 
 __all__ = ["Rows", "choose_codes", "find_rules", "join_rows", "matrix_of", "ones_per_row"]
 
@@ -213,7 +214,7 @@ def _short_head(code: str) -> bool:
 
 def _on_numbers(table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder) -> list[str]:
     """Tell of codes that a spreadsheet holds as numbers, which lose zeros at both ends."""
-    found = {name: n for name in rules.code_columns if (n := table.numbers.get(name, 0))}
+    found = {name: n for name in rules.code_columns if (n := table.fractional.get(name, 0))}
     icd9 = counts[looks_like(codes, "icd9")].sum()
     if not found or 2 * icd9 <= counts.sum():
         return []

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from momentree.readers.records._tables import FEW, Cells, few_or_many
+from momentree.readers.records._tables import FEW, few_or_many
+from momentree.readers.tables.table import Cells
 
 __all__ = ["read_outcome"]
 

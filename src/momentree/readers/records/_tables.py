@@ -1,84 +1,18 @@
-"""A table of records as columns of strings, and words for what is in it."""
+"""Tables of records, and words for what is in them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from momentree.readers.tables import EXCEL, PARQUET, SEPARATED, Table, open_table
 
-from momentree.exceptions import ReadError
-from momentree.readers.text.columns import listed
+__all__ = ["excerpt", "few_or_many", "listed", "many", "read_table", "some"]
 
-__all__ = ["Cells", "Table", "checked_names", "excerpt", "few_or_many", "many", "some"]
+SUFFIXES = (*SEPARATED, ".txt", *PARQUET, *EXCEL)
 
 FEW = 5
 """Notes tell no smaller number of records; reports, which hold them, hide the same by default."""
-
-
-@dataclass(frozen=True)
-class Cells:
-    """A column as its different values, and which of them each row holds."""
-
-    index: NDArray[np.intp]
-    texts: NDArray[Any]  # of str, blanks at the ends removed; "" where a cell is empty
-    padded: int = 0  # rows whose value had blanks at its ends
-
-    @cached_property
-    def counts(self) -> NDArray[np.intp]:
-        """Rows with each value."""
-        return np.bincount(self.index, minlength=len(self.texts))
-
-    def first(self, wanted: NDArray[np.bool_]) -> int:
-        """Return the first row that holds one of the values."""
-        return int(np.argmax(wanted[self.index]))
-
-
-@dataclass(frozen=True)
-class Table:
-    """The columns of a file, and where its rows are."""
-
-    path: Path
-    columns: Mapping[str, Any]  # arrays or Series of str; NaN or None where a cell is not there
-    n_rows: int
-    lines: Any  # from the number of a row to where it is, such as "line 3"
-    notes: Sequence[str] = ()
-    # Cells that hold numbers, not text, in columns in which some number has a fraction.
-    numbers: Mapping[str, int] = field(default_factory=dict)
-    sheets: Sequence[str] = ()  # of the spreadsheet
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns, in order."""
-        return list(self.columns)
-
-    def cells(self, name: str) -> Cells:
-        """Return a column."""
-        found = [cell if isinstance(cell, str) else "" for cell in self.columns[name].tolist()]
-        # Dictionaries: a call of pandas for each column takes long where there are many.
-        before = {text: i for i, text in enumerate(dict.fromkeys(found))}
-        index = np.fromiter(map(before.__getitem__, found), np.intp, len(found))
-        after = [text.strip() for text in before]
-        at = {text: i for i, text in enumerate(dict.fromkeys(after))}
-        texts = np.array(list(at), dtype=object)
-        padded = [bool(new) and new != old for old, new in zip(before, after, strict=True)]
-        if not any(padded) and len(at) == len(before):
-            return Cells(index, texts)
-        again = np.array([at[text] for text in after], dtype=np.intp)
-        return Cells(again[index], texts, int(np.count_nonzero(np.array(padded)[index])))
-
-    def is_unique(self, name: str) -> bool:
-        """Whether no two rows have the same value in a column."""
-        return len(set(self.columns[name].tolist())) == self.n_rows
-
-    def place(self, name: str, row: int) -> str:
-        """Say where a cell is, for an error."""
-        return f"{self.path}, {self.lines(row)}, column {name[:60]!r}"
 
 
 def excerpt(text: str) -> str:
@@ -104,21 +38,29 @@ def some(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - 5:,} more" if len(names) > 5 else shown
 
 
-def checked_names(path: Path, header: Sequence[str]) -> list[str]:
-    """Return names of columns: blank ones get a number, and all differ.
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Return names for an error message, not more than a person reads."""
+    shown = ", ".join(repr(str(name)[:60]) for name in names[:most])
+    more = len(names) - most
+    return f"{shown} and {more:,} more" if more > 0 else shown or "none"
 
-    Raises
-    ------
-    ReadError
-        If two are the same.
-    """
-    names = [str(name).strip() for name in header]
-    names = [name or f"column {j}" for j, name in enumerate(names, start=1)]
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        msg = (
-            f"{path} has more than one column of the name {listed(twice, 5)}; give each column a "
-            f"name of its own in the first line"
-        )
-        raise ReadError(msg)
-    return names
+
+def read_table(
+    path: Path,
+    *,
+    encoding: str,
+    separator: str | None,
+    sheet: str | None = None,
+    skip_rows: int = 0,
+) -> Table:
+    """Read all columns of a table."""
+    source = open_table(
+        path,
+        suffixes=SUFFIXES,
+        encoding=encoding,
+        separator=separator,
+        sheet=sheet,
+        skip_rows=skip_rows,
+        check_titles=True,
+    )
+    return source.read(source.head.names)

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
-from momentree.readers.records._files import read_table
-from momentree.readers.records._tables import Table, excerpt
+from momentree.readers.records._tables import excerpt, listed, read_table
 from momentree.readers.tables.files import check_exists
-from momentree.readers.text.columns import listed
+from momentree.readers.tables.table import Table
 
 __all__ = ["SYSTEMS", "clean_code", "looks_like", "read_mapping", "roll_up"]
 

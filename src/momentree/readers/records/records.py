@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from momentree._validation import check_whole
 from momentree.exceptions import InvalidParameterError
-from momentree.readers.objects import Records
+from momentree.readers.records.objects import Records
 from momentree.readers.records._cells import Found, codes_in_cells, yes_or_no
 from momentree.readers.records._columns import known_codes, names_of, same_columns
-from momentree.readers.records._files import read_table
 from momentree.readers.records._forms import Layout, as_names, find_layout, outcomes_among, without
 from momentree.readers.records._matrix import (
     Rows,
@@ -29,10 +28,11 @@ from momentree.readers.records._matrix import (
     ones_per_row,
 )
 from momentree.readers.records._outcomes import read_outcome
-from momentree.readers.records._tables import FEW, Table, few_or_many, many
+from momentree.readers.records._tables import FEW, few_or_many, many, read_table
 from momentree.readers.records.coder import EMPTY, RecordCoder
 from momentree.readers.records.codes import SYSTEMS, read_mapping
 from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.table import Table
 
 __all__ = ["read_records"]
 

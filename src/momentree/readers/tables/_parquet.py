@@ -2,63 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from momentree._limits import BYTES_OF_A_ROW, check_unfolded
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import MomentreeError, ReadError
+from momentree.messages import Message
+from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written, check_names
 
-__all__ = ["check_content", "open_parquet"]
+__all__ = ["open_parquet"]
+
+_ROWS_AT_ONCE = 20_000
 
 
-@contextmanager
-def open_parquet(path: Path) -> Iterator[Any]:
-    """Open a Parquet file, with all strings as dictionaries.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Yields
-    ------
-    pyarrow.parquet.ParquetFile
-        Closed at the end. What is read from it goes through :func:`check_content`.
+def open_parquet(path: Path) -> Source:
+    """Look at the first rows of a Parquet file.
 
     Raises
     ------
     ReadError
-        If it cannot be read, also inside the ``with`` block, or claims more than a file of its
-        size may hold.
+        If it is damaged, claims more than a file of its size may hold, or two columns have the
+        same name.
     """
+    with _opened(path) as file:
+        schema = file.schema_arrow
+        names = check_names(path, schema.names)
+        stored = dict(zip(names, schema.names, strict=True))
+        kinds = {
+            name: str(kind)
+            for name, kind in zip(names, schema.types, strict=True)
+            if not _is_text(kind)
+        }
+        head = _table(path, file, stored, kinds, SAMPLE_ROWS)
+
+    def read(wanted: Sequence[str]) -> Table:
+        with _opened(path) as file:
+            return _table(path, file, {name: stored[name] for name in wanted}, kinds, None)
+
+    return Source(head, read)
+
+
+def _table(
+    path: Path, file: Any, stored: dict[str, str], kinds: dict[str, str], most: int | None
+) -> Table:
+    """Read columns, given by their names here and in the file, of all rows or the first."""
+    cells: dict[str, list[str]] = {name: [] for name in stored}
+    numbers, fractions = dict.fromkeys(stored, 0), set()
+    n_rows = n_bytes = 0
+    for batch in file.iter_batches(most or _ROWS_AT_ONCE, columns=list(stored.values())):
+        batch.validate(full=True)
+        n_bytes += sum(map(_unfolded, batch.columns))
+        check_memory(path, n_bytes)
+        n_rows += batch.num_rows
+        for name in stored:
+            array = batch.column(stored[name])
+            cells[name].extend(_strings(array))
+            floats = _floats(array)
+            numbers[name] += len(floats)
+            if (floats % 1 != 0).any():
+                fractions.add(name)
+        if most is not None:
+            break
+    return Table(
+        path,
+        cells,
+        n_rows,
+        lambda row: Message("at_row", row=row + 1),
+        kinds=kinds,
+        fractional={name: numbers[name] for name in cells if name in fractions},
+    )
+
+
+def _strings(array: Any) -> list[str]:
     import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow.types as pt  # type: ignore[import-untyped]
+
+    if pt.is_nested(array.type):
+        return list(map(as_written, array.to_pylist()))
+    texts = pc.cast(array, pa.string())
+    if pt.is_floating(array.type) or pt.is_decimal(array.type):
+        texts = pc.replace_substring_regex(texts, r"\.0+$|^nan$", "")
+    return [text or "" for text in texts.to_pylist()]
+
+
+def _floats(array: Any) -> NDArray[np.float64]:
+    """Return the numbers of an array of a type with fractions."""
+    import pyarrow.types as pt
+
+    if not (pt.is_floating(array.type) or pt.is_decimal(array.type)):
+        return np.empty(0)
+    values = array.to_pandas().to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(values[np.isfinite(values)])
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as pt
+
+    if pt.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a Parquet file, with all strings as dictionaries: a repeated one takes no memory."""
+    import pyarrow as pa
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     try:
         with path.open("rb") as raw:
             with pq.ParquetFile(raw) as file:
-                # A repeated string takes no memory, so that it can be counted first.
                 columns = [file.schema.column(j) for j in range(len(file.schema))]
                 texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY"]
-                check_unfolded(path, _claimed(file))
+                check_memory(path, _claimed(file))
             raw.seek(0)
             with pq.ParquetFile(raw, read_dictionary=texts) as file:
                 yield file
     except MomentreeError:
         raise
     except (pa.ArrowException, MemoryError, OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        msg = f"cannot read {path} as Parquet: {reason}"
-        raise ReadError(msg) from error
+        details = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise ReadError("unreadable_parquet", path=str(path), details=details) from error
 
 
 def _claimed(file: Any) -> int:
     """Return the bytes that a file says it takes."""
     metadata = file.metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    n = metadata.num_rows * (BYTES_OF_A_ROW + len(file.schema))
+    n = metadata.num_rows * (BYTES_PER_ROW + len(file.schema))
     for j in range(len(file.schema)):
         if file.schema.column(j).max_repetition_level:  # a list holds more cells than rows
             # The description of a damaged column ends the process, unless it is read first.
@@ -67,48 +144,16 @@ def _claimed(file: Any) -> int:
     return int(max(n, sum(group.total_byte_size for group in groups)))
 
 
-def check_content(path: Path, content: Any, known: int = 0) -> int:
-    """Check what was read from a Parquet file, inside the block of :func:`open_parquet`.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    content : pyarrow.Table or RecordBatch
-        Some of its rows.
-    known : int, default=0
-        Bytes that rows before these take.
-
-    Returns
-    -------
-    int
-        Bytes that all of these take, with repeated strings written out.
-
-    Raises
-    ------
-    ReadError
-        If they are more than a file of this size may take.
-    pyarrow.ArrowException
-        If an array is damaged, or a string is not in UTF-8.
-    """
-    content.validate(full=True)
-    known += sum(map(_written_out, content.columns))
-    check_unfolded(path, known)
-    return known
-
-
-def _written_out(array: Any) -> int:
+def _unfolded(array: Any) -> int:
     """Count the bytes of an array in which no string stands for others."""
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
-    import pyarrow.types as pt  # type: ignore[import-untyped]
+    import pyarrow.compute as pc
+    import pyarrow.types as pt
 
-    if hasattr(array, "chunks"):
-        return sum(map(_written_out, array.chunks))
     if pt.is_dictionary(array.type) and not pt.is_primitive(array.type.value_type):
         lengths = pc.binary_length(array.dictionary)
         return pc.sum(pc.take(lengths, array.indices)).as_py() or 0
     if pt.is_list(array.type) or pt.is_large_list(array.type):
-        return _written_out(array.flatten())
+        return _unfolded(array.flatten())
     if pt.is_struct(array.type):
-        return sum(map(_written_out, array.flatten()))
+        return sum(map(_unfolded, array.flatten()))
     return int(array.nbytes)

@@ -1,4 +1,4 @@
-"""Sheets of Excel and its kin as rows of plain values."""
+"""Sheets of Excel and its kin, read by calamine in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ import json
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from momentree._arrays import DAMAGE
-from momentree._limits import check_unfolded, limit_of
+from momentree._limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
+from momentree.messages import Message
 from momentree.readers.tables import _sheet_process
-from momentree.readers.text.columns import listed
+from momentree.readers.tables._header import HEADER_ROWS, check_header
+from momentree.readers.tables.table import Source, Table, as_written, check_names, other_sheets
 
-__all__ = ["EXCEL_SUFFIXES", "Sheet", "other_sheets", "read_sheet"]
-
-EXCEL_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-_REMEDY = "delete what lies far from the table, or save the table as CSV"
+__all__ = ["open_spreadsheet", "read_sheet"]
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(NamedTuple):
     """The rows of a sheet that hold something."""
 
     names: list[str]  # of all sheets
@@ -34,41 +32,85 @@ class Sheet:
     rows: list[list[Any]]  # of str, bool, int and float; dates as ISO 8601
 
 
-def read_sheet(path: Path, name: str | None) -> Sheet:
+def open_spreadsheet(
+    path: Path, *, sheet: str | None, skip_rows: int, check_titles: bool
+) -> Source:
     """Read a sheet of a spreadsheet, by its name or the first.
 
     Raises
     ------
     ReadError
         If the file is damaged, has no such sheet, or its cells spread over far more memory than a
-        file of its size may take.
+        file of its size may take; if the sheet has no rows, or two columns have the same name;
+        with `check_titles`, if its first row does not name the columns.
+    """
+    found = read_sheet(path, sheet)
+    more = other_sheets(found.names)
+    if not found.rows:
+        raise ReadError("empty_sheet", path=str(path), sheet=found.name, sheets=more)
+    above = sum(number < skip_rows for number in found.numbers)
+    numbers, rows = found.numbers[above:], found.rows[above:]
+    if not rows:
+        raise ReadError("short_sheet", path=str(path), sheet=found.name, n_skipped=skip_rows)
+    written = [list(map(as_written, row)) for row in rows]
+    if check_titles:
+        check_header(path, written[:HEADER_ROWS], numbers[:HEADER_ROWS], sheets=more)
+    names = check_names(path, written[0])
+    columns = dict(zip(names, map(list, zip(*written[1:], strict=True)), strict=False))
+    floats = {
+        name: [row[j] for row in rows[1:] if isinstance(row[j], float)]
+        for j, name in enumerate(names)
+    }
+    table = Table(
+        path,
+        {name: columns.get(name, []) for name in names},
+        len(rows) - 1,
+        lambda row: Message("at_row", row=numbers[row + 1] + 1),
+        fractional={
+            name: len(values)
+            for name, values in floats.items()
+            if not all(map(float.is_integer, values))
+        },
+        sheets=found.names,
+        notes=[Message("first_sheet", sheet=found.name, n_sheets=len(found.names))]
+        if sheet is None and len(found.names) > 1
+        else [],
+    )
+
+    def read(wanted: Sequence[str]) -> Table:
+        return table.select(wanted)
+
+    return Source(table, read)
+
+
+def read_sheet(path: Path, name: str | None) -> Sheet:
+    """Return the rows of a sheet.
+
+    Raises
+    ------
+    ReadError
+        As :func:`open_spreadsheet`.
     """
     try:
-        check_unfolded(path, _unpacked(path))
+        check_memory(path, _unpacked(path))
         lines = _run(path, name)
     except OSError as error:
-        msg = f"cannot read {path}: {error.strerror or error}"
-        raise ReadError(msg) from error
+        details = error.strerror or str(error)
+        raise ReadError("unreadable_file", path=str(path), details=details) from error
     head = json.loads(lines[0]) if lines else {}
     if "error" in head:
-        msg = f"cannot read {path} as a spreadsheet: {head['error']}"
-        raise ReadError(msg)
+        raise ReadError("unreadable_spreadsheet", path=str(path), details=head["error"])
     if not head:
-        msg = (
-            f"cannot read {path} as a spreadsheet: it is damaged, or its cells lie too far apart "
-            f"for a table; {_REMEDY}"
-        )
-        raise ReadError(msg)
+        raise ReadError("damaged_spreadsheet", path=str(path))
     names, found = head["names"], head["name"]
     if found is None:
-        msg = f"cannot read {path}: it has no sheets"
-        if name is not None:
-            msg = f"{path} has no sheet {name!r}; its sheets are {listed(names)}"
-        raise ReadError(msg)
+        if name is None:
+            raise ReadError("no_sheets", path=str(path))
+        raise ReadError("no_such_sheet", path=str(path), sheet=name, sheets=names)
     if head["end"] is not None:
         row, column = (number + 1 for number in head["end"])
-        where = f"sheet {found!r}, which reaches to row {row:,} and column {column:,},"
-        check_unfolded(path, head["takes"], where, _REMEDY)
+        place = {"sheet": found, "row": row, "column": column}
+        check_memory(path, head["takes"], "sheet_too_large", **place)
     records = [json.loads(line) for line in lines[1:]]
     return Sheet(names, found, [n for n, _ in records], [cells for _, cells in records])
 
@@ -81,7 +123,7 @@ def _unpacked(path: Path) -> int:
 
 
 def _run(path: Path, name: str | None) -> list[bytes]:
-    """Return the lines that the reader's process wrote; none if it was ended."""
+    """Return the lines that the reader's process wrote; none if it was killed."""
     spec = find_spec("python_calamine")
     assert spec is not None  # noqa: S101 - it is a dependency
     assert spec.origin is not None  # noqa: S101 - and no namespace
@@ -89,17 +131,10 @@ def _run(path: Path, name: str | None) -> list[bytes]:
     program = [sys.executable, "-I", "-S", _sheet_process.__file__]
     with path.open("rb") as file:
         done = subprocess.run(  # noqa: S603 - it runs this Python with a file of this package
-            [*program, folder, json.dumps(name), str(limit_of(path))],
+            [*program, folder, json.dumps(name), str(memory_limit(path))],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             check=False,
         )
     return done.stdout.splitlines() if done.returncode == 0 else []
-
-
-def other_sheets(names: list[str]) -> str:
-    """Say which other sheets there are, for an error about the first."""
-    if len(names) < 2:
-        return ""
-    return f"; its sheets are {listed(names)}, and sheet={names[1]!r} reads the second"

@@ -1,4 +1,18 @@
-"""Whether a regular expression can take for ever: patterns of words come with models of others."""
+"""Whether a regular expression can run without bound: saved models bring patterns of strangers.
+
+Python's matcher tries one way after another, and the number of ways explodes where a loop can
+continue in two ways with the same character: "(a+)+", "(?:a|ab|b)*", "a*a*b". This module builds
+the Glushkov automaton of a pattern: its states are the positions of characters in the pattern, and
+`follow` holds the positions that can come next. A pattern is ambiguous
+
+- if two positions that follow the same position of a loop share a character and both lead to
+  loops, or
+- if one position follows another in two ways.
+
+A loop over blanks must also be the end of the pattern, or else the search runs to the end of the
+text from every place in it. Matching an accepted pattern takes time linear in the length of the
+text, times the square of the length of a word.
+"""
 
 from __future__ import annotations
 
@@ -12,54 +26,35 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["fault_of_pattern"]
+from momentree.messages import Message
 
-# Letters, digits and signs of most alphabets, by which two classes of characters are compared.
+__all__ = ["find_fault"]
+
+# Letters, digits and signs of most alphabets; two classes of characters overlap if they do here.
 _CHARACTERS = "".join(map(chr, [*range(0x0700), *range(0x1E00, 0x2100), *range(0x3000, 0x3100)]))
 _ONE_CHARACTER = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "CATEGORY", "RANGE"}
 _REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
-_FEW = 32
-"""So many repetitions are no loop."""
+_UNROLLED = 32
+"""A fixed number of repetitions up to this one is written out, not treated as a loop."""
 
-_DOUBTS = 8
-"""So many places outside loops may be followed in two ways: the ways multiply."""
+_MAX_AMBIGUOUS = 8
+"""Positions outside loops that may continue in two ways: the ways multiply."""
 
-_PLACES = 5_000
-"""The most places of characters in a pattern that is looked at."""
-
-_WAYS = 4_000_000
-"""The most ways from one place to two others, each of which is looked at: a third of a second."""
+_MAX_POSITIONS = 5_000
+_MAX_PAIRS = 4_000_000
+"""Pairs of positions that follow one position; comparing them takes a third of a second."""
 
 
 @cache
-def fault_of_pattern(pattern: str) -> str | None:
-    """Say why a pattern can take time beyond all bounds on some text; None if it cannot.
-
-    Parameters
-    ----------
-    pattern : str
-        A regular expression.
-
-    Returns
-    -------
-    str or None
-        The part that is at fault, for a message.
-
-    Notes
-    -----
-    Python looks for a match by trying one way after the other, and the ways multiply where a loop
-    can go on in two ways with the same character: "(a+)+", "(?:a|ab|b)*" or "a*a*b". Two places in
-    a pattern (of its Glushkov automaton) are such ways if they follow the same place in a loop,
-    have a character in common and both lead to loops, or are one place that follows twice. A loop
-    over blanks must be the end of the pattern, or else the search runs to the end of the text from
-    every place in it. What passes takes time linear in the text, times the square of the length
-    of a word.
+def find_fault(pattern: str) -> Message | None:
+    """Return why a pattern may run without bound on some texts; None if it cannot.
 
     Examples
     --------
-    >>> from momentree.readers.text._patterns import fault_of_pattern
-    >>> fault_of_pattern(r"[a-z]+(?:-[a-z]+)*"), fault_of_pattern(r"(?:[a-z]+-?)+")
-    (None, 'a repetition can go on in two ways')
+    >>> from momentree.readers.text._patterns import find_fault
+    >>> find_fault(r"[a-z]+(?:-[a-z]+)*")
+    >>> print(find_fault(r"(?:[a-z]+-?)+"))
+    a repetition can continue in two ways
     """
     parser = importlib.import_module("re._parser")
     automaton = _Automaton(importlib.import_module("re._compiler"))
@@ -67,18 +62,21 @@ def fault_of_pattern(pattern: str) -> str | None:
         tree = parser.parse(pattern)
         automaton.flags = tree.state.flags
         whole = automaton.add(tree)
-    except _CannotTellError as error:
-        return str(error)
+    except _Unsupported as error:
+        return error.fault
     return automaton.fault(whole.last)
 
 
-class _CannotTellError(Exception):
-    """The pattern has a part whose time has no bound that is known."""
+class _Unsupported(Exception):  # noqa: N818
+    """A part of the pattern for which no bound is known."""
+
+    def __init__(self, fault: Message) -> None:
+        self.fault = fault
 
 
 @dataclass
 class _Part:
-    """Places where a part of a pattern can begin and end, and whether it can be empty."""
+    """Positions where a part of a pattern can begin and end, and whether it can match nothing."""
 
     first: set[int] = field(default_factory=set)
     last: set[int] = field(default_factory=set)
@@ -86,35 +84,35 @@ class _Part:
 
 
 class _Automaton:
-    """The places of characters in a pattern, and which can follow which."""
+    """The Glushkov automaton of a pattern, built from the tree of Python's own parser."""
 
     def __init__(self, compiler: Any) -> None:
         self.flags = 0
         self._compiler = compiler
         self._known: dict[str, frozenset[str]] = {}
-        self._sets: list[frozenset[str]] = []
+        self._characters: list[frozenset[str]] = []  # those that match at each position
         self._follow: list[set[int]] = []
-        self._twice: set[int] = set()
-        self._n_ways = 0
+        self._doubled: set[int] = set()  # positions that another one follows in two ways
+        self._n_pairs = 0
 
     def add(self, items: Any) -> _Part:
         """Add a sequence of parsed items."""
         whole = _Part()
         for i in range(len(items)):
-            part = self._item(items, i)
+            part = self._add_item(items, i)
             self._join(whole.last, part.first)
             whole.first |= part.first if whole.empty else set()
             whole.last = part.last | (whole.last if part.empty else set())
             whole.empty = whole.empty and part.empty
         return whole
 
-    def _item(self, items: Any, i: int) -> _Part:
+    def _add_item(self, items: Any, i: int) -> _Part:
         kind, value = items[i]
         name = str(kind)
         if name in _ONE_CHARACTER:
-            return self._character(items[i : i + 1])
+            return self._add_character(items[i : i + 1])
         if name in _REPEATS:
-            return self._repeat(*value)
+            return self._add_repetition(*value)
         if name == "SUBPATTERN":
             return self.add(value[-1])
         if name == "ATOMIC_GROUP":
@@ -132,59 +130,53 @@ class _Automaton:
             around = _Automaton(self._compiler)
             around.flags = self.flags
             around.add(value[1])
-            if around.loops():
-                msg = "it looks ahead or back over any number of characters"
-                raise _CannotTellError(msg)
+            if around._loops():
+                raise _Unsupported(Message("pattern_looks_around"))
             return _Part()
-        msg = "it refers back to a group"
-        raise _CannotTellError(msg)
+        raise _Unsupported(Message("pattern_refers_back"))
 
-    def _character(self, item: Any) -> _Part:
-        if len(self._sets) >= _PLACES:
-            msg = "it is too long"
-            raise _CannotTellError(msg)
+    def _add_character(self, item: Any) -> _Part:
+        if len(self._characters) >= _MAX_POSITIONS:
+            raise _Unsupported(Message("pattern_too_long"))
         key = str(item)
         if key not in self._known:
             matches = self._compiler.compile(item, self.flags).finditer(_CHARACTERS)
             self._known[key] = frozenset(match[0] for match in matches)
-        self._sets.append(self._known[key])
+        self._characters.append(self._known[key])
         self._follow.append(set())
-        place = {len(self._sets) - 1}
-        return _Part(place, set(place), empty=False)
+        position = len(self._characters) - 1
+        return _Part({position}, {position}, empty=False)
 
-    def _repeat(self, least: int, most: int, items: Any) -> _Part:
+    def _add_repetition(self, least: int, most: int, items: Any) -> _Part:
         most = int(most)
-        if most <= 1 or (least == most and most <= _FEW and not self._holds_loop(items)):
-            parts = [self.add(items) for _ in range(most)]
+        nested = any(str(kind) in _REPEATS | {"BRANCH", "SUBPATTERN"} for kind, _ in items)
+        if most <= 1 or (least == most and most <= _UNROLLED and not nested):
             whole = _Part()
-            for part in parts:
+            for part in [self.add(items) for _ in range(most)]:
                 self._join(whole.last, part.first)
                 whole = _Part(whole.first or part.first, part.last, whole.empty and part.empty)
             return _Part(whole.first, whole.last, whole.empty or least == 0)
         part = self.add(items)
         self._join(part.last, part.first)
         if part.empty and least > 1:  # each of the first repetitions may be empty or not
-            self._twice |= part.last
+            self._doubled |= part.last
         return _Part(part.first, part.last, part.empty or least == 0)
 
-    def _holds_loop(self, items: Any) -> bool:
-        return any(str(kind) in _REPEATS | {"BRANCH", "SUBPATTERN"} for kind, _ in items)
-
     def _join(self, last: set[int], first: set[int]) -> None:
-        for place in last:
-            after = self._follow[place]
+        """Let each position of `first` follow each of `last`."""
+        for position in last:
+            after = self._follow[position]
             if after & first:
-                self._twice.add(place)
-            self._n_ways -= len(after) ** 2
+                self._doubled.add(position)
+            self._n_pairs -= len(after) ** 2
             after |= first
-            self._n_ways += len(after) ** 2
-            if self._n_ways > _WAYS:
-                msg = "too many places in it can follow one another"
-                raise _CannotTellError(msg)
+            self._n_pairs += len(after) ** 2
+            if self._n_pairs > _MAX_PAIRS:
+                raise _Unsupported(Message("pattern_too_branched"))
 
-    def loops(self) -> set[int]:
-        """Return the places that can come again."""
-        n = len(self._sets)
+    def _loops(self) -> set[int]:
+        """Return the positions that can come again."""
+        n = len(self._characters)
         pairs = [(a, b) for a in range(n) for b in self._follow[a]]
         if not pairs:
             return set()
@@ -192,31 +184,33 @@ class _Automaton:
         graph = sp.coo_array((np.ones(len(pairs)), (rows, columns)), shape=(n, n))
         _, group = connected_components(graph, connection="strong")
         sizes = np.bincount(group)
-        return {
-            place for place in range(n) if sizes[group[place]] > 1 or place in self._follow[place]
-        }
+        return {i for i in range(n) if sizes[group[i]] > 1 or i in self._follow[i]}
 
-    def _before(self, places: set[int]) -> set[int]:
-        """Return these places and all that lead to one of them."""
-        found, new = set(places), set(places)
+    def _leading_to(self, positions: set[int]) -> set[int]:
+        """Return these positions and all that lead to one of them."""
+        found, new = set(positions), set(positions)
         while new:
             new = {a for a, after in enumerate(self._follow) if after & new} - found
             found |= new
         return found
 
-    def fault(self, last: set[int]) -> str | None:
-        """Say what is wrong with a pattern that can end at these places."""
-        loops = self.loops()
-        lead_to_loops = self._before(loops)
-        doubts = 0
-        for place, after in enumerate(self._follow):
-            in_two_ways = [
-                (a, b) for a, b in combinations(sorted(after), 2) if self._sets[a] & self._sets[b]
+    def fault(self, last: set[int]) -> Message | None:
+        """Return what is wrong with a pattern that can end at the positions `last`."""
+        loops = self._loops()
+        lead_to_loops = self._leading_to(loops)
+        n_ambiguous = 0
+        for position, after in enumerate(self._follow):
+            overlapping = [
+                (a, b)
+                for a, b in combinations(sorted(after), 2)
+                if self._characters[a] & self._characters[b]
             ]
-            doubts += bool(in_two_ways)
-            ways = any(a in lead_to_loops and b in lead_to_loops for a, b in in_two_ways)
-            if place in self._twice or (place in loops and ways) or doubts > _DOUBTS:
-                return "a repetition can go on in two ways"
-            if place in loops and " " in self._sets[place] and place not in last:
-                return "a repetition over blanks is not the end"
+            n_ambiguous += bool(overlapping)
+            in_loop = position in loops
+            both_loop = any({a, b} <= lead_to_loops for a, b in overlapping)
+            doubled = position in self._doubled
+            if doubled or (in_loop and both_loop) or n_ambiguous > _MAX_AMBIGUOUS:
+                return Message("pattern_ambiguous")
+            if in_loop and " " in self._characters[position] and position not in last:
+                return Message("pattern_runs_over_blanks")
         return None

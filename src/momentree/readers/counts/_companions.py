@@ -1,0 +1,100 @@
+"""Files beside a matrix that name its words, its documents and their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+from momentree._files import check_readable
+from momentree.exceptions import ReadError
+from momentree.messages import Message
+from momentree.readers._lengths import check_lengths
+from momentree.readers.counts._raw import fault_in_line
+from momentree.readers.tables.files import open_text
+
+__all__ = ["Lines", "find_matrices", "read_row_names", "read_vocabulary"]
+
+Lines = str | PathLike[str] | Sequence[str]
+"""Words, labels or ids, or the path of a file with one a line."""
+
+# Names of the files, in the order in which they are looked for.
+NAMES = {
+    "vocabulary": ("vocab", "vocabulary", "codes"),
+    "labels": ("labels",),
+    "ids": ("ids", "titles"),
+}
+
+
+def read_vocabulary(path: Path, given: Lines | None, encoding: str) -> tuple[str, list[str]] | None:
+    """Return where the words of a matrix come from, and the words; None if there are none."""
+    if given is not None and not isinstance(given, str | PathLike):
+        return "vocabulary", list(given)
+    source = _find(path, "vocabulary") if given is None else check_readable(given)
+    if source is None:
+        return None
+    words = [line.strip() for line in _read_lines(source, encoding)]
+    while words and not words[-1]:
+        words.pop()
+    if "" in words:
+        raise fault_in_line(source, words.index("") + 1, Message("empty_line_for_word"))
+    return str(source), words
+
+
+def read_row_names(
+    path: Path, given: Lines | None, what: str, n: int, notes: list[Message], encoding: str
+) -> list[str] | None:
+    """Return the labels or ids of `n` documents; None if there are none.
+
+    If they are given, there must be one for each document; a file that was found beside the
+    matrix and has another number of lines is ignored, with a note.
+    """
+    if given is not None and not isinstance(given, str | PathLike):
+        values = [str(value) for value in given]
+        check_lengths(n, "document", **{what: values})
+        return values
+    source = _find(path, what) if given is None else check_readable(given)
+    if source is None:
+        return None
+    values = [line.strip() for line in _read_lines(source, encoding)]
+    while len(values) > n and not values[-1]:
+        values.pop()
+    if len(values) == n:
+        return values
+    found = {"path": str(source), "n_lines": len(values), "n_rows": n}
+    if given is not None:
+        raise ReadError("wrong_number_of_lines", **found)
+    notes.append(Message("companion_ignored", **found))
+    return None
+
+
+def find_matrices(folder: Path) -> list[Path]:
+    """Return the matrices of a folder that have their vocabulary beside them."""
+
+    def is_matrix(path: Path) -> bool:
+        name = path.name.lower().removesuffix(".gz")
+        named = name.endswith((".npz", ".mtx")) or name.startswith("docword.")
+        return named and path.is_file() and _find(path, "vocabulary") is not None
+
+    return sorted(filter(is_matrix, folder.iterdir()))
+
+
+def _read_lines(path: Path, encoding: str) -> list[str]:
+    # Only line feeds end lines: a word may contain other line separators of Unicode.
+    with open_text(path, encoding, newline="\n") as file:
+        return [line.rstrip("\r\n") for line in file]
+
+
+def _find(path: Path, what: str) -> Path | None:
+    """Return the file of words, labels or ids that belongs to a matrix; None if there is none."""
+    stem = path.name.removesuffix(".gz")
+    stem = stem.removesuffix(Path(stem).suffix)
+    # The files of docword.NAME or X_NAME share what follows the first part of the name.
+    cut = next((i for i, character in enumerate(stem) if character in "._-"), len(stem))
+    for ending in dict.fromkeys([stem[cut:], ""]):
+        for name in NAMES[what]:
+            for suffix in (".txt", ".txt.gz"):
+                candidate = path.with_name(f"{name}{ending}{suffix}")
+                if candidate.is_file():
+                    return candidate
+    return None

@@ -1,0 +1,56 @@
+"""SVMlight: ``label index:count index:count …``, one document a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
+from momentree.messages import Message
+from momentree.readers.counts._raw import RawCounts, fault_in_file, quoted
+from momentree.readers.tables.files import open_bytes
+
+__all__ = ["read_svmlight"]
+
+
+def read_svmlight(path: Path) -> RawCounts:
+    """Read an SVMlight file; its words are named by their indices."""
+    with open_bytes(path) as file:
+        try:
+            X, y = load_svmlight_file(file, zero_based=True)
+        except (ValueError, OverflowError) as error:
+            raise fault_in_file(path, _find_fault, error) from error
+    if not ((X.data >= 0) & np.isfinite(X.data)).all():
+        raise fault_in_file(path, _find_fault)
+    # Only indices that occur become columns: an index may be any number, and has no other name.
+    used, columns = np.unique(X.indices, return_inverse=True)
+    X = sp.csr_array((X.data, columns, X.indptr), shape=(X.shape[0], len(used)))
+    return RawCounts(X, words=[str(i) for i in used], labels=[f"{v:.15g}" for v in y])
+
+
+def _find_fault(number: int, line: bytes) -> Message | None:
+    del number
+    label, *features = line.partition(b"#")[0].split() or [b"0"]
+    try:
+        float(label)
+    except ValueError:
+        return Message("svmlight_label", found=quoted(label))
+    last = -1
+    for feature in features:
+        if feature.startswith(b"qid:"):
+            continue
+        index, _, value = feature.partition(b":")
+        try:
+            i, count = int(index), float(value)
+        except ValueError:
+            return Message("svmlight_feature", found=quoted(feature))
+        if not 0 <= i < 2**31:
+            return Message("svmlight_index", index=i)
+        if i <= last:
+            return Message("svmlight_order", index=i, last=last)
+        if not 0 <= count < np.inf:
+            return Message("count_out_of_range", value=count)
+        last = i
+    return None

@@ -1,0 +1,212 @@
+"""Read a corpus from a file of counts, whatever its format, with the files beside it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from momentree._limits import BYTES_PER_ROW, check_memory
+from momentree._validation import check_counts
+from momentree.exceptions import EmptyCorpusError, InvalidDataError, ReadError
+from momentree.messages import Message
+from momentree.readers.counts._companions import (
+    Lines,
+    find_matrices,
+    read_row_names,
+    read_vocabulary,
+)
+from momentree.readers.counts._formats import READERS, count_format
+from momentree.readers.counts._raw import RawCounts
+from momentree.readers.tables.files import check_exists
+from momentree.readers.text.objects import Corpus
+
+__all__ = ["holds_counts", "read_counts"]
+
+
+def holds_counts(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path holds counts, for :func:`read_counts`, and not texts.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file, which need not exist, or a folder.
+
+    Returns
+    -------
+    bool
+        True for a file named .npz, .mtx, .svm, .svmlight or .libsvm, a file whose first lines are
+        UCI bag-of-words, Matrix Market or SVMlight, and a folder of a matrix with its vocabulary.
+
+    Examples
+    --------
+    >>> from momentree.datasets import holds_counts
+    >>> holds_counts("counts.npz"), holds_counts("letters.csv")
+    (True, False)
+    """
+    path = Path(path)
+    return bool(find_matrices(path)) if path.is_dir() else count_format(path) is not None
+
+
+def read_counts(
+    path: str | os.PathLike[str],
+    *,
+    vocabulary: Lines | None = None,
+    labels: Lines | None = None,
+    ids: Lines | None = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    r"""Read counts of words, with documents in rows and words in columns.
+
+    Parameters
+    ----------
+    path : str or path-like
+        UCI bag-of-words (``docword.NAME.txt``), a matrix of ``scipy.sparse.save_npz`` (.npz),
+        Matrix Market (.mtx) or SVMlight (.svm, .svmlight, .libsvm); all but .npz also compressed
+        by gzip. Or a folder with one of these and its vocabulary.
+    vocabulary : path, sequence of str or None, default=None
+        The words, or a file with one a line. None looks for a file beside the matrix:
+        ``vocab.NAME.txt`` for ``docword.NAME.txt``, ``vocab_NAME.txt`` for ``X_NAME.npz``, then
+        ``vocab.txt``; with ``vocabulary`` or ``codes`` in place of ``vocab``, also compressed.
+        An SVMlight file needs none: its words are then named by their indices.
+    labels : path, sequence of str or None, default=None
+        Known class of each document. None takes ``labels.txt`` beside the matrix, if it has one
+        line per document.
+    ids : path, sequence of str or None, default=None
+        Names of the documents. None takes ``ids.txt`` or ``titles.txt`` beside the matrix, if it
+        has one line per document, else 1, 2, ...
+    encoding : str, default="utf-8"
+        Encoding of the files of words, labels and ids.
+
+    Returns
+    -------
+    Corpus
+        If the vocabulary repeats a word, its columns are summed, and `notes` mentions it.
+
+    Raises
+    ------
+    ReadError
+        If a file is missing, damaged or malformed (with the line); if it announces or expands to
+        far more than a file of its size can hold; if there is no vocabulary, or the number of
+        words differs from the number of columns.
+    InvalidDataError
+        If a count is negative or not finite, or a sequence has the wrong length.
+    InvalidParameterError
+        If the encoding is unknown.
+    EmptyCorpusError
+        If there are no documents or no words.
+
+    Notes
+    -----
+    Nothing is ever unpickled. Time and memory are linear in the number of counts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from momentree.datasets import read_counts
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "docword.pets.txt"
+    ...     _ = file.write_text("2\n3\n3\n1 1 2\n1 3 1\n2 2 5\n")
+    ...     corpus = read_counts(file, vocabulary=["cat", "dog", "sun"])
+    >>> corpus.X.toarray().tolist()
+    [[2, 0, 1], [0, 5, 0]]
+    """
+    path = _find_matrix(check_exists(path))
+    form = count_format(path)
+    if form is None:
+        raise ReadError("no_counts", path=str(path))
+    notes: list[Message] = []
+    try:
+        raw = READERS[form](path)
+        X = _checked(raw.X, path)
+    except MemoryError as error:
+        raise ReadError("counts_exceed_memory", path=str(path)) from error
+    n = X.shape[0]
+    X, words = _name_columns(X, raw, path, read_vocabulary(path, vocabulary, encoding))
+    X, words = _merge_columns(X, words, notes)
+    found_labels = read_row_names(path, labels, "labels", n, notes, encoding)
+    found_ids = read_row_names(path, ids, "ids", n, notes, encoding)
+    return Corpus(
+        X=X,
+        vocabulary=np.asarray(words, dtype=object),
+        ids=[str(i) for i in range(1, n + 1)] if found_ids is None else found_ids,
+        labels=raw.labels if found_labels is None else found_labels,
+        name=path.name,
+        notes=notes,
+    )
+
+
+def _find_matrix(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    matrices = find_matrices(path)
+    if not matrices:
+        raise ReadError("no_matrix_in_folder", path=str(path))
+    if len(matrices) > 1:
+        names = [matrix.name for matrix in matrices]
+        raise ReadError("many_matrices_in_folder", path=str(path), names=names)
+    return matrices[0]
+
+
+def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
+    """Return the matrix of a file as counts in CSR format, without stored zeros."""
+    n, d = X.shape
+    if not (n and d):
+        raise EmptyCorpusError("empty_matrix", path=str(path), n_rows=n, n_columns=d)
+    # A header can announce any number of rows; the columns must be as many as the words.
+    check_memory(path, n * BYTES_PER_ROW, "too_many_documents", n_rows=n)
+    if X.dtype.kind not in "biuf":
+        raise InvalidDataError("counts_not_numeric", path=str(path), type=str(X.dtype))
+    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
+        X = X.astype(np.float64)  # compiled code knows no others
+    elif X.dtype.kind != "f" and X.dtype.itemsize < 4:
+        X = X.astype(np.int32)  # sums of bytes would overflow, sums of True stay True
+    try:
+        checked: sp.csr_array[Any] = check_counts(X)
+    except InvalidDataError as error:
+        raise InvalidDataError("bad_counts", path=str(path), problem=error.message) from error
+    checked.eliminate_zeros()
+    return checked
+
+
+def _name_columns(
+    X: sp.csr_array[Any], raw: RawCounts, path: Path, vocabulary: tuple[str, list[str]] | None
+) -> tuple[sp.csr_array[Any], list[str]]:
+    """Return counts with one word per column; the columns of SVMlight move to their indices."""
+    n, d = X.shape
+    if vocabulary is None:
+        if raw.words is None:
+            raise ReadError("no_vocabulary", path=str(path), n_columns=d)
+        return X, raw.words
+    source, words = vocabulary
+    if raw.words is not None:
+        used = np.array([int(word) for word in raw.words])
+        # As in scikit-learn: a file that never uses index 0 counts from 1.
+        used = used - 1 if used[0] > 0 else used
+        if used[-1] < len(words):
+            return sp.csr_array((X.data, used[X.indices], X.indptr), shape=(n, len(words))), words
+        d = int(used[-1]) + 1
+    if len(words) != d:
+        code = "vocabulary_fits_rows" if len(words) == n else "wrong_number_of_words"
+        raise ReadError(code, source=source, n_words=len(words), n_columns=d)
+    return X, words
+
+
+def _merge_columns(
+    X: sp.csr_array[Any], words: list[str], notes: list[Message]
+) -> tuple[sp.csr_array[Any], list[str]]:
+    """Sum the columns of the same word."""
+    columns, unique = pd.factorize(np.asarray(words, dtype=object))
+    if len(unique) == len(words):
+        return X, words
+    series = pd.Series(words)
+    example = series[series.duplicated()].iloc[0]
+    notes.append(Message("words_merged", n_columns=len(words) - len(unique), example=example))
+    merged = sp.csr_array((X.data, columns[X.indices], X.indptr), shape=(X.shape[0], len(unique)))
+    merged.sum_duplicates()
+    return merged, list(unique)

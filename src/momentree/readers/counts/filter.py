@@ -1,0 +1,96 @@
+"""Choose the words of a corpus of counts, by the rule for texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from os import PathLike
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree.exceptions import EmptyCorpusError
+from momentree.readers.text.objects import Corpus
+from momentree.readers.text.selection import (
+    MAX_DF,
+    MAX_FEATURES,
+    check_limits,
+    note_empty,
+    select_columns,
+)
+from momentree.readers.text.words import TOKEN_PATTERN, read_words, unwanted_words
+
+__all__ = ["filter_vocabulary"]
+
+
+def filter_vocabulary(
+    corpus: Corpus,
+    *,
+    language: str | None = "en",
+    stop_words: Iterable[str] | PathLike[str] = (),
+    min_df: int | float | None = None,
+    max_df: int | float = MAX_DF,
+    max_features: int | None = MAX_FEATURES,
+    token_pattern: str | None = None,
+) -> Corpus:
+    """Choose the words of a corpus of counts as :func:`vectorize` chooses those of texts.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Counts with their words; not modified.
+    language, stop_words, min_df, max_df, max_features : optional
+        Which words to keep; see :class:`TextVectorizer`.
+    token_pattern : str or None, default=None
+        Leave out words that do not match this regular expression as a whole. None keeps words of
+        any form, because the counts may be of codes and numbers.
+
+    Returns
+    -------
+    Corpus
+        The same documents; fewer words, in the same order. If a word was left out, `vectorizer`
+        is None.
+
+    Raises
+    ------
+    EmptyCorpusError
+        If there are no documents, or no word is kept; the message counts the words that each
+        filter removed.
+    InvalidParameterError
+        If a parameter is out of its range.
+    ReadError
+        If the file of stop words cannot be read.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.datasets import Corpus, filter_vocabulary
+    >>> X = sp.csr_array([[1, 2, 0, 3], [1, 1, 0, 0], [2, 0, 1, 0], [1, 0, 1, 0]])
+    >>> corpus = Corpus(X, np.array(["the", "sea", "bread", "rare"]), ids=list("abcd"))
+    >>> filter_vocabulary(corpus).vocabulary.tolist()
+    ['sea', 'bread']
+    """
+    check_limits(min_df, max_df, max_features)
+    pattern = TOKEN_PATTERN if token_pattern is None else token_pattern
+    unwanted = unwanted_words(language, read_words("stop_words", stop_words), pattern)
+    words = np.asarray(corpus.vocabulary, dtype=object)
+    candidates = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
+    if token_pattern is not None:
+        matches = re.compile(token_pattern).fullmatch
+        candidates &= np.fromiter((matches(str(word)) is not None for word in words), dtype=bool)
+    if not corpus.X.shape[0]:
+        raise EmptyCorpusError("no_documents")
+    if not candidates.any():
+        raise EmptyCorpusError("no_candidate_words", n_words=len(words))
+    keep = select_columns(corpus.X, words, min_df, max_df, max_features, candidates)
+    if len(keep) == len(words):
+        return corpus
+    X = sp.csr_array(corpus.X[:, keep])
+    return replace(
+        corpus,
+        X=X,
+        vocabulary=corpus.vocabulary[keep],
+        vectorizer=None,
+        notes=[*corpus.notes, *note_empty(X)],
+    )

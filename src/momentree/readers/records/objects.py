@@ -1,0 +1,93 @@
+"""What the reader of records returns: coded records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree.messages import Message
+from momentree.readers._lengths import check_lengths
+from momentree.readers.records.coder import RecordCoder
+
+__all__ = ["Records"]
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Coded records: which record has which code, and all that is known of both.
+
+    Parameters
+    ----------
+    X : csr_array of float64, shape (n, d)
+        1 where record i has code j; NaN, as a stored entry, where that is missing.
+    codes : ndarray of str, shape (d,)
+        The code of each column, in alphabetical order.
+    names : dict of str to str
+        Name of each code that has one.
+    ids : list of str
+        Names of the records; they need not differ.
+    enough : ndarray of bool, shape (n,)
+        Whether a record has enough codes to be learnt from; the others can be assigned to a group.
+    coder : RecordCoder
+        How codes became columns, to do the same with new records.
+    outcomes : dict of str to ndarray of shape (n,), default={}
+        Values of each outcome: float with NaN where missing, or str with "" where missing.
+    outcome_names : dict of str to (str, str), default={}
+        What 0 and 1 are called in outcomes of two values in words, such as ("No", "Yes").
+    name : str, default="records"
+        Where the records come from.
+    form : {"long", "lists", "slots", "wide"}, default="long"
+        How they were written there.
+    notes : sequence of Message, default=()
+        What was guessed, repaired and left out.
+
+    Raises
+    ------
+    InvalidDataError
+        If lengths do not fit.
+    """
+
+    X: sp.csr_array[Any]
+    codes: NDArray[Any]
+    names: dict[str, str]
+    ids: list[str]
+    enough: NDArray[np.bool_]
+    coder: RecordCoder
+    outcomes: dict[str, NDArray[Any]] = field(default_factory=dict)
+    outcome_names: dict[str, tuple[str, str]] = field(default_factory=dict)
+    name: str = "records"
+    form: str = "long"
+    notes: Sequence[Message] = ()
+
+    def __post_init__(self) -> None:
+        n, d = self.X.shape
+        check_lengths(d, "column of X", codes=self.codes)
+        check_lengths(n, "row of X", ids=self.ids, enough=self.enough, **self.outcomes)
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        return f"Records({self.name!r}, {n:,} records, {d:,} codes, {self.X.nnz:,} entries)"
+
+    def title(self, code: str) -> str:
+        """Return a code with its name.
+
+        Parameters
+        ----------
+        code : str
+            A code of a column.
+
+        Returns
+        -------
+        str
+            Such as "250 Diabetes mellitus"; the code alone where it has no name.
+        """
+        name = self.names.get(code, "")
+        return f"{code} {name}" if name and name != code else code

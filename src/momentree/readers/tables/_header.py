@@ -1,0 +1,69 @@
+"""Whether the first row of a table names its columns, and which row does if it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from momentree.exceptions import ReadError
+from momentree.messages import Message
+from momentree.readers.tables.table import excerpt
+
+__all__ = ["HEADER_ROWS", "check_header"]
+
+HEADER_ROWS = 30
+"""Rows in which the names of the columns are looked for."""
+
+
+def check_header(
+    path: Path,
+    rows: Sequence[Sequence[str]],
+    n_above: Sequence[int],
+    *,
+    sheets: Message | str = "",
+) -> None:
+    """Refuse a first row that names few columns where a later row names most of them.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows : sequence of sequences of str
+        The first rows.
+    n_above : sequence of int
+        Number of rows or lines above each in the file.
+    sheets : Message or str
+        A hint at the other sheets.
+
+    Raises
+    ------
+    ReadError
+        If so; the message proposes how many rows to skip.
+    """
+    n_columns = max(map(len, rows))
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    # R and pandas leave the name above row numbers blank.
+    named = filled[0] + (not rows[0][0].strip())
+    if n_columns < 2 or 2 * named > n_columns:
+        return
+    for row, n, above in zip(rows[1:], filled[1:], n_above[1:], strict=True):
+        if n > filled[0] and 5 * n >= 4 * n_columns and _may_be_names(row):
+            raise ReadError(
+                "title_above_header",
+                path=str(path),
+                named=filled[0],
+                n_columns=n_columns,
+                row=above + 1,
+                names=[excerpt(name, 60) for name in row],
+                parameter="skip_rows",
+                above=above,
+                sheets=sheets,
+            )
+
+
+def _may_be_names(row: Sequence[str]) -> bool:
+    """Whether all cells differ, some are words, and numbers are long enough for codes."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    numbers = [cell for cell in cells if cell.replace(",", ".").replace(".", "", 1).isdigit()]
+    short = any(len(number) < 3 for number in numbers)
+    return len(numbers) < len(cells) == len(set(cells)) and not short

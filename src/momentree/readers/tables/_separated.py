@@ -1,0 +1,266 @@
+"""Text with a separator between columns: find the separator, read the cells, locate faults.
+
+pandas reads, as it is fast; the csv module looks at lines, as it counts them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
+from pathlib import Path
+from typing import TextIO
+
+import pandas as pd
+
+from momentree._limits import BYTES_PER_ROW, check_memory
+from momentree.exceptions import InvalidParameterError, ReadError
+from momentree.messages import Message
+from momentree.readers.tables._header import HEADER_ROWS, check_header
+from momentree.readers.tables.files import open_text
+from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, check_names
+
+__all__ = ["find_separator", "open_separated"]
+
+SEPARATORS = (",", ";", "\t", "|")
+_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+_NO_SEPARATOR = "\x1f"  # the ASCII unit separator: a table of one column
+_SAMPLE_CHARACTERS = 1 << 16
+_ROWS_AT_ONCE = 20_000
+_MANY_COLUMNS = 1_000
+"""pandas takes 0.1 ms for each column, whatever is in it."""
+_LONGEST_FIELD = (1 << 31) - 1
+_END = "\x1e"
+"""Follows the last line; an open quote takes it in."""
+
+
+def open_separated(
+    path: Path, *, encoding: str, separator: str | None, skip_rows: int, check_titles: bool
+) -> Source:
+    """Look at the first rows of a table of text.
+
+    Raises
+    ------
+    ReadError
+        If the file is empty or not in this encoding, the separator does not fit, or two columns
+        have the same name; with `check_titles`, if its first line does not name the columns.
+    InvalidParameterError
+        If the separator is not one character.
+    """
+    asked = _check_separator(separator)
+    with open_text(path, encoding, newline="") as file:
+        _skip(file, skip_rows)
+        sample = file.read(_SAMPLE_CHARACTERS)
+    if not sample.strip():
+        if skip_rows:
+            raise ReadError("no_rows_below", path=str(path), n_skipped=skip_rows)
+        raise ReadError("empty_file", path=str(path))
+    found = find_separator(sample, cut=len(sample) == _SAMPLE_CHARACTERS)
+    if asked is not None:
+        _check_fit(path, sample, asked, found)
+    if check_titles:
+        _check_titles(path, sample, asked, found, skip_rows)
+    table = _Separated(path, encoding, asked or found, skip_rows)
+    return Source(table.head(), table.read)
+
+
+@dataclass(frozen=True)
+class _Separated:
+    """A file of text with columns."""
+
+    path: Path
+    encoding: str
+    separator: str
+    skip: int
+
+    @contextmanager
+    def open(self) -> Iterator[TextIO]:
+        with open_text(self.path, self.encoding, newline="") as file:
+            _skip(file, self.skip)
+            yield file
+
+    def rows(self, file: TextIO) -> Iterator[tuple[Message, list[str]]]:
+        """Yield each row with the place of its first line, counted from the start of the file."""
+        for line, row in _numbered(file, self.separator):
+            yield Message("at_line", line=line + self.skip), row
+
+    def head(self) -> Table:
+        with self.open() as file:
+            first = list(islice(self.rows(file), SAMPLE_ROWS + 1))
+        header = check_names(self.path, first[0][1])
+        cells = zip_longest(*(row[: len(header)] for _, row in first), fillvalue="")
+        columns = {name: list(column[1:]) for name, column in zip(header, cells, strict=True)}
+        return Table(self.path, columns, len(first) - 1, lambda row: first[row + 1][0])
+
+    def origin(self, row: int) -> Message:
+        """Find the place of a row: quoted fields may hold line ends, and blank lines are none."""
+        with self.open() as file:
+            return next(islice(self.rows(file), row + 1, None))[0]
+
+    def read(self, names: Sequence[str]) -> Table:
+        header = self.head().names
+        kept = [header.index(name) for name in names]
+        with self.open() as file:
+            cells = self._regular(file, kept) if len(header) > _MANY_COLUMNS else None
+        if cells is None:
+            with self.open() as file:
+                cells = self._any(file, kept, len(header))
+        n_rows, columns = cells
+        return Table(self.path, dict(zip(names, columns, strict=True)), n_rows, self.origin)
+
+    def _regular(self, file: TextIO, kept: Sequence[int]) -> tuple[int, list[list[str]]] | None:
+        """Read a table without any fault; None if it has one."""
+        rows = [row for _, row in _numbered(file, self.separator)]
+        if len({len(row) for row in rows}) > 1 or rows[-1][-1].endswith(_END):
+            return None
+        return len(rows) - 1, [[row[j] for row in rows[1:]] for j in kept]
+
+    def _any(self, file: TextIO, kept: Sequence[int], width: int) -> tuple[int, list[list[str]]]:
+        """Read a table whose rows may be short."""
+        cells: list[list[str]] = [[] for _ in kept]
+        n_rows = -1
+        # All cells are strings, and none is missing: codes keep their zeros, and NA is a word.
+        frames = pd.read_csv(
+            file,
+            sep=self.separator,
+            dtype=object,
+            na_filter=False,
+            index_col=False,
+            header=None,
+            chunksize=_ROWS_AT_ONCE,
+            engine="c",
+        )
+        try:
+            for frame in frames:
+                rows = frame.iloc[int(n_rows < 0) :]
+                n_rows += len(frame)
+                check_memory(self.path, n_rows * BYTES_PER_ROW)
+                if rows[width - 1].isna().any():
+                    rows = rows.fillna("")
+                for column, j in zip(cells, kept, strict=True):
+                    column.extend(rows[j].tolist())
+        except pd.errors.ParserError as error:
+            raise self._fault(error) from error
+        return n_rows, cells
+
+    def _fault(self, error: pd.errors.ParserError) -> ReadError:
+        """Return the error about the first row that pandas cannot read."""
+        with self.open() as file:
+            expected = 0
+            for origin, row in self.rows(file):
+                expected = expected or len(row)
+                if row[-1].endswith(_END):
+                    return ReadError("unclosed_quote", path=str(self.path), origin=origin)
+                if len(row) > expected:
+                    return ReadError(
+                        "too_many_fields",
+                        path=str(self.path),
+                        origin=origin,
+                        found=len(row),
+                        expected=expected,
+                        separator=self.separator,
+                        parameter="separator",
+                    )
+        return ReadError("unreadable_table", path=str(self.path), details=str(error).strip())
+
+
+def _skip(file: TextIO, n: int) -> None:
+    for _ in range(n):
+        file.readline()
+
+
+def _check_separator(separator: str | None) -> str | None:
+    if separator is None:
+        return None
+    one = _NAMED.get(separator, separator) if isinstance(separator, str) else ""
+    # A byte that is not text reaches Python as a surrogate, which pandas cannot encode.
+    if len(one) != 1 or one in '"\r\n\0' or "\ud800" <= one <= "\udfff":
+        raise InvalidParameterError("bad_separator", parameter="separator", value=separator)
+    return one
+
+
+def find_separator(sample: str, *, cut: bool) -> str:
+    r"""Find the separator of a table from its first lines.
+
+    Parameters
+    ----------
+    sample : str
+        The first lines.
+    cut : bool
+        Whether the sample ends in the middle of the file, and so perhaps of a row.
+
+    Returns
+    -------
+    str
+        That of comma, semicolon, tab and pipe that is in the first line and as often in most other
+        lines; the ASCII unit separator if the first line has none, for a table of one column.
+
+    Examples
+    --------
+    >>> find_separator('id;text\n1;"yes, we can"\n2;no, never\n', cut=False)
+    ';'
+    """
+    best, best_score = _NO_SEPARATOR, (0.0, 1)
+    for separator in SEPARATORS:
+        lengths = [len(row) for _, row in _rows(sample, separator, cut=cut)]
+        if lengths and lengths[0] > 1:
+            score = (lengths.count(lengths[0]) / len(lengths), lengths[0])
+            if score > best_score:
+                best, best_score = separator, score
+    return best
+
+
+def _rows(sample: str, separator: str, *, cut: bool = False) -> list[tuple[int, list[str]]]:
+    """Return the rows of a sample, each with the number of its line."""
+    rows = list(_numbered(io.StringIO(sample, newline=""), separator))
+    return rows[:-1] if cut and len(rows) > 1 else rows
+
+
+def _numbered(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of its first line, from 1, and the fields of each row; skip blank lines.
+
+    If a double quote is never closed, the last field ends with `_END`.
+    """
+    # The limit is of the whole process; as a default it is smaller than long documents.
+    csv.field_size_limit(_LONGEST_FIELD)
+    reader = csv.reader(chain(lines, [_END]), delimiter=separator)
+    start = 1
+    for row in reader:
+        if row == [_END]:
+            return
+        if len(row) > 1 or (row and not row[0].isspace()):
+            yield start, row
+        start = reader.line_num + 1
+
+
+def _check_fit(path: Path, sample: str, asked: str, found: str) -> None:
+    """Refuse a separator that makes one column of what another one makes several of."""
+    if found not in (_NO_SEPARATOR, asked) and len(_rows(sample, asked)[0][1]) == 1:
+        raise ReadError(
+            "wrong_separator", path=str(path), parameter="separator", value=asked, found=found
+        )
+
+
+def _check_titles(path: Path, sample: str, asked: str | None, found: str, skip: int) -> None:
+    """Refuse a first line that is a title, or anything else above the names of columns."""
+    lines = sample.splitlines(keepends=True)[: 2 * HEADER_ROWS]
+    rows = _rows("".join(lines), asked or found)[:HEADER_ROWS]
+    if len(rows[0][1]) > 1:
+        check_header(path, [row for _, row in rows], [skip + line - 1 for line, _ in rows])
+        return
+    # There is no separator in the first line: it is a title, or the table has one column.
+    for start in range(1, min(HEADER_ROWS, len(lines) - 2)):
+        below = "".join(lines[start:])
+        table = _rows(below, asked or find_separator(below, cut=True))[:HEADER_ROWS]
+        if len(table) < 3:
+            continue
+        line, header = table[0]
+        regular = sum(len(row) == len(header) for _, row in table) >= 0.9 * len(table)
+        # Lists of codes in one column differ in length, and each of their codes has a digit.
+        words = all(header) and any(not any(map(str.isdigit, cell)) for cell in header)
+        if len(header) > 1 and regular and words:
+            check_header(path, [rows[0][1], header], [skip, skip + start + line - 1])
+            return

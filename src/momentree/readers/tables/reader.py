@@ -1,0 +1,101 @@
+"""Open a table by the suffix of its file: CSV and its relatives, JSON Lines, Parquet, Excel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
+from momentree.readers.tables._json_lines import open_json_lines
+from momentree.readers.tables._parquet import open_parquet
+from momentree.readers.tables._separated import open_separated
+from momentree.readers.tables._spreadsheets import open_spreadsheet
+from momentree.readers.tables.files import check_encoding, suffix
+from momentree.readers.tables.table import Source, other_sheets
+
+__all__ = ["EXCEL", "JSON_LINES", "PARQUET", "SEPARATED", "open_table"]
+
+SEPARATED = (".csv", ".tsv", ".tab")
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+PARQUET = (".parquet", ".pq")
+EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+
+def open_table(
+    path: Path,
+    *,
+    suffixes: Sequence[str],
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    sheet: str | None = None,
+    skip_rows: int = 0,
+    check_titles: bool = False,
+) -> Source:
+    """Look at the first rows of a table.
+
+    Parameters
+    ----------
+    path : Path
+        The file. CSV and JSON Lines may be compressed by gzip.
+    suffixes : sequence of str
+        Those that are read here; one that is in none of the lists above is text with a separator.
+    encoding : str, default="utf-8"
+        Encoding of text.
+    separator : str or None, default=None
+        For text: the character between columns; None to find out.
+    sheet : str or None, default=None
+        For spreadsheets: the name of the sheet; None for the first.
+    skip_rows : int, default=0
+        Lines of text, or rows of a spreadsheet, above the header.
+    check_titles : bool, default=False
+        Whether to refuse a first row that is a title above the header.
+
+    Returns
+    -------
+    Source
+        The first rows, and a function that reads all rows of some columns.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read, or has none of the suffixes.
+    EmptyCorpusError
+        If it has no rows below the header.
+    InvalidParameterError
+        If an option is invalid or does not apply to the format.
+    """
+    check_encoding(encoding)
+    kind = suffix(path)
+    excel = path.suffix.lower() in EXCEL
+    if sheet is not None and not excel:
+        raise InvalidParameterError(
+            "spreadsheets_only", parameter="sheet", value=sheet, path=str(path)
+        )
+    if skip_rows and kind in (*PARQUET, *JSON_LINES):
+        raise InvalidParameterError(
+            "no_rows_to_skip", parameter="skip_rows", value=skip_rows, path=str(path)
+        )
+    if path.is_dir():
+        raise ReadError("folder_not_table", path=str(path))
+    if kind not in suffixes:
+        raise ReadError("unknown_suffix", path=str(path), suffixes=", ".join(suffixes))
+    if excel:
+        source = open_spreadsheet(path, sheet=sheet, skip_rows=skip_rows, check_titles=check_titles)
+    elif kind in PARQUET:
+        source = open_parquet(path)
+    elif kind in JSON_LINES:
+        source = open_json_lines(path, encoding=encoding)
+    else:
+        source = open_separated(
+            path,
+            encoding=encoding,
+            separator=separator,
+            skip_rows=skip_rows,
+            check_titles=check_titles,
+        )
+    if not source.head.columns and source.head.n_rows:
+        raise ReadError("no_columns", path=str(path))
+    if not source.head.n_rows:
+        sheets = other_sheets(source.head.sheets)
+        raise EmptyCorpusError("no_rows", path=str(path), sheets=sheets)
+    return source

@@ -1,0 +1,158 @@
+"""What a column of a table may hold, by its name and its values: one table of rules."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "MARKS",
+    "MISSING",
+    "ONES",
+    "ZEROS",
+    "Role",
+    "fits",
+    "is_binary",
+    "mostly_binary",
+    "pick",
+]
+
+Role = Literal[
+    "text", "row number", "id", "possible id", "patient", "code", "outcome", "group", "title"
+]
+
+MARKS = frozenset({"x", "+", "✓", "✔"})
+ONES = frozenset({"1", "1.0", "true", "t", "yes", "y"}) | MARKS
+ZEROS = frozenset({"0", "0.0", "false", "f", "no", "n", "-"})
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", ".", "<na>"})
+"""What single cells say, in lower case."""
+
+
+def _n_binary(values: Sequence[str]) -> int:
+    return sum(n for value, n in Counter(values).items() if value.lower() in ONES | ZEROS)
+
+
+def is_binary(values: Sequence[str]) -> bool:
+    """Whether all values are yes or no."""
+    return len(values) == _n_binary(values)
+
+
+def mostly_binary(values: Sequence[str]) -> bool:
+    """Whether there are values, and half of them or more are yes or no."""
+    return 0 < len(values) <= 2 * _n_binary(values)
+
+
+def _long(values: Sequence[str]) -> bool:
+    """Whether most values have four characters, or a letter: ids, not counts such as of days."""
+    long = sum(len(value) > 3 or not value.isdigit() for value in values)
+    return 2 * long > len(values) and not is_binary(values)
+
+
+def _any_code(values: Sequence[str]) -> bool:
+    return not mostly_binary(values)
+
+
+def _codes(values: Sequence[str]) -> bool:
+    """Whether almost all parts of the values are short and have a digit: codes, not sentences."""
+    parts = [part for value in values[:200] for part in re.split(r"[;,|^~&/\s]+", value) if part]
+    codes = sum(len(part) <= 16 and any(map(str.isdigit, part)) for part in parts)
+    return bool(parts) and codes >= 0.9 * len(parts) and not mostly_binary(values)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A column whose name matches, and whose values pass the test, plays the role."""
+
+    role: Role
+    name: str  # a pattern for the whole name as `_plain` writes it
+    test: Callable[[Sequence[str]], bool] = lambda _: True
+
+
+def _exactly(role: Role, names: str) -> Iterable[Rule]:
+    return (Rule(role, name) for name in names.split(", "))
+
+
+_SOMEBODY = "patient|pat|person|subject|member|beneficiary"
+_STAY = "record|case|visit|encounter|admission|hadm|stay|episode|fall|aufenthalt"
+_NUMBER = "id|no|nr|nbr|num|number|nummer|key|identifier"
+_PATIENT_NUMBER = "mrn|nhc|patientid|patientnr|patientennummer|patientennr"
+_STAY_NUMBER = "fallnummer|fallnr|fallid|aufenthaltsnummer|aufenthaltsnr|caseid|visitid"
+_SYSTEM = "icd|dx|diag|cpt|atc|snomed"
+# Payment groups, and how many codes there are, of what kind and in what order.
+_ABOUT_CODES = "drg|n|no|nr|num|number|count|type|version|system|seq|sequence"
+_PLACE = "post|postal|zip|area|region|country|state|ward|unit|department|hospital|site|provider"
+_OUTCOME = (
+    "died|death|dead|deceased|decease|mortality|survived|survival|alive|expired|expire|outcome|"
+    "icu|readmitted|readmission|readmit|sex|gender|female|male|woman|man|emergency|elective"
+)
+
+
+def _without(words: str) -> str:
+    """Return a pattern that no name with one of the words matches; digits may follow it."""
+    return rf"(?!(.* )?({words})\d*( |$))"
+
+
+RULES = (
+    *_exactly(
+        "text",
+        "text, texts, content, contents, body, fulltext, full text, document, abstract, article, "
+        "description, message, review, comment, summary",
+    ),
+    # The first column of a table that R or pandas wrote has no name: it numbers the rows.
+    Rule("row number", r"column 1|unnamed 0|index|(row|seq|line) ?(id|no|nr|num|number)?"),
+    Rule("patient", rf"{_SOMEBODY}|{_PATIENT_NUMBER}"),
+    Rule(
+        "patient",
+        rf"(\S+ )?({_SOMEBODY}|{_PATIENT_NUMBER}) (\S+ )?({_NUMBER}|{_PATIENT_NUMBER})",
+    ),
+    Rule("patient", rf"(\S+ ){{1,2}}({_PATIENT_NUMBER})"),
+    Rule("id", rf"(.* )?id|column 1|unnamed 0|index|(row|seq|line) ?({_NUMBER})?"),
+    Rule("id", rf"record|patient|person|subject|case|visit|encounter|admission|{_PATIENT_NUMBER}"),
+    Rule("id", rf"(\S+ )?({_SOMEBODY}|{_STAY}) (\S+ )?({_NUMBER})|{_STAY_NUMBER}"),
+    # These words also stand for the length of a stay, or for whether somebody fell.
+    Rule("possible id", "stay|fall|aufenthalt|episode", _long),
+    Rule("code", "codes?", _any_code),
+    Rule("code", rf"{_without(_ABOUT_CODES)}(.*[^a-z])?({_SYSTEM}).*", _codes),
+    Rule("code", rf"{_without(f'{_ABOUT_CODES}|{_PLACE}')}(.*[^a-z])?codes?([^a-z].*)?", _codes),
+    Rule("outcome", rf"(?=(\S+ ?){{1,3}}$)(.* )?({_OUTCOME})(\d.*| .*)?"),
+    *_exactly("group", "group, category, rollup, parent, target"),
+    *_exactly("title", "name, title, label, description, long desc, long title, short desc"),
+    Rule("title", "short title"),
+)
+
+
+_LONGEST_NAME = 100
+
+
+def _plain(name: str) -> str:
+    """Return a name in lower case, its words separated by one blank: "patient id"."""
+    if len(name) > _LONGEST_NAME:
+        return ""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return " ".join(re.findall(r"[^\W_]+", words)).lower()
+
+
+def fits(role: Role, name: str, values: Sequence[str] | None = None) -> bool:
+    """Whether a column may play a role, by its name alone or also by some of its values."""
+    plain = _plain(name)
+    return any(
+        re.fullmatch(rule.name, plain) is not None and (values is None or rule.test(values))
+        for rule in RULES
+        if rule.role == role
+    )
+
+
+def pick(role: Role, names: Sequence[str]) -> str | None:
+    """Return the name that fits the first of the role's rules; None if none fits any."""
+    plain = {name: _plain(name) for name in names}
+    fitting = (
+        name
+        for rule in RULES
+        if rule.role == role
+        for name in names
+        if re.fullmatch(rule.name, plain[name])
+    )
+    return next(fitting, None)

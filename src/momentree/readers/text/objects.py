@@ -1,0 +1,147 @@
+"""What readers of text and counts return: documents, and the counts of their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree.messages import Message
+from momentree.readers._lengths import check_lengths
+from momentree.readers.text.vectorizer import TextVectorizer
+
+__all__ = ["Corpus", "Documents"]
+
+
+class _Labelled:
+    """Labels under the names that scikit-learn's loaders use."""
+
+    labels: list[str] | None
+
+    @property
+    def target(self) -> NDArray[np.intp] | None:
+        """Each label as its position in `target_names`; None without labels."""
+        return None if self.labels is None else np.unique(self.labels, return_inverse=True)[1]
+
+    @property
+    def target_names(self) -> list[str] | None:
+        """The distinct labels in alphabetical order; None without labels."""
+        return None if self.labels is None else sorted(set(self.labels))
+
+    def _described(self, *contents: str) -> str:
+        if self.target_names is not None:
+            contents += (f"{len(self.target_names)} labels",)
+        return ", ".join(contents)
+
+
+@dataclass(frozen=True, eq=False)
+class Documents(_Labelled):
+    """Texts with their ids and, where known, their labels.
+
+    Parameters
+    ----------
+    texts : list of str
+        One text per document; an empty text is a document without words.
+    ids : list of str
+        Names of the documents, not necessarily unique.
+    labels : list of str or None, default=None
+        Known class of each document; "" where it is unknown.
+    name : str, default="documents"
+        Where the texts come from.
+    notes : sequence of Message, default=()
+        What the reader guessed, repaired or left out.
+
+    Raises
+    ------
+    InvalidDataError
+        If the number of ids or labels differs from the number of texts.
+
+    Examples
+    --------
+    >>> from momentree.datasets import Documents
+    >>> pets = Documents(["a cat", "a dog", "the cat"], ["1", "2", "3"], ["cat", "dog", "cat"])
+    >>> len(pets), pets.target.tolist(), pets.target_names
+    (3, [0, 1, 0], ['cat', 'dog'])
+    """
+
+    texts: list[str]
+    ids: list[str]
+    labels: list[str] | None = None
+    name: str = "documents"
+    notes: Sequence[Message] = ()
+
+    def __post_init__(self) -> None:
+        check_lengths(len(self.texts), "text", ids=self.ids, labels=self.labels)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __repr__(self) -> str:
+        return f"Documents({self._described(repr(self.name), f'{len(self):,} texts')})"
+
+    @property
+    def data(self) -> list[str]:
+        """The texts, under the name that scikit-learn's loaders use."""
+        return self.texts
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus(_Labelled):
+    """Counts of words in documents, with the words, ids, labels and texts.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        X[i, j] >= 0 is how often word j occurs in document i.
+    vocabulary : ndarray of str, shape (d,)
+        The word of each column.
+    ids : list of str
+        Names of the documents.
+    labels : list of str or None, default=None
+        Known class of each document; "" where it is unknown.
+    texts : list of str or None, default=None
+        The texts; None when the source holds counts.
+    name : str, default="corpus"
+        Where the counts come from.
+    vectorizer : TextVectorizer or None, default=None
+        How the texts were counted, to count new texts alike; None when the source holds counts.
+    notes : sequence of Message, default=()
+        What the reader guessed, repaired or left out.
+
+    Raises
+    ------
+    InvalidDataError
+        If the number of words differs from the number of columns, or the number of ids, labels or
+        texts from the number of rows.
+    """
+
+    X: sp.csr_array[Any]
+    vocabulary: NDArray[Any]
+    ids: list[str]
+    labels: list[str] | None = None
+    texts: list[str] | None = None
+    name: str = "corpus"
+    vectorizer: TextVectorizer | None = None
+    notes: Sequence[Message] = ()
+
+    def __post_init__(self) -> None:
+        n, d = self.X.shape
+        check_lengths(d, "column of X", vocabulary=self.vocabulary)
+        check_lengths(n, "row of X", ids=self.ids, labels=self.labels, texts=self.texts)
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        described = self._described(repr(self.name), f"{n:,} documents", f"{d:,} words")
+        return f"Corpus({described})"
+
+    @property
+    def data(self) -> sp.csr_array[Any]:
+        """The counts, under the name that scikit-learn's loaders use."""
+        return self.X

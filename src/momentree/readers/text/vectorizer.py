@@ -1,0 +1,237 @@
+"""From texts to counts of words, in the same way for new texts as for those learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+
+from momentree._validation import check_flag
+from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, check_limits, select_columns
+from momentree.readers.text.words import TOKEN_PATTERN, read_words, tokenizer, unwanted_words
+
+__all__ = ["TextVectorizer", "check_texts"]
+
+
+@dataclass(frozen=True, eq=False)
+class TextVectorizer:
+    """How texts become counts of words; saved with a model, to count new texts alike.
+
+    Parameters
+    ----------
+    language : str or None, default="en"
+        Language whose stop words are left out, one of ``LANGUAGES``; None keeps them.
+    stop_words : iterable of str, or path of a file with one word a line, default=()
+        More words to leave out, in any case.
+    min_df : int, float or None, default=None
+        Leave out words that occur in fewer documents: a number of documents (int) or a fraction
+        of them (float). None means 5 from 1,000 documents on, else 2.
+    max_df : int or float, default=0.5
+        Leave out words that occur in more documents, likewise.
+    max_features : int or None, default=20000
+        Keep only this many words, those with the largest total counts; None keeps all.
+    token_pattern : str, default=TOKEN_PATTERN
+        Regular expression of a word, with at most one group, which is then the word. The default
+        is two letters or more of any alphabet: "l'amore" gives "amore", "covid19" gives "covid".
+        Patterns whose running time could grow without bound are refused.
+    lowercase : bool, default=True
+        Whether to put texts in lower case.
+    vocabulary : tuple of str or None, default=None
+        The words of the columns, in order; None before :meth:`learn`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of its range.
+    ReadError
+        If the file of stop words cannot be read.
+
+    See Also
+    --------
+    vectorize : Learn and count in one call.
+
+    Examples
+    --------
+    >>> from momentree.datasets import TextVectorizer
+    >>> texts = ["The sea, the sea!", "A boat at sea", "Bread and butter", "Butter in a boat"]
+    >>> vectorizer, X = TextVectorizer(min_df=1, max_df=1.0).learn(texts)
+    >>> vectorizer.vocabulary
+    ('boat', 'bread', 'butter', 'sea')
+    >>> X.toarray().tolist()
+    [[0, 0, 0, 2], [1, 0, 0, 1], [0, 1, 1, 0], [1, 0, 1, 0]]
+    >>> TextVectorizer.from_dict(vectorizer.to_dict()).transform(["bread and bread"]).toarray()
+    array([[0, 2, 0, 0]], dtype=int32)
+    """
+
+    language: str | None = "en"
+    stop_words: tuple[str, ...] = ()
+    min_df: int | float | None = None
+    max_df: int | float = MAX_DF
+    max_features: int | None = MAX_FEATURES
+    token_pattern: str = TOKEN_PATTERN
+    lowercase: bool = True
+    vocabulary: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stop_words", read_words("stop_words", self.stop_words))
+        if self.vocabulary is not None:
+            object.__setattr__(self, "vocabulary", read_words("vocabulary", self.vocabulary))
+        check_limits(self.min_df, self.max_df, self.max_features)
+        check_flag("lowercase", self.lowercase)
+        unwanted_words(self.language, (), self.token_pattern)
+
+    def learn(self, texts: Sequence[str]) -> tuple[TextVectorizer, sp.csr_array[Any]]:
+        """Choose the words of a corpus and count them.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per document.
+
+        Returns
+        -------
+        vectorizer : TextVectorizer
+            A copy with its `vocabulary`, in alphabetical order.
+        X : csr_array of shape (n, d), int32
+            Counts.
+
+        Raises
+        ------
+        EmptyCorpusError
+            If there are no texts, or no word is kept.
+        InvalidDataError
+            If a text is not a string.
+
+        Notes
+        -----
+        Neither the words nor the counts depend on the order of the documents.
+        """
+        check_texts(texts)
+        unwanted = unwanted_words(self.language, self.stop_words, self.token_pattern)
+        tokenize = tokenizer(self.token_pattern, lowercase=self.lowercase)
+        n_found = n_kept = 0
+
+        def analyze(text: str) -> list[str]:
+            words = tokenize(text)
+            if self.lowercase:
+                kept = [word for word in words if word not in unwanted]
+            else:
+                kept = [word for word in words if word.lower() not in unwanted]
+            nonlocal n_found, n_kept
+            n_found, n_kept = n_found + len(words), n_kept + len(kept)
+            return kept
+
+        counter = _counter(analyze)
+        try:
+            X = sp.csr_array(counter.fit_transform(texts))
+        except ValueError as error:
+            if n_kept:
+                raise
+            if n_found:
+                raise EmptyCorpusError(
+                    "only_stop_words", n_words=n_found, n_documents=len(texts)
+                ) from error
+            raise EmptyCorpusError(
+                "no_word_in_texts", n_documents=len(texts), token_pattern=self.token_pattern
+            ) from error
+        words = np.asarray(counter.get_feature_names_out(), dtype=object)
+        keep = select_columns(X, words, self.min_df, self.max_df, self.max_features)
+        if len(keep) < len(words):
+            X = X[:, keep]
+        X.sort_indices()
+        return replace(self, vocabulary=tuple(words[keep].tolist())), X
+
+    def transform(self, texts: Sequence[str]) -> sp.csr_array[Any]:
+        """Count the words of the vocabulary in texts; other words are ignored.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per document.
+
+        Returns
+        -------
+        csr_array of shape (n, d), int32
+            Counts, columns in the order of `vocabulary`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no vocabulary yet.
+        EmptyCorpusError
+            If there are no texts.
+        InvalidDataError
+            If a text is not a string.
+        """
+        if self.vocabulary is None:
+            raise InvalidParameterError("vectorizer_has_not_learned")
+        check_texts(texts)
+        tokenize = tokenizer(self.token_pattern, lowercase=self.lowercase)
+        known = {word: column for column, word in enumerate(self.vocabulary)}
+
+        def analyze(text: str) -> list[str]:
+            return [word for word in tokenize(text) if word in known]
+
+        return sp.csr_array(_counter(analyze, known).transform(texts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings and the vocabulary as plain values for JSON.
+
+        Returns
+        -------
+        dict
+            One entry per parameter; words as lists.
+        """
+        values = asdict(self)
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TextVectorizer:
+        """Return the vectorizer that :meth:`to_dict` described.
+
+        Parameters
+        ----------
+        values : mapping
+            Entries named as the parameters.
+
+        Returns
+        -------
+        TextVectorizer
+            An equal vectorizer.
+
+        Raises
+        ------
+        InvalidDataError
+            If an entry is unknown or has a value that the parameter cannot have.
+        """
+        known = [field.name for field in fields(cls)]
+        unknown = sorted(set(values) - set(known))
+        if unknown:
+            raise InvalidDataError("unknown_settings", names=unknown, known=known)
+        try:
+            return cls(**values)
+        except InvalidParameterError as error:
+            raise InvalidDataError("bad_settings", problem=error.message) from error
+
+
+def check_texts(texts: Sequence[str]) -> None:
+    """Raise an error unless `texts` is a sequence of strings with at least one entry."""
+    if isinstance(texts, str):
+        raise InvalidDataError("one_string")
+    if not len(texts):
+        raise EmptyCorpusError("no_documents")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InvalidDataError("text_not_a_string", place=place, type=type(text).__name__)
+
+
+def _counter(
+    analyze: Callable[[str], list[str]], vocabulary: Mapping[str, int] | None = None
+) -> CountVectorizer:
+    # With an analyzer of its own it gives no warnings; words.py cuts stop words as texts.
+    return CountVectorizer(analyzer=analyze, vocabulary=vocabulary, dtype=np.int32)

@@ -1,0 +1,378 @@
+"""Tables of text: round trips, guesses, and faults with their place."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import gzip
+import os
+import random
+import warnings
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from momentree.datasets import read_documents
+from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
+from momentree.messages import Message
+from momentree.readers.tables._separated import find_separator
+from tests.raising import raises
+
+ROWS = [
+    ("a1", "The sea, the sea", "prose"),
+    ("a2", 'She said "no"; he\nleft', "prose"),
+    ("a3", "è già l'aria | 日本語\t!", "verse"),
+]
+
+
+def as_csv(separator=",", rows=ROWS, header=("key", "text", "kind"), end="\n") -> str:
+    """Write a table as the standard library does."""
+
+    def quote(value):
+        special = {separator, '"', "\n", "\r"} & set(value)
+        return '"' + value.replace('"', '""') + '"' if special else value
+
+    return "".join(separator.join(map(quote, row)) + end for row in (header, *rows))
+
+
+CUT = gzip.compress(b"text\n" + random.Random(0).randbytes(9999), mtime=0)[:5000]
+
+
+TRY_CP1252 = Message("try_encoding", parameter="encoding", value="cp1252")
+
+
+def at(line, **values):
+    return {"origin": Message("at_line", line=line), **values}
+
+
+def save(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def check(documents):
+    ids, texts, labels = map(list, zip(*ROWS, strict=True))
+    assert documents.texts == texts
+    assert documents.ids == ids
+    assert documents.labels == labels
+    assert list(documents.notes) == []
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_csv(tmp_path, separator, end):
+    path = save(tmp_path, "t.csv", as_csv(separator, end=end))
+    check(read_documents(path, label_column="kind", id_column="key"))
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "T.TSV.GZ", "named-plain.csv"])
+def test_packed(tmp_path, name):
+    """Compressed files are recognised by their content."""
+    path = save(tmp_path, name, gzip.compress(as_csv("\t").encode()))
+    check(read_documents(path, label_column="kind", id_column="key"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings(tmp_path, encoding):
+    path = save(tmp_path, "t.csv", as_csv().encode(encoding))
+    check(read_documents(path, label_column="kind", id_column="key", encoding=encoding))
+
+
+def test_byte_order_mark_needs_no_option(tmp_path):
+    path = save(tmp_path, "t.csv", as_csv(header=("text", "id", "n")).encode("utf-8-sig"))
+    assert read_documents(path).texts == [row[0] for row in ROWS]
+
+
+@pytest.mark.parametrize("options", [{}, {"row_group_size": 2}, {"compression": "gzip"}])
+def test_parquet(tmp_path, options):
+    frame = pd.DataFrame(ROWS, columns=["key", "text", "kind"]).astype({"kind": "category"})
+    frame["number"] = 3.5
+    frame.to_parquet(tmp_path / "t.parquet", engine="pyarrow", **options)
+    path = tmp_path / "t.parquet"
+    check(read_documents(path, label_column="kind", id_column="key"))
+
+
+def test_parquet_missing_values(tmp_path):
+    frame = pd.DataFrame({"n": [1, 2, 3], "words": ["a long text", None, "b"], "y": [1, None, 2]})
+    frame.to_parquet(tmp_path / "t.pq")
+    documents = read_documents(tmp_path / "t.pq", label_column="y", id_column="n")
+    assert documents.texts == ["a long text", "", "b"]
+    assert documents.labels == ["1", "", "2"]
+    assert documents.ids == ["1", "2", "3"]
+    assert documents.notes == [
+        Message("guessed_text_column", column="words", source="t.pq"),
+        Message("rows_without_text", n_rows=1, n_total=3, source="t.pq"),
+        Message("rows_without_label", n_rows=1, n_total=3, source="t.pq"),
+    ]
+
+
+def test_text_and_id_columns_are_guessed(tmp_path):
+    path = save(tmp_path, "t.csv", "id,title,Body\n7,a very long title indeed,short\n")
+    documents = read_documents(path)
+    assert (documents.texts, documents.ids, documents.labels) == (["short"], ["7"], None)
+    path = save(tmp_path, "u.csv", "n,x,y\n1,of two,the longest column\n")
+    documents = read_documents(path)
+    assert documents.texts == ["the longest column"]
+    assert documents.notes == [Message("guessed_text_column", column="y", source="u.csv")]
+
+
+def test_words_that_look_like_missing_values_are_words(tmp_path):
+    path = save(tmp_path, "t.csv", "text,kind\nNA,null\nNaN,None\n,\n")
+    documents = read_documents(path, label_column="kind")
+    assert documents.texts == ["NA", "NaN", ""]
+    assert documents.labels == ["null", "None", ""]
+    assert len(documents.notes) == 2
+
+
+def test_short_rows_and_blank_lines(tmp_path):
+    path = save(tmp_path, "t.csv", "\n\ntext,kind\nfirst\n\nsecond,x\n")
+    documents = read_documents(path, label_column="kind")
+    assert (documents.texts, documents.labels) == (["first", "second"], ["", "x"])
+
+
+def test_one_column_may_hold_commas(tmp_path):
+    path = save(tmp_path, "t.csv", "text\nyes, we can\nno\n")
+    assert read_documents(path).texts == ["yes, we can", "no"]
+
+
+def test_long_lines_and_many_rows(tmp_path):
+    """Longer than the limits of the csv module, and than one chunk."""
+    long = "word " * 100_000
+    rows = [("0", long.strip(), "k")] + [(str(i), f"text {i}", "k") for i in range(1, 20_050)]
+    path = save(tmp_path, "t.csv", as_csv(rows=rows))
+    documents = read_documents(path, id_column="key")
+    assert len(documents) == 20_050
+    assert documents.texts[0] == long.strip()
+    assert documents.ids[-1] == "20049"
+
+
+@pytest.mark.parametrize("separator", ["\\t", "tab", "\t"])
+def test_ways_to_say_tab(tmp_path, separator):
+    path = save(tmp_path, "t.csv", as_csv("\t"))
+    check(read_documents(path, label_column="kind", id_column="key", separator=separator))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code", "values"),
+    [
+        ("empty.csv", "", "empty_file", {}),
+        ("blank.csv", " \n\n", "empty_file", {}),
+        (
+            "latin.csv",
+            "text\ncaffè\n".encode("latin-1"),
+            "wrong_encoding",
+            {"offset": 9, "line": 2, "remedy": TRY_CP1252},
+        ),
+        (
+            "old.csv",
+            b"text\ncaff\xe8 \x81\n",
+            "wrong_encoding",
+            {"remedy": Message("try_encoding", parameter="encoding", value="latin-1")},
+        ),
+        (
+            "windows.csv",
+            "text\n“so”\n".encode("cp1252"),
+            "wrong_encoding",
+            {"offset": 5, "line": 2, "byte": "0x93", "remedy": TRY_CP1252},
+        ),
+        (
+            "wide.csv",
+            "text\nso\n".encode("utf-16"),
+            "wrong_encoding",
+            {"offset": 0, "remedy": Message("try_encoding", parameter="encoding", value="utf-16")},
+        ),
+        ("binary.csv", bytes(range(256)) * 20, "binary_file", {"offset": 0}),
+        ("cut.csv.gz", CUT, "damaged_gzip", {}),
+        ("broken.csv.gz", b"\x1f\x8b" + b"?" * 100, "damaged_gzip", {}),
+        ("fields.csv", "text,n\na,1\nb,c,2\n", "too_many_fields", at(3, found=3, expected=2)),
+        ("multi.csv", 'n,text\n1,"a\nb"\n2,c\n3,d,e\n', "too_many_fields", at(5)),
+        ("all-long.csv", "text,n\na,1,x\nb,2,y\n", "too_many_fields", at(2)),
+        ("quote.csv", 'n,text\n1,a\n2,"b\n3,c\n', "unclosed_quote", at(3)),
+    ],
+)
+def test_malformed(tmp_path, name, content, code, values):
+    path = save(tmp_path, name, content)
+    with raises(ReadError, code, path=str(path), **values) as caught:
+        read_documents(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_utf_16_without_its_mark_is_not_read_as_utf_16(tmp_path):
+    path = save(tmp_path, "wide.csv", "text\nso\n".encode("utf-16-le"))
+    with raises(ReadError, "undecodable", encoding="utf-16"):
+        read_documents(path, encoding="utf-16")
+
+
+def test_a_small_file_of_very_many_rows_is_refused(tmp_path):
+    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 600_000))
+    with raises(ReadError, "file_too_large"):
+        read_documents(path)
+
+
+@pytest.mark.parametrize("option", ["text_column", "label_column", "id_column"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_missing_column(tmp_path, option, suffix):
+    frame = pd.DataFrame(ROWS, columns=["key", "text", "kind"])
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    elif suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    columns = ["key", "text", "kind"]
+    with raises(ReadError, "no_such_column", column="sort", parameter=option, columns=columns):
+        read_documents(path, **{option: "sort"})
+
+
+def test_wrong_separator(tmp_path):
+    path = save(tmp_path, "t.csv", as_csv())
+    with raises(ReadError, "wrong_separator", value=";", found=","):
+        read_documents(path, separator=";")
+
+
+@pytest.mark.parametrize("separator", ["", "ab", '"', "\n", 3])
+def test_impossible_separator(tmp_path, separator):
+    path = save(tmp_path, "t.csv", as_csv())
+    with raises(InvalidParameterError, "bad_separator"):
+        read_documents(path, separator=separator)
+
+
+@pytest.mark.parametrize("encoding", ["utf-99", "hex", "", None])
+def test_unknown_encoding(tmp_path, encoding):
+    path = save(tmp_path, "t.csv", as_csv())
+    with raises(InvalidParameterError, "unknown_encoding"):
+        read_documents(path, encoding=encoding)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_no_rows(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    frame = pd.DataFrame({"text": pd.Series([], dtype=str)})
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    elif suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        path.write_text("\n \n")
+    with raises(EmptyCorpusError, "no_rows"):
+        read_documents(path)
+
+
+@pytest.mark.parametrize("content", [b"PAR1 not really", b"PAR1" + bytes(50) + b"PAR1"])
+def test_broken_parquet(tmp_path, content):
+    with raises(ReadError, "unreadable_parquet"):
+        read_documents(save(tmp_path, "t.parquet", content))
+
+
+def test_cut_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"text": ["some words"] * 1000}).to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with raises(ReadError, "unreadable_parquet"):
+        read_documents(path)
+
+
+def test_parquet_without_text(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"n": [1, 2], "x": [0.5, 1.5]}).to_parquet(path)
+    with raises(ReadError, "no_text_column", columns=["n", "x"]):
+        read_documents(path)
+    with raises(ReadError, "not_text", column="n", kind="int64"):
+        read_documents(path, text_column="n")
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.jsonl", "none.parquet", "none"])
+def test_no_such_file(tmp_path, name):
+    with pytest.raises(ReadError):
+        read_documents(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "image.png", "data"])
+def test_unknown_form(tmp_path, name):
+    with raises(ReadError, "unknown_document_suffix"):
+        read_documents(save(tmp_path, name, "text"))
+
+
+@pytest.mark.parametrize("path", [3, None, ["a.csv"]])
+def test_no_path(path):
+    with pytest.raises(InvalidParameterError):
+        read_documents(path)
+
+
+def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
+    path = save(tmp_path, "t.csv", as_csv())
+
+    def vanish(*args, **kwargs):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+    monkeypatch.setattr("pathlib.Path.open", vanish)
+    with raises(ReadError, "unreadable_file"):
+        read_documents(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all files")
+def test_no_permission(tmp_path):
+    path = save(tmp_path, "t.csv", as_csv())
+    path.chmod(0)
+    with raises(ReadError, "unreadable_file"):
+        read_documents(path)
+
+
+@pytest.mark.parametrize(
+    ("sample", "separator"),
+    [
+        ("a;b\n1;2,5\n3;4,5\n", ";"),
+        ("a,b\n1;2,5\n3;4,5\n", ","),
+        ('a\tb\n"1,2"\t3\n', "\t"),
+        ("one column\nwith words, and; more\n", "\x1f"),
+        ("", "\x1f"),
+    ],
+)
+def test_find_separator(sample, separator):
+    assert find_separator(sample, cut=False) == separator
+
+
+def test_a_record_cut_by_the_end_of_the_sample_does_not_count():
+    assert find_separator("a;b,c\n1;2,3\n1", cut=True) in ";,"
+    assert find_separator("a;b\n1;x,y\n" * 3 + '2;"a,', cut=True) == ";"
+
+
+# Text without carriage returns, which the rules of CSV do not distinguish from line endings, and
+# without NUL, which no text file contains.
+TEXTS = st.text(
+    st.characters(exclude_characters="\0\r\x1f", exclude_categories=("Cs",)), max_size=30
+)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(rows=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=6))
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_any_text_survives(tmp_path, form, rows):
+    path = tmp_path / f"any.{form}"
+    frame = pd.DataFrame(rows, columns=["key", "text", "kind"], dtype="object")
+    if form == "csv":
+        frame.to_csv(path, index=False, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    elif form == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        documents = read_documents(path, label_column="kind", id_column="key")
+    keys, texts, kinds = map(list, zip(*rows, strict=True))
+    assert documents.texts == texts
+    assert documents.labels == kinds
+    assert documents.ids == [key or str(i) for i, key in enumerate(keys, start=1)]
+
+
+def test_a_separator_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,text\na,the cat\n")
+    with raises(InvalidParameterError, "bad_separator"):
+        read_documents(path, separator="\udcff")
