@@ -100,20 +100,7 @@ def names_of(
     longest: int = _LONGEST_NAME,
     codes: Sequence[Any] | NDArray[Any] | None = None,
 ) -> list[str]:
-    """Return n names to draw, cut if long: those given, or codes, or numbers.
-
-    Parameters
-    ----------
-    what : str
-        Parameter that gives the names.
-    names : sequence or mapping or None
-        Names, or a mapping of codes to names.
-    n : int
-        How many are needed.
-    longest : int
-        Most characters of a name.
-    codes : sequence or None
-        Code of each column.
+    """Return n names to draw, cut if long: those given by a parameter, or codes, or numbers.
 
     Raises
     ------

@@ -33,19 +33,9 @@ _SEPARATOR = "\N{NO-BREAK SPACE}· "
 
 
 def tree_of_groups(estimator: Any, sizes: Floats) -> TreeNode:
-    """Return the tree of the groups with the sizes that are shown, one level for a flat model.
+    """Return the tree of k groups with their estimated sizes, of one level for a flat model.
 
-    Parameters
-    ----------
-    estimator : ClusterTree or BernoulliMixture
-        Fitted.
-    sizes : ndarray of shape (k,)
-        Estimated sizes of the groups.
-
-    Returns
-    -------
-    TreeNode
-        The root, without centers and samples: it holds nothing that the page does not show.
+    Nodes have no centers and no samples: there is nothing that the page does not show.
     """
     total = max(float(sizes.sum()), 1.0)
     nothing = np.empty(0)
