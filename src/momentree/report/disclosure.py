@@ -154,7 +154,7 @@ class Disclosure:
         return Published(table, np.where(hidden, HIDDEN, published.totals))
 
     def suppress_sizes(self, sizes: Ints) -> tuple[Ints, Floats]:
-        """Suppress small sizes of k groups of known sum, and the smallest other one if any are small.
+        """Suppress small sizes of k groups of known sum; if there are any, also the smallest other.
 
         Returns
         -------
