@@ -375,8 +375,8 @@ def _draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Rendera
     overall = iter(summary["nodes"][0]["outcome_rates"])
     for outcome in summary["outcomes"]:
         if outcome["binary"]:
-            cells, _ = _rates(summary, outcome, outcome["classes"][0])
-            rows.append((outcome["name"], cells, next(overall).replace(" ", "")))
+            rates, _ = _rates(summary, outcome, outcome["classes"][0])
+            rows.append((outcome["name"], rates, next(overall).replace(" ", "")))
             continue
         rows.append((outcome["name"], [""] * k, ""))
         rows += [(f"  {one['name']}", *_rates(summary, outcome, one)) for one in outcome["classes"]]
