@@ -1,4 +1,4 @@
-"""The corpus that every installation has."""
+"""The built-in corpus."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def test_ids_name_the_objects(docstrings):
     )
 
 
-def test_universal_functions_are_there(docstrings):
+def test_universal_functions_are_included(docstrings):
     """Compiled objects have docstrings as well."""
     assert {"numpy.sin", "scipy.special.gamma"} <= set(docstrings.ids)
 
 
-def test_texts_are_worth_reading(docstrings):
+def test_no_text_is_too_short(docstrings):
     assert min(len(text.split()) for text in docstrings.texts) >= 20
     corpus = vectorize(docstrings)
     assert not list(corpus.notes)
@@ -77,7 +77,7 @@ def test_same_in_every_process_and_without_a_warning(docstrings):
     assert done.stdout.strip() == here.hexdigest()
 
 
-def test_a_module_that_is_not_installed_is_passed_over(docstrings, monkeypatch):
+def test_modules_that_are_not_installed_are_ignored(docstrings, monkeypatch):
     monkeypatch.setattr(
         "momentree.datasets.docstrings._MODULES", "numpy.linalg no.such.module numpy.fft"
     )

@@ -1,19 +1,10 @@
-"""Data: readers of files, samplers that return the true parameters, and a built-in corpus."""
+"""Datasets: readers of text, counts and records; samplers that return their true parameters."""
 
 from momentree.datasets.docstrings import load_docstrings
-from momentree.datasets.samplers import TopicSample, make_hierarchical_topics, make_single_topic
-from momentree.datasets.samplers_binary import (
-    BernoulliSample,
-    PatientSample,
-    make_bernoulli_mixture,
-    make_patient_records,
-)
-from momentree.datasets.samplers_mixed import (
-    LDASample,
-    PoissonSample,
-    make_lda,
-    make_poisson_mixture,
-)
+from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mixture
+from momentree.datasets.patients import make_patient_records
+from momentree.datasets.samples import LDASample, MixtureSample, PatientSample, TopicSample
+from momentree.datasets.topics import make_hierarchical_topics, make_lda, make_single_topic
 from momentree.readers import (
     LANGUAGES,
     TOKEN_PATTERN,
@@ -38,12 +29,11 @@ from momentree.readers import (
 __all__ = [
     "LANGUAGES",
     "TOKEN_PATTERN",
-    "BernoulliSample",
     "Corpus",
     "Documents",
     "LDASample",
+    "MixtureSample",
     "PatientSample",
-    "PoissonSample",
     "RecordCoder",
     "Records",
     "TextVectorizer",

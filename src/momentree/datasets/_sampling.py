@@ -1,24 +1,24 @@
-"""What samplers of counts share: drawing words, topics over a power-law vocabulary, checks."""
+"""Drawing words, labels and topics, and the checks that all samplers share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from momentree.exceptions import InvalidParameterError
+from momentree._validation import as_floats, check_integer, check_shape
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 __all__ = [
     "RandomState",
     "check_lengths",
-    "check_positive",
-    "check_size",
+    "check_nonnegative_rows",
+    "check_one_or_each",
+    "check_sizes",
     "check_weights",
-    "cumulated",
     "draw_counts",
     "draw_labels",
     "generator",
@@ -29,7 +29,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 RandomState = int | np.random.Generator | None
 
-WORDS_IN_BLOCK = 1 << 20  # words drawn at once: bounds the memory beside the result
+WORDS_IN_BLOCK = 1 << 20
+"""Words drawn at once, which limits the memory in addition to that of the result."""
+SMALLEST, LARGEST = 1e-100, 1e15
+"""Range of concentrations and totals in which no draw underflows or is too large to count."""
 
 
 def draw_counts(
@@ -42,11 +45,11 @@ def draw_counts(
     mu : ndarray of shape (k, d)
         Probabilities of the words; rows sum to 1.
     lengths : ndarray of int64 of shape (n,)
-        Words in each document.
+        Number of words of each document.
     topics : callable
-        From (start, stop) to the topics of all words of the documents start to stop, in order.
+        ``topics(start, stop)`` returns the topics of all words of these documents, in order.
     rng : Generator
-        Draws the words.
+        Source of the words.
 
     Returns
     -------
@@ -54,8 +57,8 @@ def draw_counts(
         Counts; indices sorted, no stored zeros. Time O(N log(k d)) for N words.
     """
     k, d = mu.shape
-    # One sorted array holds the distribution functions of all topics, topic i in [i, i + 1].
-    steps = (cumulated(mu) + np.arange(k)[:, None]).ravel()
+    # One sorted array holds the distribution functions of all topics, of topic i in [i, i + 1].
+    steps = (_cumulative(mu) + np.arange(k)[:, None]).ravel()
     ends = np.cumsum(lengths)
     blocks = []
     start = 0
@@ -63,7 +66,7 @@ def draw_counts(
         done = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, done + WORDS_IN_BLOCK, side="right")))
         topic = topics(start, stop)
-        # Rounding must not carry a draw into the next topic.
+        # Rounding must not move a draw into the next topic.
         u = np.minimum(topic + rng.random(len(topic)), np.nextafter(topic + 1.0, 0.0))
         words = (np.searchsorted(steps, u, side="right") - topic * d).astype(np.int32)
         indptr = np.concatenate([[0], ends[start:stop] - done]).astype(np.int32)
@@ -78,7 +81,7 @@ def draw_counts(
 
 def draw_labels(w: Floats, n: int, rng: np.random.Generator) -> Ints:
     """Draw n independent components with probabilities w."""
-    return np.searchsorted(cumulated(w), rng.random(n), side="right").astype(np.int64)
+    return np.searchsorted(_cumulative(w), rng.random(n), side="right").astype(np.int64)
 
 
 def random_topics(
@@ -88,45 +91,32 @@ def random_topics(
     mu = rng.standard_gamma(concentration, (k, d)) * np.arange(1.0, d + 1.0) ** -exponent
     sums = mu.sum(axis=1, keepdims=True)
     if not (sums > 0).all():
-        msg = (
-            f"concentration={concentration!r} is so small that all words of a topic underflow "
-            f"to zero; raise it"
-        )
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("concentration_too_small", value=float(concentration))
     return np.asarray(mu / sums)
 
 
-def cumulated(p: Floats) -> Floats:
+def _cumulative(p: Floats) -> Floats:
     """Return the distribution functions of the rows of p."""
-    # Divided by the last sum, so that no draw below 1 falls behind the last possible value.
+    # Divided by the last sum, so that every draw below 1 has a value.
     c = np.cumsum(p, axis=-1)
     return np.asarray(c / c[..., -1:])
 
 
 def generator(random_state: RandomState) -> np.random.Generator:
-    """Return a Generator from a seed, or the one that is given."""
+    """Return the Generator of a seed, or the given one."""
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
-        msg = f"random_state={random_state!r}; expected an integer of at least 0, Generator or None"
-        raise InvalidParameterError(msg) from error
+        raise InvalidParameterError(
+            "not_a_generator", parameter="random_state", value=random_state
+        ) from error
 
 
-def check_size(name: str, value: int) -> int:
-    """Return an integer of at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        msg = f"{name}={value!r}; expected an integer of at least 1"
-        raise InvalidParameterError(msg)
-    return int(value)
-
-
-def check_positive(name: str, value: float, *, or_zero: bool = False) -> float:
-    """Return a finite number above zero, or of at least zero."""
-    if not (isinstance(value, Real) and 0 <= value < np.inf and (or_zero or value > 0)):
-        expected = "of at least 0" if or_zero else "above 0"
-        msg = f"{name}={value!r}; expected a number {expected}"
-        raise InvalidParameterError(msg)
-    return float(value)
+def check_sizes(**sizes: int) -> tuple[int, ...]:
+    """Return parameters that are whole numbers of at least 1."""
+    for parameter, value in sizes.items():
+        check_integer(parameter, value, at_least=1)
+    return tuple(map(int, sizes.values()))
 
 
 def check_lengths(length: int | ArrayLike, n: int) -> Ints:
@@ -135,11 +125,7 @@ def check_lengths(length: int | ArrayLike, n: int) -> Ints:
     if lengths.ndim == 0:
         lengths = np.full(n, lengths)
     if lengths.shape != (n,) or lengths.dtype.kind not in "iu" or (lengths < 0).any():
-        msg = (
-            f"length={length!r}; expected one integer of at least 0, or one for each of the "
-            f"{n} documents"
-        )
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("not_lengths", parameter="length", n_rows=n)
     return lengths.astype(np.int64)
 
 
@@ -147,11 +133,32 @@ def check_weights(weights: ArrayLike | None, k: int) -> Floats:
     """Return k probabilities; equal ones for None."""
     if weights is None:
         return np.full(k, 1.0 / k)
-    try:
-        w = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        w = np.empty(0)
-    if w.shape != (k,) or not (w >= 0).all() or not np.isclose(w.sum(), 1.0, atol=1e-8):
-        msg = f"weights={weights!r}; expected {k} numbers of at least 0 with sum 1"
-        raise InvalidParameterError(msg)
-    return np.asarray(w / w.sum())
+    w = as_floats("weights", weights)
+    check_shape("weights", w, (k,))
+    total = float(w.sum())
+    if not (w >= 0).all() or not np.isclose(total, 1.0, atol=1e-8):
+        raise InvalidDataError(
+            "not_a_distribution", parameter="weights", smallest=float(w.min()), sums=[total]
+        )
+    return np.asarray(w / total)
+
+
+def check_one_or_each(parameter: str, value: float | ArrayLike, k: int) -> Floats:
+    """Return a number above zero as shape (), or k of them as shape (k,)."""
+    values = as_floats(parameter, value)
+    if values.shape not in {(), (k,)} or not ((values >= SMALLEST) & (values <= LARGEST)).all():
+        raise InvalidParameterError(
+            "not_one_or_each", parameter=parameter, low=SMALLEST, high=LARGEST, k=k
+        )
+    return values
+
+
+def check_nonnegative_rows(
+    parameter: str, values: ArrayLike, shape: tuple[int | str, int | str]
+) -> Floats:
+    """Return a matrix of finite numbers >= 0 with a positive one in each row."""
+    mu = as_floats(parameter, values)
+    check_shape(parameter, mu, shape)
+    if not mu.size or not ((mu >= 0) & np.isfinite(mu)).all() or not mu.any(axis=1).all():
+        raise InvalidDataError("row_without_positive_number", parameter=parameter)
+    return mu

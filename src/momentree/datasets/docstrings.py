@@ -1,4 +1,4 @@
-"""A labelled corpus of real text that every installation has: docstrings of scientific Python."""
+"""A built-in labelled corpus of real text: docstrings of NumPy, SciPy and scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from momentree.readers.text.objects import Documents
 
 __all__ = ["load_docstrings"]
 
-# Named one by one, so that the corpus depends on nothing but the versions installed: no
-# deprecated, experimental or test module. Left out on purpose are near-copies of others
-# (numpy.ma and scipy.stats.mstats repeat their models word for word, scipy.fftpack is the old
-# scipy.fft) and helpers without a subject (numpy.testing, numpy.dtypes, sklearn.exceptions).
+# Listed explicitly, so that the corpus depends only on the installed versions; without deprecated,
+# experimental and test modules, near-copies of others (numpy.ma, scipy.stats.mstats,
+# scipy.fftpack) and helpers without a subject (numpy.testing, numpy.dtypes, sklearn.exceptions).
 _MODULES = """
 numpy numpy.fft numpy.linalg numpy.random numpy.strings
 numpy.polynomial numpy.polynomial.polynomial numpy.polynomial.chebyshev numpy.polynomial.hermite
@@ -45,32 +44,30 @@ _EXPERIMENTAL = {"HalvingGridSearchCV", "HalvingRandomSearchCV", "IterativeImput
 _OUTPUT = re.compile(r"((?:^[ ]*(?:>>>|\.\.\.).*\n)+)((?:^(?![ ]*>>>)[ ]*\S.*(?:\n|\Z))+)", re.M)
 _SET = re.compile(r"\{('\w+'(?:, '\w+')+)\}")
 
-_MIN_WORDS = 20  # a line such as "Alias of float64" says nothing about a subject
+_MIN_WORDS = 20  # a line such as "Alias of float64" has no subject
 
 
 def load_docstrings() -> Documents:
     """Load the docstrings of NumPy, SciPy and scikit-learn, labelled by subpackage.
 
-    About 2,700 documents of English text in some 45 classes, from "scipy.special" (more than
-    300) to "sklearn.mixture" (2). No network is needed: the text is that of the versions
-    installed.
+    About 2,700 documents of English text in 45 classes, from "scipy.special" (more than 300) to
+    "sklearn.mixture" (2), read from the installed packages without a network connection.
 
     Returns
     -------
     Documents
-        Ids are qualified names ("scipy.stats.ttest_ind"), labels the first two parts of
-        the module ("scipy.stats"; "numpy" for NumPy's own functions), sorted by id within the
-        modules.
+        Ids are qualified names ("scipy.stats.ttest_ind"); labels are the first two parts of the
+        module ("scipy.stats", or "numpy" for functions of NumPy itself). Sorted by id within each
+        module.
 
     Notes
     -----
-    Public functions, classes and distributions, each object and each text once: aliases and
-    functions that a package shares with another count for the first. Docstrings of fewer than
-    20 words are left out, and so are modules that repeat another (numpy.ma, scipy.fftpack,
-    scipy.stats.mstats). Outputs of examples that are random are left out as well, so that the
-    same versions give the same texts in every process. The modules are imported, which takes one
-    or two seconds and stays in ``sys.modules``; parsing their sources takes longer and misses all
-    that is compiled.
+    Public functions, classes and distributions, each object and each text once: an object that
+    several modules share belongs to the first. Docstrings of fewer than 20 words are omitted, and
+    so are modules that repeat others (numpy.ma, scipy.fftpack, scipy.stats.mstats) and random
+    outputs of examples, so that the same versions give the same texts in every process. The modules
+    are imported, which takes one or two seconds, and remain in ``sys.modules``; parsing their
+    sources would take longer and miss compiled functions.
 
     Examples
     --------
@@ -83,10 +80,10 @@ def load_docstrings() -> Documents:
     ids: list[str] = []
     labels: list[str] = []
     seen_objects: set[int] = set()
-    alive: list[Any] = []  # an id is that of one object only while the object lives
+    alive: list[Any] = []  # keeps the ids of seen objects unique
     seen_texts: set[str] = set()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that the packages themselves deprecate
+        warnings.simplefilter("ignore")  # about deprecated names
         for module_name in _MODULES.split():
             module = _module(module_name)
             if module is None:
@@ -97,7 +94,7 @@ def load_docstrings() -> Documents:
                     continue
                 seen_objects.add(id(thing))
                 alive.append(thing)
-                text = _steady(inspect.getdoc(thing) or "")
+                text = _reproducible(inspect.getdoc(thing) or "")
                 if len(text.split()) < _MIN_WORDS or text in seen_texts:
                     continue
                 seen_texts.add(text)
@@ -110,20 +107,20 @@ def load_docstrings() -> Documents:
 def _module(name: str) -> ModuleType | None:
     try:
         return importlib.import_module(name)
-    except ImportError:  # another version of the package has it elsewhere or no more
+    except ImportError:  # absent from this version of the package
         return None
 
 
 def _member(module: ModuleType, name: str) -> Any:
     try:
         return getattr(module, name, None)
-    except ImportError:  # scikit-learn hides what is experimental behind an import
+    except ImportError:  # scikit-learn requires an import for experimental names
         return None
 
 
 def _public_names(module: ModuleType) -> list[str]:
     names: Any = getattr(module, "__all__", None)
-    if names is None:  # what the module itself defines
+    if names is None:  # names defined in the module
         names = [
             name
             for name, thing in vars(module).items()
@@ -132,11 +129,11 @@ def _public_names(module: ModuleType) -> list[str]:
     return sorted(set(names) - _EXPERIMENTAL)
 
 
-def _steady(text: str) -> str:
-    """Take out what differs from one process to the next.
+def _reproducible(text: str) -> str:
+    """Remove differences between processes.
 
-    SciPy writes some docstrings while it is imported: with random numbers in the outputs of
-    examples, which it marks, and with sets of names, whose order is that of their hashes.
+    SciPy generates some docstrings on import, with random numbers in the outputs of examples, which
+    it marks, and with sets of names, whose order depends on hashes.
     """
     if "# may vary" in text:
         text = _OUTPUT.sub(lambda m: m[1] + ("" if "# may vary" in m[2] else m[2]), text)

@@ -1,3 +1,27 @@
 """Words of datasets."""
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    "not_a_generator": (
+        "{parameter:{value!r}}; expected an integer of at least 0, a Generator or None"
+    ),
+    "not_lengths": (
+        "{parameter} must be a whole number of at least 0, or one for each of {n_rows:~document}"
+    ),
+    "not_one_or_each": (
+        "{parameter} must be a number from {low:g} to {high:g}, or one for each of {k:~component}"
+    ),
+    "row_without_positive_number": (
+        "each row of {parameter} must hold finite numbers of at least 0, one of them above 0"
+    ),
+    "not_probabilities": (
+        "{parameter} range from {low:g} to {high:g}; expected probabilities, from 0 to 1"
+    ),
+    "concentration_too_small": (
+        "{parameters.concentration:{value!r}} is so small that every word of a topic has "
+        "probability zero; raise it"
+    ),
+    "too_many_codes_per_record": (
+        "{parameters.codes_per_record:{value!r}}; expected at most a quarter of the {d:~code}: "
+        "lower it, or raise {parameters.n_codes}"
+    ),
+}

@@ -1,0 +1,275 @@
+"""Samplers of documents: single-topic models, trees of topics, latent Dirichlet allocation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momentree._validation import check_number
+from momentree.datasets._sampling import (
+    RandomState,
+    check_lengths,
+    check_nonnegative_rows,
+    check_one_or_each,
+    check_sizes,
+    check_weights,
+    draw_counts,
+    draw_labels,
+    generator,
+    random_topics,
+)
+from momentree.datasets.samples import LDASample, TopicSample
+
+__all__ = ["make_hierarchical_topics", "make_lda", "make_single_topic"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def make_single_topic(
+    n_samples: int,
+    n_features: int,
+    n_components: int,
+    *,
+    length: int | ArrayLike = 100,
+    weights: ArrayLike | None = None,
+    concentration: float = 0.5,
+    exponent: float = 1.0,
+    random_state: RandomState = None,
+) -> TopicSample:
+    """Draw documents of one topic each from random topics over a power-law vocabulary.
+
+        mu_i[w] ~ g_iw / (w + 1)^exponent, with g_iw from Gamma(concentration);
+        Y ~ Discrete(weights), x | Y = i ~ Multinomial(length, mu_i)
+
+    Parameters
+    ----------
+    n_samples : int, >= 1
+        Number of documents.
+    n_features : int, >= 1
+        Number of words in the vocabulary.
+    n_components : int, >= 1
+        Number of topics.
+    length : int or array-like of int of shape (n_samples,), >= 0, default=100
+        Number of words of all documents, or of each.
+    weights : array-like of shape (n_components,) or None, default=None
+        Probabilities of the topics, with sum 1; None for equal ones.
+    concentration : float, > 0, default=0.5
+        Smaller values give more distinct topics.
+    exponent : float, >= 0, default=1.0
+        Rate at which word frequencies fall with their rank (1 is Zipf's law); with 0 the topics
+        are drawn from a symmetric Dirichlet distribution.
+    random_state : int, Generator or None, default=None
+        Seed; None draws another sample on each call.
+
+    Returns
+    -------
+    TopicSample
+        Counts, labels, weights and topics.
+
+    Raises
+    ------
+    InvalidDataError
+        If `weights` are not `n_components` probabilities.
+    InvalidParameterError
+        If another parameter is invalid.
+
+    Notes
+    -----
+    The generative model of section 2 of [1]. Time O(N log(k d)) and memory O(nnz + k d) for N
+    words in total.
+
+    References
+    ----------
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4.
+
+    Examples
+    --------
+    >>> from momentree.datasets import make_single_topic
+    >>> sample = make_single_topic(50, 20, 3, length=30, random_state=0)
+    >>> sample.X.shape, int(sample.X.sum()), sample.components.shape
+    ((50, 20), 1500, (3, 20))
+    """
+    n, d, k = check_sizes(n_samples=n_samples, n_features=n_features, n_components=n_components)
+    check_number("concentration", concentration, above=0)
+    check_number("exponent", exponent, at_least=0)
+    lengths = check_lengths(length, n)
+    w = check_weights(weights, k)
+    rng = generator(random_state)
+    return _sample(random_topics(k, d, concentration, exponent, rng), w, lengths, rng)
+
+
+def make_hierarchical_topics(
+    n_samples: int = 400,
+    length: int | ArrayLike = 200,
+    *,
+    topics: ArrayLike | None = None,
+    noise: float = 0.1,
+    random_state: RandomState = None,
+) -> TopicSample:
+    """Draw documents from topics that form a tree: the experiment of T Table 5.1.
+
+    By default there are eight topics over 100 words. Each half of the words belongs to four topics
+    and consists of four blocks of 13, 13, 13 and 11 words: words of all four topics, of the first
+    and third, of the first pair, and of the second pair. A word has weight 0.7 in its topics and
+    0.1 in the others. After adding uniform noise, each topic is scaled to sum 1.
+
+    Parameters
+    ----------
+    n_samples : int, >= 1, default=400
+        Number of documents.
+    length : int or array-like of int of shape (n_samples,), >= 0, default=200
+        Number of words of all documents, or of each.
+    topics : array-like of shape (n_components, n_features) or None, default=None
+        Weights >= 0 of the words in each topic, of any scale; None for those above.
+    noise : float, >= 0, default=0.1
+        Upper end of the noise, which is uniform from 0.
+    random_state : int, Generator or None, default=None
+        Seed; None draws another sample on each call.
+
+    Returns
+    -------
+    TopicSample
+        Counts, labels, equal weights, and topics including the noise.
+
+    Raises
+    ------
+    InvalidDataError
+        If `topics` is not a matrix of finite numbers >= 0 with a positive one in each row.
+    InvalidParameterError
+        If another parameter is invalid.
+
+    Notes
+    -----
+    Section 4.1 of [1], with the topics of its authors.
+
+    References
+    ----------
+    .. [1] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. Advances in
+       Neural Information Processing Systems 30, 2017.
+
+    Examples
+    --------
+    >>> from momentree.datasets import make_hierarchical_topics
+    >>> sample = make_hierarchical_topics(random_state=0)
+    >>> sample.X.shape, sample.components.shape
+    ((400, 100), (8, 100))
+    """
+    (n,) = check_sizes(n_samples=n_samples)
+    lengths = check_lengths(length, n)
+    check_number("noise", noise, at_least=0)
+    shape = ("n_components", "n_features")
+    mu = hierarchy() if topics is None else check_nonnegative_rows("topics", topics, shape)
+    rng = generator(random_state)
+    mu = mu + noise * rng.random(mu.shape)
+    mu /= mu.sum(axis=1, keepdims=True)
+    return _sample(mu, np.full(len(mu), 1.0 / len(mu)), lengths, rng)
+
+
+def hierarchy(n_features: int = 100, high: float = 0.7, low: float = 0.1) -> Floats:
+    """Return the weights of the words in the eight topics of Table 5.1, shape (8, n_features)."""
+    groups = np.array([[1, 1, 1, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1]], dtype=bool)
+    words = np.arange(n_features)
+    per_half = -(-n_features // 2)
+    half, within = np.divmod(words, per_half)
+    block = within // -(-per_half // 4)  # the last block may be shorter
+    mu = np.full((2, 4, n_features), low)
+    mu[half, :, words] = np.where(groups[block], high, low)
+    return mu.reshape(8, n_features)
+
+
+def _sample(mu: Floats, w: Floats, lengths: Ints, rng: np.random.Generator) -> TopicSample:
+    labels = draw_labels(w, len(lengths), rng)
+
+    def topics(start: int, stop: int) -> Ints:
+        return np.repeat(labels[start:stop], lengths[start:stop])
+
+    return TopicSample(draw_counts(mu, lengths, topics, rng), labels, w, mu)
+
+
+def make_lda(
+    n_samples: int,
+    n_features: int,
+    n_components: int,
+    *,
+    alpha: float | ArrayLike | None = None,
+    length: int | ArrayLike = 100,
+    concentration: float = 0.5,
+    exponent: float = 1.0,
+    random_state: RandomState = None,
+) -> LDASample:
+    """Draw documents that mix random topics over a power-law vocabulary.
+
+        mu_i[w] ~ g_iw / (w + 1)^exponent, with g_iw from Gamma(concentration);
+        h ~ Dirichlet(alpha), each word: Y ~ Discrete(h), w | Y = i ~ Discrete(mu_i)
+
+    Parameters
+    ----------
+    n_samples : int, >= 1
+        Number of documents.
+    n_features : int, >= 1
+        Number of words in the vocabulary.
+    n_components : int, >= 1
+        Number of topics.
+    alpha : float, array-like of shape (n_components,) or None, > 0, default=None
+        An array is alpha itself. A number is the total concentration alpha_0, with
+        alpha_i = alpha_0 / n_components: small values give documents with one dominant topic, large
+        ones documents with similar topic proportions. None is a total of 1.
+    length : int or array-like of int of shape (n_samples,), >= 0, default=100
+        Number of words of all documents, or of each.
+    concentration : float, > 0, default=0.5
+        Smaller values give more distinct topics.
+    exponent : float, >= 0, default=1.0
+        Rate at which word frequencies fall with their rank (1 is Zipf's law); with 0 the topics
+        are drawn from a symmetric Dirichlet distribution.
+    random_state : int, Generator or None, default=None
+        Seed; None draws another sample on each call.
+
+    Returns
+    -------
+    LDASample
+        Counts, topic proportions, alpha and topics.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a number is out of range, or `length` or `alpha` has another shape.
+    InvalidDataError
+        If `alpha` is not numeric.
+
+    Notes
+    -----
+    The generative model of section 2.2 of [1]. Time O(N log(k d)) and memory O(nnz + n k + k d)
+    for N words in total.
+
+    References
+    ----------
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4.
+
+    Examples
+    --------
+    >>> from momentree.datasets import make_lda
+    >>> sample = make_lda(50, 20, 4, alpha=2.0, length=30, random_state=0)
+    >>> sample.X.shape, int(sample.X.sum()), sample.proportions.shape
+    ((50, 20), 1500, (50, 4))
+    >>> sample.alpha
+    array([0.5, 0.5, 0.5, 0.5])
+    """
+    n, d, k = check_sizes(n_samples=n_samples, n_features=n_features, n_components=n_components)
+    a = check_one_or_each("alpha", 1.0 if alpha is None else alpha, k)
+    a = np.full(k, a / k) if a.ndim == 0 else a
+    check_number("concentration", concentration, above=0)
+    check_number("exponent", exponent, at_least=0)
+    lengths = check_lengths(length, n)
+    rng = generator(random_state)
+    mu = random_topics(k, d, concentration, exponent, rng)
+    h = rng.dirichlet(a, n)
+
+    def topics(start: int, stop: int) -> Ints:
+        # The words of a document have no order, so their number for each topic suffices.
+        counts = rng.multinomial(lengths[start:stop], h[start:stop])
+        return np.repeat(np.tile(np.arange(k), stop - start), counts.ravel())
+
+    return LDASample(draw_counts(mu, lengths, topics, rng), h, a, mu)
