@@ -3,8 +3,8 @@
 WORDS: dict[str, str] = {
     # --- moments ---------------------------------------------------------------------------------
     "three_words_need_whole_counts": (
-        "weighting='three_words' draws single words and requires whole-number counts; X holds "
-        "{value:g}"
+        "{parameters.weighting:'three_words'} draws single words and requires whole-number counts; "
+        "X holds {value:g}"
     ),
     "no_document_of_three_words": (
         "no document has three words or more, so that third moments do not exist; use longer "

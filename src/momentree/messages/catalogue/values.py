@@ -65,10 +65,10 @@ WORDS: dict[str, str] = {
         "Negative values in data: X is not binary: row {row}, column {column} holds {value}; "
         "expected 0, 1, or NaN for a missing value"
     ),
-    "all_empty": "all {n_rows:~row} of X are empty: they hold only zeros",
+    "all_empty": "X is empty: its {n_rows:~row} {n_rows:?holds/hold} only zeros",
     "all_weighted_empty": (
-        "all {n_rows:~row} of positive sample weight are empty; give a positive weight to a row "
-        "that holds a value other than zero"
+        "the {n_rows:~row} of positive sample weight {n_rows:?holds/hold} only zeros; give a "
+        "positive weight to a row with another value"
     ),
     "too_few_samples": "{found:~sample}; at least {needed} {needed:?is/are} required",
     # --- sparse matrices -------------------------------------------------------------------------
