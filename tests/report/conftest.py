@@ -90,14 +90,11 @@ def build_case(n_samples=120, groups=((0, 1), (2, 3)), seed=0, length=80, repeat
         [f"{name}{letter(i)}" for name in TOPIC_NAMES for i in range(WORDS_PER_TOPIC)]
     )
     labels = np.sort(rng.permutation(n_samples) % 4)
-    X = sp.csr_array(np.array([rng.multinomial(length, topics[k]) for k in labels]))
+    counts = rng.multinomial(length, topics[labels])
+    X = sp.csr_array(counts)
     leaf_of = labels * 0 if groups == 0 else labels
     root = number(nest(X, groups, leaf_of), vocabulary)
-    texts = []
-    for i in range(n_samples):
-        row = X[[i]]
-        text = " ".join(np.repeat(vocabulary[row.indices], row.data))
-        texts.append(" ".join([text] * repeat))
+    texts = [" ".join(np.repeat(vocabulary, np.tile(row, repeat))) for row in counts]
     return Case(
         FittedTree(root, leaf_of, vocabulary),
         X,

@@ -79,22 +79,14 @@ class Disclosure:
         return np.asarray((counts > 0) & (counts < self.min_cell))
 
     def suppress(self, counts: Ints) -> Published:
-        """Suppress small counts of groups, and each total that narrows one of them down.
+        """Suppress small counts of k groups with c properties, and totals that narrow one down.
 
-        Parameters
-        ----------
-        counts : ndarray of int of shape (k, c)
-            Records of each group with each of c properties, >= 0.
+        A total is kept if none of its counts is suppressed, or if the sum H of its h suppressed
+        counts satisfies
 
-        Returns
-        -------
-        Published
-            Zeros and counts of `min_cell` or more are kept. A total is kept if none of its counts
-            is suppressed, or if the sum H of its h suppressed counts satisfies
+            h + m - 2 <= H <= 1 + (h - 1) (m - 1),   m = min_cell,
 
-                h + m - 2 <= H <= 1 + (h - 1) (m - 1),   m = min_cell,
-
-            because each of them can then still be any number from 1 to m - 1.
+        because each of them can then still be any number from 1 to m - 1.
 
         Examples
         --------
@@ -111,19 +103,11 @@ class Disclosure:
         return Published(np.where(small, SMALL, counts), totals)
 
     def suppress_classes(self, counts: Ints) -> Published:
-        """Suppress small counts in a table of exclusive classes, whose rows have known sums.
+        """Suppress small counts of c classes that partition each of k groups of known size.
 
-        Parameters
-        ----------
-        counts : ndarray of int of shape (k, c)
-            Records of each group in each of c classes that partition the group.
-
-        Returns
-        -------
-        Published
-            In a row with small counts the smallest other count is hidden too, so that no small one
-            is the difference of known numbers; the whole row is hidden where its sum leaves open
-            whether there is another one. Totals over such a count are hidden.
+        In a row with small counts the smallest other count is hidden too, so that no small one is
+        the difference of known numbers; the whole row is hidden where its sum leaves open whether
+        there is another one. Totals over such a count are hidden.
         """
         published = self.suppress(counts)
         table = published.counts.copy()
@@ -138,20 +122,12 @@ class Disclosure:
         return Published(table, np.where(hidden, HIDDEN, published.totals))
 
     def suppress_binary(self, counts: Ints) -> Published:
-        """Suppress "yes" counts where "yes", "no" or the number of unknown values is small.
+        """Suppress counts of k groups in columns "no", "yes" and unknown; return the last two.
 
-        Parameters
-        ----------
-        counts : ndarray of int of shape (k, 3)
-            Records of each group with "no", with "yes", and without a known value.
-
-        Returns
-        -------
-        Published
-            Columns "yes" and unknown; "no" is never shown. "Yes" is hidden where "no" is small (18
-            of 20 discloses the other two), where a small unknown count could be derived from it,
-            and, without a hint which of the two is small, where few values are known. The unknown
-            count is hidden where few values are known. Totals over a hidden count are hidden.
+        "No" is never shown. "Yes" is hidden where "no" is small (18 of 20 discloses the other two),
+        where a small unknown count could be derived from it, and, without a hint which of the two
+        is small, where few values are known. The unknown count is hidden where few values are
+        known. Totals over a hidden count are hidden.
 
         Examples
         --------
@@ -178,12 +154,7 @@ class Disclosure:
         return Published(table, np.where(hidden, HIDDEN, published.totals))
 
     def suppress_sizes(self, sizes: Ints) -> tuple[Ints, Floats]:
-        """Suppress small sizes of groups, and the smallest other one if there are any.
-
-        Parameters
-        ----------
-        sizes : ndarray of int of shape (k,)
-            Records of each group; the reader knows their sum.
+        """Suppress small sizes of k groups of known sum, and the smallest other one if any are small.
 
         Returns
         -------
@@ -209,14 +180,9 @@ class Disclosure:
         return shown, estimates
 
     def round_counts(self, counts: Ints, sizes: Ints) -> Ints:
-        """Round counts of hidden groups to multiples of `min_cell`: the largest is near the size.
+        """Round counts (k, c) of groups of hidden size to multiples of `min_cell`.
 
-        Parameters
-        ----------
-        counts : ndarray of int of shape (k, c)
-            Records of each group with each property.
-        sizes : ndarray of int of shape (k,)
-            Published sizes.
+        The largest count can be close to the size.
         """
         m = self.min_cell
         rounded = m * ((counts + m // 2) // m)
@@ -225,11 +191,8 @@ class Disclosure:
     def estimate(self, published: Published) -> Floats:
         """Estimate the suppressed counts from what is published, and from nothing else.
 
-        Returns
-        -------
-        ndarray of shape (k, c)
-            Suppressed counts share the remainder of their total equally; each is `min_cell` / 2
-            if the total is hidden too.
+        They share the remainder of their total equally; each is `min_cell` / 2 if the total is
+        hidden too.
         """
         counts, totals = published.counts, published.totals
         hidden = counts < 0
@@ -270,23 +233,10 @@ class Disclosure:
     def join_rare(
         self, classes: NDArray[np.intp], names: list[str], other: str
     ) -> tuple[NDArray[np.intp], list[str]]:
-        """Join classes of few records: the name of a class can identify its only record.
+        """Join rare classes to `other`, whose name could identify their only record.
 
-        Parameters
-        ----------
-        classes : ndarray of int of shape (n,)
-            Class of each record, -1 for a missing value.
-        names : list of str
-            Names of the classes.
-        other : str
-            Name of the joined class.
-
-        Returns
-        -------
-        classes : ndarray of int of shape (n,)
-            Rare classes are joined to `other`, or are missing if they are rare together too.
-        names : list of str
-            Names of the remaining classes.
+        They are missing (-1) if they are rare together too. Returns the class of each record, and
+        the names of the remaining classes.
         """
         totals = np.bincount(classes[classes >= 0], minlength=len(names))
         if not (totals < self.min_cell).any():
@@ -299,20 +249,10 @@ class Disclosure:
         return place[classes].astype(np.intp), kept if few else [*kept, other]
 
     def notes(self, notes: Sequence[Message], n_fitted: int, n_left_out: int) -> list[Message]:
-        """Drop the notes that disclose a small number of records, and say how many were dropped.
+        """Drop the notes of a reader that disclose a small number, and say how many were dropped.
 
-        Parameters
-        ----------
-        notes : sequence of Message
-            What the reader of the records found and repaired.
-        n_fitted, n_left_out : int
-            Records that were fitted, and those left out, which have too few codes.
-
-        Returns
-        -------
-        list of Message
-            Without each note that counts few records, rows or entries. If few records were left
-            out, without each note of the total too, from which their number could be derived.
+        These are notes that count few records, rows or entries. If few records were left out of
+        the fit, they are also those that have the total, from which that number could be derived.
 
         Examples
         --------

@@ -15,7 +15,7 @@ from momentree.tree.notebook import repr_html
 
 
 @pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
-@pytest.mark.parametrize("groups", [0, ((0, 1), (2, 3)), (((0, 1), 2), 3)])
+@pytest.mark.parametrize("groups", [0, (((0, 1), 2), 3)])
 def test_figures_show_the_most_relevant_word_of_every_leaf(plot, groups, make_case):
     case = make_case(groups=groups)
     ax = plot(case.estimator)
@@ -27,7 +27,7 @@ def test_figures_show_the_most_relevant_word_of_every_leaf(plot, groups, make_ca
         assert case.estimator.vocabulary_[int(np.argmax(value))] in text
 
 
-@pytest.mark.parametrize("n_words", [1, 6, 12])
+@pytest.mark.parametrize("n_words", [1, 9])
 def test_texts_of_the_tree_stay_inside_the_figure(n_words, case):
     ax = plot_tree(case.estimator, n_words=n_words)
     ax.figure.canvas.draw()
@@ -52,15 +52,15 @@ def test_texts_of_the_icicle_stay_inside_their_cells(case):
 
 def test_given_axes_are_used(agg, case):
     _, (left, right) = agg.subplots(1, 2, figsize=(16, 4))
-    assert plot_tree(case.estimator, ax=left) is left
-    assert plot_icicle(case.estimator, ax=right) is right
+    assert plot_tree(case.estimator, ax=left, n_words=1) is left
+    assert plot_icicle(case.estimator, ax=right, n_words=1) is right
     assert len(agg.get_fignums()) == 1
 
 
 def test_a_dollar_sign_is_no_mathematics(case):
     case.estimator.vocabulary_ = np.array([f"$a_{i}" for i in range(240)], dtype=object)
     for plot in (plot_tree, plot_icicle):
-        plot(case.estimator).figure.canvas.draw()
+        plot(case.estimator, n_words=1).figure.canvas.draw()
 
 
 @pytest.mark.parametrize("plot", [plot_tree, plot_icicle])

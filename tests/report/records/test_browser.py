@@ -224,10 +224,8 @@ def test_hidden_counts_are_hidden_in_every_chart(browse):
 def records_to_assign(case):
     rng = np.random.default_rng(3)
     kept = named(case.summary, case.records)
-    yield kept[:1].tolist()
     yield kept[[-1, -2]].tolist()
-    for size in (3, 8):
-        yield sorted(rng.choice(kept, size, replace=False).tolist())
+    yield sorted(rng.choice(kept, 8, replace=False).tolist())
     yield sorted({*np.flatnonzero(case.X[[7]].toarray()[0]).tolist()} & {*kept.tolist()})
 
 
@@ -330,7 +328,7 @@ def test_codes_keep_the_dots_that_their_columns_have(driver, tmp_path, rollup):
     records.coder = RecordCoder(records.codes.tolist(), rollup=rollup, undotted=rollup is None)
     summary = summarize_records(model, records)
     driver.get(write_html(summary, tmp_path / "page.html").as_uri())
-    for typed in ("389", "38.9", "8.5", "38.9 ", "250.4", "2504", "38.9;389", "8", "7.5", "389.0"):
+    for typed in ("389", "38.9 ", "8.5", "250.4", "38.9;389", "7.5"):
         find(driver, "#tab-assign").click()
         if find(driver, "#clear-codes").is_displayed():
             find(driver, "#clear-codes").click()

@@ -9,7 +9,7 @@ from momentree.metrics import relevance
 from momentree.metrics.words import relevance_order
 from momentree.report.topics._relevant_words import words_for_every_lambda
 
-LAMBDAS = np.linspace(0.0, 1.0, 41)
+LAMBDAS = np.linspace(0.0, 1.0, 11)
 
 
 def oracle(center, base, lam, n):

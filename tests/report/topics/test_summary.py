@@ -165,11 +165,11 @@ def test_the_summary_is_json_and_the_same_every_time(case):
 
 
 def test_a_large_corpus_ships_an_even_sample(make_case):
-    case = make_case(9000, length=30)
+    case = make_case(4500, length=30)
     summary = summary_of(case)
     documents = summary["documents"]
     assert documents["sampled"]
-    assert documents["total"] == 9000
+    assert documents["total"] == 4500
     assert documents["shown"] == len(documents["items"]) <= 4000 + 7 * 8
     leaves = np.bincount([item["leaf"] for item in documents["items"]])
     np.testing.assert_allclose(leaves / documents["shown"], 0.25, atol=0.01)
@@ -178,10 +178,9 @@ def test_a_large_corpus_ships_an_even_sample(make_case):
     assert all(case.ids[item["row"]] == item["id"] for item in documents["items"])
 
 
-@pytest.mark.parametrize("character", ["x", "文"], ids=["ascii", "three-byte"])
-def test_the_page_of_the_demo_size_stays_under_3_mb(make_case, character):
+def test_the_page_of_the_demo_size_stays_under_3_mb(make_case):
     case = make_case(2650)
-    texts = [(character * 7 + " ") * 250 for _ in case.texts]
+    texts = [("文" * 7 + " ") * 250 for _ in case.texts]  # three bytes a character
     page = render_html(summary_of(case, texts=texts)).encode()
     assert len(page) < 3_000_000
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +77,7 @@ def text_widths(fontsize: float) -> Callable[[str], float]:
 
     check_number("fontsize", fontsize, at_least=1, at_most=LARGEST_FONT)
 
+    @cache
     def width(text: str) -> float:
         # Letters are drawn on whole pixels, which adds up to a few per cent.
         return 1.05 * float(TextPath((0.0, 0.0), text, size=fontsize).get_extents().width)
@@ -98,20 +100,7 @@ def names_of(
     longest: int = _LONGEST_NAME,
     codes: Sequence[Any] | NDArray[Any] | None = None,
 ) -> list[str]:
-    """Return n names to draw, cut if long: those given, or codes, or numbers.
-
-    Parameters
-    ----------
-    what : str
-        Parameter that gives the names.
-    names : sequence or mapping or None
-        Names, or a mapping of codes to names.
-    n : int
-        How many are needed.
-    longest : int
-        Most characters of a name.
-    codes : sequence or None
-        Code of each column.
+    """Return n names to draw, cut if long: those given by a parameter, or codes, or numbers.
 
     Raises
     ------

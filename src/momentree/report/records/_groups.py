@@ -33,19 +33,9 @@ _SEPARATOR = "\N{NO-BREAK SPACE}· "
 
 
 def tree_of_groups(estimator: Any, sizes: Floats) -> TreeNode:
-    """Return the tree of the groups with the sizes that are shown, one level for a flat model.
+    """Return the tree of k groups with their estimated sizes, of one level for a flat model.
 
-    Parameters
-    ----------
-    estimator : ClusterTree or BernoulliMixture
-        Fitted.
-    sizes : ndarray of shape (k,)
-        Estimated sizes of the groups.
-
-    Returns
-    -------
-    TreeNode
-        The root, without centers and samples: it holds nothing that the page does not show.
+    Nodes have no centers and no samples: there is nothing that the page does not show.
     """
     total = max(float(sizes.sum()), 1.0)
     nothing = np.empty(0)
@@ -111,12 +101,12 @@ def describe_groups(
     list of dict
         In pre-order, see `momentree.report.summarize_records`.
     """
-    base = table.rates(range(len(table.about)))
+    base = table.rates(range(len(table.size_estimates)))
     hidden = set(np.flatnonzero(table.sizes < 0).tolist())
     nodes = []
     for node, cell in zip(root.nodes(), icicle_cells(root, spread=spread), strict=True):
         leaves = sorted(int(leaf.leaf_id or 0) for leaf in node.leaves())
-        n = float(table.about[leaves].sum())
+        n = float(table.size_estimates[leaves].sum())
         # The hidden sizes of all groups have a known sum: the total less those that are shown.
         exact = not hidden & set(leaves) or hidden <= set(leaves)
         rates = table.rates(leaves)

@@ -26,18 +26,8 @@ def bands(
 ) -> list[dict[str, Any]]:
     """Divide each group into bands of similar records, with the density of each code in each.
 
-    Parameters
-    ----------
-    X : csr_array of shape (n, d)
-        1 where a record has a code.
-    labels : ndarray of int of shape (n,)
-        Group of each record.
-    order : ndarray of int of shape (k,)
-        Groups from top to bottom.
-    columns : ndarray of int of shape (c,)
-        Codes, the most common first.
-    disclosure : Disclosure
-        A band has 10 `min_cell` records or more, so that one level spans `min_cell` of them.
+    Groups are in the given `order`, and `columns` are codes, the most common first. A band has
+    10 `min_cell` records or more, so that one level spans `min_cell` of them.
 
     Returns
     -------

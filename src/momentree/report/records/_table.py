@@ -26,7 +26,7 @@ class PublishedTable:
     ----------
     sizes : ndarray of int of shape (k,)
         Records of each group; negative where suppressed.
-    about : ndarray of shape (k,)
+    size_estimates : ndarray of shape (k,)
         Estimates of them; the sum is the number of records.
     counts : Published
         Records with each code, (k, d).
@@ -41,7 +41,7 @@ class PublishedTable:
     """
 
     sizes: Ints
-    about: Floats
+    size_estimates: Floats
     counts: Published
     missing: Published | None
     expected: Floats
@@ -58,7 +58,7 @@ class PublishedTable:
             If every group is small.
         """
         whole = np.rint(profiles.n_records).astype(np.int64)
-        sizes, about = disclosure.suppress_sizes(whole)
+        sizes, size_estimates = disclosure.suppress_sizes(whole)
         # A code that all records of a hidden group have would disclose its size: round.
         ones = disclosure.round_counts(np.rint(profiles.counts).astype(np.int64), sizes)
         unknown = whole[:, None] - np.rint(profiles.observed).astype(np.int64)
@@ -68,11 +68,11 @@ class PublishedTable:
         lacking = 0.0 if missing is None else disclosure.estimate(missing)
         return cls(
             sizes=sizes,
-            about=about,
+            size_estimates=size_estimates,
             counts=counts,
             missing=missing,
             expected=disclosure.estimate(counts),
-            observed=np.maximum(about[:, None] - lacking, 0.0) + np.zeros(ones.shape),
+            observed=np.maximum(size_estimates[:, None] - lacking, 0.0) + np.zeros(ones.shape),
             disclosure=disclosure,
         )
 
@@ -134,7 +134,7 @@ class PublishedTable:
         missing = self.missing
         return {
             "sizes": self.sizes.tolist(),
-            "about": self.about.tolist(),
+            "about": self.size_estimates.tolist(),
             "counts": self.counts.counts.tolist(),
             "missing": None
             if missing is None

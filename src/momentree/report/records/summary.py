@@ -156,7 +156,7 @@ def summarize_records(
     k = len(list(fitted.tree_.leaves())) if tree else len(fitted.weights_)
     proba = estimator.predict_proba(X)
     table = PublishedTable.of(group_profiles(X, labels, n_groups=k, proba=proba), disclosure)
-    root = tree_of_groups(estimator, table.about)
+    root = tree_of_groups(estimator, table.size_estimates)
     known = {str(code): clean_text(name) for code, name in (records.names or {}).items()}
     names = [known.get(code) or code for code in vocabulary]
     # The name of a rare code can identify the records that have it.
@@ -186,7 +186,9 @@ def summarize_records(
     )
     for node in nodes:
         node["top"] = np.searchsorted(named, node["top"]).tolist()
-        node["outcome_rates"] = rate_texts(counted, node["leaves"], table.about, disclosure)
+        node["outcome_rates"] = rate_texts(
+            counted, node["leaves"], table.size_estimates, disclosure
+        )
     n_left_out = int((~enough).sum())
     notes = disclosure.notes(records.notes or (), len(labels), n_left_out)
     notes += [

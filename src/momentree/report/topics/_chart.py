@@ -36,17 +36,6 @@ def proportions_in_columns(
     Each document has its own column if there are at most 300. Otherwise documents of equal value
     share a column or, if there are too many values, consecutive documents do.
 
-    Parameters
-    ----------
-    proportions : ndarray of shape (n_samples, k)
-        Topic proportions of documents; rows sum to 1.
-    ordered : Ordered
-        Their order.
-    ids : sequence of str of length n_samples or None
-        Names of documents.
-    label_of : ndarray of int of shape (n_samples,) or None
-        Known label of each, -1 for none.
-
     Returns
     -------
     dict

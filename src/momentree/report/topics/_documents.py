@@ -45,20 +45,8 @@ def index_documents(
 ) -> tuple[dict[str, Any], list[list[int]]]:
     """Choose the documents that a page includes, and describe each.
 
-    Parameters
-    ----------
-    model : Fitted
-        A tree or flat model.
-    X : csr_array of shape (n_samples, n_features) or None
-        Counts; without them there are no typical documents.
-    ids, texts : sequence of str of length n_samples or None
-        Names and texts.
-    label_of : ndarray of int of shape (n_samples,) or None
-        Number of the label of each, -1 for none.
-    proportions : ndarray of shape (n_samples, k) or None
-        Topic proportions of documents.
-    n_documents : int
-        Most typical documents of each node.
+    Without counts X there are no typical documents. `label_of` is the number of the known label of
+    each document, -1 for none; a node has at most `n_documents` typical ones.
 
     Returns
     -------
@@ -145,17 +133,6 @@ def typical_documents(
     the root, where the evidence is 0, the most typical documents of the leaves take turns, the
     largest leaf first.
 
-    Parameters
-    ----------
-    X : csr_array of shape (n_samples, n_features)
-        Counts >= 0.
-    root : TreeNode
-        Root of the tree; its center is p(w).
-    labels : ndarray of shape (n_samples,)
-        Leaf of each row.
-    n_documents : int
-        Documents of each node, >= 0.
-
     Returns
     -------
     list of ndarray
@@ -190,21 +167,7 @@ def evenly_spread(labels: Ints, cost: NDArray[np.int64], max_documents: int, max
     """Choose rows within a budget, spread evenly over the leaves and over the corpus.
 
     In the order of leaves (within a leaf, of the corpus) take every (n/m)-th row, for the largest
-    m found that fits: each leaf keeps its share.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-        Leaf of each row.
-    cost : ndarray of shape (n_samples,)
-        Bytes that each row would take.
-    max_documents, max_cost : int
-        Most rows, and largest sum of their costs, >= 0.
-
-    Returns
-    -------
-    ndarray of shape (n_chosen,)
-        Row numbers, ascending.
+    m found that fits: each leaf keeps its share. Returns row numbers, ascending.
 
     Examples
     --------

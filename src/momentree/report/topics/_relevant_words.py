@@ -20,23 +20,8 @@ def words_for_every_lambda(
     never shown. All other words are returned (the `n_words`-skyband of the end points), so that
     the slider is exact at every setting.
 
-    Parameters
-    ----------
-    center : ndarray of shape (n_features,)
-        p(w|node), sums to 1.
-    base : ndarray of shape (n_features,)
-        p(w) in the whole corpus, sums to 1.
-    n_words : int
-        Words that one setting shows, >= 1.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates,)
-        Columns by descending p(w|node), without words of p(w|node) = 0 or p(w) = 0.
-
-    Notes
-    -----
-    Time O(d log d), memory O(d) for d features.
+    Returns columns by descending p(w|node) = `center`, without words of p(w|node) = 0 or
+    p(w) = `base` = 0, in time O(d log d) for d features.
 
     Examples
     --------
