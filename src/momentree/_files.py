@@ -1,4 +1,4 @@
-"""Files: inputs looked at before they are opened, outputs written whole or not at all."""
+"""Files: inputs checked before they are opened, outputs written whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from momentree.exceptions import InvalidParameterError, ReadError
 
 try:
     import fcntl
-except ImportError:  # no such locks on this system
+except ImportError:  # the system has no such locks
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["atomic_write", "check_readable", "staging"]
 
 
 def check_readable(path: str | PathLike[str]) -> Path:
-    """Return a path after checking that a file or folder is there: the door for every input.
+    """Check that a file or folder can be read, and return its path; every input passes here.
 
     Parameters
     ----------
@@ -41,51 +41,44 @@ def check_readable(path: str | PathLike[str]) -> Path:
     Raises
     ------
     ReadError
-        If there is nothing, or it is neither a file nor a folder. A pipe, a socket or a device is
-        neither: it may never end, and files are read more than once.
+        If it does not exist, or is neither a file nor a folder. Pipes, sockets and devices are
+        refused because they may never end, and because files are read more than once.
     InvalidParameterError
-        If it is no path at all, or an empty one, which would be the current folder.
+        If it is not a path, or empty, which would be the current folder.
     """
     try:
         given = os.fspath(path)
         found = Path(given)
     except TypeError as error:
-        msg = f"path={path!r} is not a path; give a file or folder as str or pathlib.Path"
-        raise InvalidParameterError(msg) from error
+        raise InvalidParameterError("not_a_path", parameter="path", value=path) from error
     if not given:
-        msg = "the path is empty; give a file or folder ('.' is the current folder)"
-        raise InvalidParameterError(msg)
+        raise InvalidParameterError("empty_path")
     try:
         mode = found.stat().st_mode
     except FileNotFoundError as error:
-        msg = f"cannot read {found}: there is no such file or folder"
-        raise ReadError(msg) from error
+        raise ReadError("no_such_file", path=str(found)) from error
     except (OSError, ValueError) as error:  # also a loop of links, or a zero byte
-        msg = f"cannot read {found}: {getattr(error, 'strerror', None) or error}"
-        raise ReadError(msg) from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ReadError("unreadable_file", path=str(found), error=reason) from error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        msg = (
-            f"cannot read {found}: it is a pipe, a socket or a device; save its content as a file "
-            "and give that"
-        )
-        raise ReadError(msg)
+        raise ReadError("not_a_regular_file", path=str(found))
     return found
 
 
 @contextmanager
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes its place only when all is written.
+    """Open a file for writing, and put it in place only when it is complete.
 
     Parameters
     ----------
     path : str or path-like
-        File to write; one that exists is replaced.
+        File to write; an existing file is replaced.
 
     Yields
     ------
     file object
-        For bytes. If the block ends by an exception nothing is left behind, and a file that was
-        there is as it was.
+        Takes bytes. If the block raises, nothing is left behind, and an existing file stays as it
+        was.
 
     Raises
     ------
@@ -106,13 +99,13 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 def staging(beside: Path) -> Iterator[Path]:
     """Make a hidden folder for unfinished files, and remove it at the end.
 
-    The folder is locked for as long as the process lives. One that is not locked belongs to a
-    process that was killed: it is removed before a new one is made.
+    The folder is locked while the process lives. Unlocked ones belong to killed processes, and are
+    removed first.
 
     Parameters
     ----------
     beside : Path
-        The folder in which it is made, so that files can be moved without being copied.
+        The folder that receives the files, so that they can be moved without being copied.
 
     Yields
     ------
@@ -122,15 +115,15 @@ def staging(beside: Path) -> Iterator[Path]:
     Raises
     ------
     OSError
-        If no folder can be made.
+        If the folder cannot be made.
 
     Notes
     -----
-    Locks of another machine may not be seen on a shared disk. So names hold that of the machine,
-    and a folder of another one stays, as does any folder where the system has no locks.
+    Locks may not be visible to other machines on a shared disk. So the name of the folder contains
+    that of the machine; folders of other machines are kept, as are all where there are no locks.
     """
     prefix = f".momentree-{re.sub('[^A-Za-z0-9.]', '_', platform.node())}-"
-    with suppress(OSError):  # a folder may be open to new files and not be read
+    with suppress(OSError):  # a folder may allow new files but no listing
         for name in os.listdir(beside):
             if name.startswith(prefix):
                 _remove_if_abandoned(beside / name)
@@ -149,7 +142,7 @@ def _make(beside: Path, prefix: str) -> tuple[Path, int | None]:
         lock = _lock(folder, wait=True)
         if folder.exists():
             return folder, lock
-        # Another process took it for abandoned, before it was locked.
+        # Another process removed it as abandoned before it was locked.
         if lock is not None:
             os.close(lock)
 
@@ -162,7 +155,7 @@ def _remove_if_abandoned(folder: Path) -> None:
 
 
 def _lock(folder: Path, *, wait: bool) -> int | None:
-    """Lock a folder until its descriptor is closed; None where that cannot be done."""
+    """Lock a folder until its descriptor is closed; None if that is impossible."""
     if fcntl is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Progress of fits: always logged, and shown on standard error where it is asked for."""
+"""Progress of fits: always logged, and shown on standard error on request."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def console_logging(log: logging.Logger, wanted: bool) -> Iterator[None]:
     Parameters
     ----------
     log : Logger
-        At level INFO within the block, as it was after it.
+        Set to level INFO within the block.
     wanted : bool
-        Whether to show them at all.
+        Whether to show them; otherwise this does nothing.
 
     Yields
     ------
@@ -37,19 +37,19 @@ def console_logging(log: logging.Logger, wanted: bool) -> Iterator[None]:
 
 @contextmanager
 def attach_handler(log: logging.Logger, handler: logging.Handler) -> Iterator[None]:
-    """Give the messages of a logger to a handler within a ``with`` block.
+    """Attach a handler to a logger within a ``with`` block.
 
     Parameters
     ----------
     log : Logger
-        At level INFO within the block, as it was after it.
+        Set to level INFO within the block.
     handler : Handler
-        Takes the messages.
+        Receives the messages.
 
     Yields
     ------
     None
-        The handler hears until the block ends.
+        The handler is attached until the block ends.
     """
     before = log.level
     log.addHandler(handler)

@@ -120,6 +120,11 @@ def test_an_assigner_that_does_not_fit_a_model_is_refused():
 
 def test_rules_that_lead_nowhere_are_refused():
     first, second = rules(0).rules
-    for children in (((1, -1), (-2,)), ((0, -1), (-2, -3)), ((-1, -2), (-2, -3)), ((2, -1), (-1, 1))):
+    for children in (
+        ((1, -1), (-2,)),
+        ((0, -1), (-2, -3)),
+        ((-1, -2), (-2, -3)),
+        ((2, -1), (-1, 1)),
+    ):
         with pytest.raises(ValueError, match="root"):
             RuleAssigner((first, second), children)

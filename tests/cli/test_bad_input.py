@@ -45,7 +45,7 @@ def test_unreadable_file(refuses, tmp_path, name, content):
     ],
 )
 def test_an_empty_path_is_not_the_current_folder(refuses, arguments):
-    assert words("path_is_empty") in refuses(*arguments)
+    assert words("empty_path") in refuses(*arguments)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes as files")

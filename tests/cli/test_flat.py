@@ -10,6 +10,7 @@ import pytest
 
 from momentree import LatentDirichletAllocation, SingleTopicModel
 from momentree.datasets import load_docstrings
+from momentree.messages import Message
 
 from .conftest import N_DOCUMENTS, THEMES, read_json, words, write_csv
 
@@ -55,7 +56,7 @@ def test_all_outputs(run, table, tmp_path, documents):
 
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert 'id="tab-shares"' in page
+    assert 'id="tab-proportions"' in page
 
     rows = read_csv(tmp_path / "a.csv")
     shares = [f"topic_{j}" for j in range(4)]
@@ -215,18 +216,20 @@ def test_a_title(run, lasting_table, tmp_path, kind):
     assert ">Ships &amp; &lt;more&gt;</h1>" in paths[0].read_text(encoding="utf-8")
 
 
-def test_advice_on_the_start_is_left_to_the_report(run, lasting_table, tmp_path, monkeypatch):
+def test_warnings_about_starting_values_are_left_to_the_report(
+    run, lasting_table, tmp_path, monkeypatch
+):
     path, fit = tmp_path / "t.json", SingleTopicModel.fit
 
-    def with_advice(self, *args, **options):
+    def with_warning(self, *args, **options):
         fit(self, *args, **options)
-        self.diagnostics_ = {**self.diagnostics_, "advice": ["Mind the gap."]}
+        self.diagnostics_ = {**self.diagnostics_, "warnings": [Message("Mind the gap.")]}
         return self
 
-    monkeypatch.setattr(SingleTopicModel, "fit", with_advice)
+    monkeypatch.setattr(SingleTopicModel, "fit", with_warning)
     result = run("topics", lasting_table, "--flat", "--json", path)
     assert "Mind the gap" not in result.stdout
-    assert "Before the refinement: Mind the gap." in read_json(path)["diagnostics"]["words"]
+    assert "Mind the gap." in " ".join(read_json(path)["diagnostics"]["words"])
     result = run("topics", lasting_table, "--flat", "--no-refine")
     assert "Note: Mind the gap." in result.stdout
 
@@ -282,8 +285,7 @@ def test_a_column_puts_the_documents_in_order(run, dated, tmp_path, column):
     result = run("topics", dated, *options, "--order", column, "-o", page)
     assert result.exit_code == 0, result.output
     text = page.read_text(encoding="utf-8")
-    assert f"From left to right: <bdi>{column}</bdi>" in text
-    assert ("1 document has no value there and is left out" in text) == (column == "day")
+    assert f"<bdi>{column}</bdi>" in text
     # Equal years keep the order of the file.
     first, last = ("d159", "d000") if column == "day" else ("d005", "d153")
     names = re.search(r'"names":\[(.*?)\]', text)[1].split(",")
@@ -295,7 +297,7 @@ def test_order_in_the_report_of_a_tree(run, dated, tmp_path):
     page = tmp_path / "r.html"
     result = run("topics", dated, "-k", 4, "--order", "year", "-o", page, "--text-column", "body")
     assert result.exit_code == 0, result.output
-    assert "From left to right: <bdi>year</bdi>" in page.read_text(encoding="utf-8")
+    assert "<bdi>year</bdi>" in page.read_text(encoding="utf-8")
 
 
 def test_quiet(run, lasting_table, tmp_path):

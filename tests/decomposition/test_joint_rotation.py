@@ -165,8 +165,8 @@ def test_slices_of_the_tensor_agree_with_those_of_m3_on_exact_moments(monkeypatc
 
 def test_many_components():
     rng = np.random.default_rng(0)
-    w, mu = rng.dirichlet(5 * np.ones(50)), rng.dirichlet(0.1 * np.ones(200), size=50)
-    found = sidiwo(SingleTopicMoments.from_parameters(w, mu), 50)
+    w, mu = rng.dirichlet(5 * np.ones(25)), rng.dirichlet(0.1 * np.ones(120), size=25)
+    found = sidiwo(SingleTopicMoments.from_parameters(w, mu), 25)
     order = np.argsort(-w)
     np.testing.assert_allclose(found.weights, w[order], rtol=1e-6)
     np.testing.assert_allclose(found.centers.T, mu[order], atol=1e-7)

@@ -1,4 +1,4 @@
-"""Halves of documents, and how likely one is given shares of topics."""
+"""Halves of documents, and the likelihood of one given topic proportions."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def test_halves_sum_to_the_whole_and_are_binomial():
     assert draws.var() == pytest.approx(1.75, rel=0.06)
 
 
-def test_fractions_stay_whole():
+def test_fractional_parts_are_not_split():
     first, second = split_words(sp.csr_array([[0.4, 2.4]]), np.random.RandomState(1))
     np.testing.assert_allclose((first + second).toarray(), [[0.4, 2.4]])
     assert set(np.round(np.concatenate([first.data, second.data]) % 1, 6)) <= {0.0, 0.4}
@@ -43,7 +43,7 @@ def test_words_that_no_topic_has_are_impossible():
 
 
 @pytest.mark.parametrize("count", [2.0**53, 1e30])
-def test_counts_too_large_for_a_coin_are_halved(count):
+def test_counts_too_large_to_draw_are_halved(count):
     first, second = split_words(sp.csr_array([[count, 3.0]]), np.random.RandomState(0))
     assert first[0, 0] == pytest.approx(count / 2, rel=1e-6)
     np.testing.assert_array_equal((first + second).toarray(), [[count, 3.0]])

@@ -11,6 +11,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import gibbs_proportions, variational_proportions
 from momentree.inference import variational as variational_module
 from momentree.objects import LDAParameters
+from tests.raising import raises
 
 
 def model(k=3, d=4, seed=0):
@@ -36,23 +37,23 @@ def exact(x, p):
     return first, second / total - first**2
 
 
-@pytest.mark.parametrize("k", [2, 3])
-def test_shares_are_those_of_enumeration(k):
+@pytest.mark.parametrize("k", [3])
+def test_topic_proportions_are_those_of_enumeration(k):
     p = model(k)
     X = np.array([[2, 0, 0, 0], [1, 1, 0, 1], [0, 1, 2, 1], [0, 0, 0, 1], [3, 1, 0, 0]])
-    n_iter = 6_000
+    n_iter = 2_000
     found = gibbs_proportions(RowBlocks(sp.csr_array(X)), p, n_iter=n_iter, random_state=1)
     for x, h in zip(X, found, strict=True):
         mean, variance = exact(x, p)
-        # Sweeps are not independent: five of them count as one here.
+        # Sweeps are correlated: five of them are counted as one.
         assert (np.abs(h - mean) < 4 * np.sqrt(5 * variance / n_iter)).all()
 
 
 def test_the_alpha_of_the_topic_counts_not_that_of_the_word():
-    # Were alpha_i read with the index of the word, these shares would be equal.
+    # With alpha_i indexed by the word, these proportions would be equal.
     p = LDAParameters(np.array([0.1, 2.0]), np.full((3, 2), 1 / 3))
-    h = gibbs_proportions(RowBlocks(sp.csr_array([[2, 1, 0]])), p, n_iter=4000)
-    np.testing.assert_allclose(h[0], p.weights, atol=0.02)
+    h = gibbs_proportions(RowBlocks(sp.csr_array([[2, 1, 0]])), p, n_iter=1000)
+    np.testing.assert_allclose(h[0], p.weights, atol=0.04)
 
 
 def test_it_agrees_with_mean_field_on_medium_documents():
@@ -66,9 +67,9 @@ def test_it_agrees_with_mean_field_on_medium_documents():
     assert np.abs(sampled - h).sum(axis=1).mean() < 0.2
 
 
-def test_neither_threads_nor_blocks_nor_company_matter(monkeypatch):
+def test_results_are_independent_of_threads_blocks_and_other_documents(monkeypatch):
     rng = np.random.default_rng(3)
-    p, X = model(d=8), rng.poisson(1.0, (50, 8))
+    p, X = model(d=8), rng.poisson(1.0, (20, 8))
     X[7] = 0
     full = gibbs_proportions(RowBlocks(sp.csr_array(X)), p, n_iter=5, random_state=4)
     np.testing.assert_allclose(full[7], p.weights)
@@ -85,14 +86,14 @@ def test_neither_threads_nor_blocks_nor_company_matter(monkeypatch):
     assert (full != other).any()
 
 
-def test_bad_input_is_named():
+def test_bad_input_is_refused():
     rows = RowBlocks(sp.csr_array([[0.5, 1.0, 0.0, 0.0]]))
-    with pytest.raises(InvalidDataError, match=r"a count is 0\.5"):
+    with raises(InvalidDataError, "count_not_whole", value=0.5):
         gibbs_proportions(rows, model())
     whole = RowBlocks(sp.csr_array([[1, 1, 0, 0]]))
-    with pytest.raises(InvalidParameterError, match="n_iter=0"):
+    with raises(InvalidParameterError, "not_a_number", parameter="n_iter"):
         gibbs_proportions(whole, model(), n_iter=0)
-    with pytest.raises(InvalidParameterError, match="burn_in=-1"):
+    with raises(InvalidParameterError, "not_a_number", parameter="burn_in"):
         gibbs_proportions(whole, model(), burn_in=-1)
-    with pytest.raises(InvalidParameterError, match="random_state"):
+    with raises(InvalidParameterError, "not_a_random_state"):
         gibbs_proportions(whole, model(), random_state="seed")

@@ -33,7 +33,7 @@ def literal_round(x, p, gamma):
 
 
 def literal_bound(x, p, gamma):
-    """Every term of the bound by itself (Blei et al. 2003, equation 15)."""
+    """Each term of the bound separately (Blei et al. 2003, equation 15)."""
     log_h = psi(gamma) - psi(gamma.sum())
     phi = p.centers * np.exp(psi(gamma))
     phi /= phi.sum(axis=1, keepdims=True)
@@ -80,14 +80,14 @@ def test_the_bound_is_below_the_likelihood_and_meets_it_where_topics_share_no_wo
     assert (bound < np.log(q.centers @ q.weights)).all()
 
 
-def test_shares_sum_to_one_and_empty_documents_get_the_prior():
+def test_proportions_sum_to_one_and_empty_documents_get_the_prior():
     X, p = documents(), model()
     h = variational_proportions(RowBlocks(sp.csr_array(X)), p)
     np.testing.assert_allclose(h.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(h[3], p.weights, rtol=1e-12)
 
 
-def test_neither_threads_nor_blocks_nor_company_matter(monkeypatch):
+def test_results_are_independent_of_threads_blocks_and_other_documents(monkeypatch):
     X, p = documents(60), model()
     h = variational_proportions(RowBlocks(sp.csr_array(X)), p)
     alone = [variational_proportions(RowBlocks(sp.csr_array(x[None])), p)[0] for x in X]
@@ -99,7 +99,7 @@ def test_neither_threads_nor_blocks_nor_company_matter(monkeypatch):
         np.testing.assert_array_equal(cut, variational_proportions(RowBlocks(sp.csr_array(X)), p))
 
 
-def test_words_that_no_topic_has_tell_nothing():
+def test_words_without_probability_in_any_topic_are_ignored():
     p = model(d=5)
     p = LDAParameters(p.alpha, np.vstack([p.centers, np.zeros(3)]))
     h = variational_proportions(

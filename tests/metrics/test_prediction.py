@@ -91,9 +91,9 @@ def test_missing_outcomes_are_omitted():
 def test_a_threshold_makes_two_classes_of_numbers():
     labels, outcome = make(200, 3, 3)
     days = np.where(outcome, 7.5, 7.0) + np.linspace(0, 0.4, 200) * outcome
-    assert predictive_accuracy(labels, days, threshold=7) == predictive_accuracy(labels, outcome)
-    as_text = [f"{day}" for day in days]
-    assert predictive_accuracy(labels, as_text, threshold=7) == predictive_accuracy(labels, outcome)
+    expected = predictive_accuracy(labels, outcome, cv=2)
+    assert predictive_accuracy(labels, days, threshold=7, cv=2) == expected
+    assert predictive_accuracy(labels, [f"{day}" for day in days], threshold=7, cv=2) == expected
 
 
 def test_rare_classes_do_not_warn():

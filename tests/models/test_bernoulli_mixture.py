@@ -99,8 +99,8 @@ def test_raw_moments_have_a_bias_that_em_and_correction_take_away(clear, mixed):
 
 def test_em_on_doubtful_groups_is_within_its_standard_error(mixed):
     """The errors by the Fisher information of the truth, estimated from the scores of records."""
-    model = BernoulliMixture(3, tol=1e-9, max_iter=2000, smoothing=1e-3).fit(mixed.X)
     X, w, mu = mixed.X.toarray(), mixed.weights, mixed.means
+    model = BernoulliMixture(3, start="moments", tol=1e-8, max_iter=2000, smoothing=1e-3).fit(X)
     joint = np.log(w) + X @ np.log(mu.T) + (1 - X) @ np.log1p(-mu.T)
     R = np.exp(joint - joint.max(axis=1, keepdims=True))
     R /= R.sum(axis=1, keepdims=True)
@@ -146,7 +146,7 @@ def test_the_diagnostic_bounds_the_bias(clear):
 
 
 def literal_joint(model, X):
-    """log P[x, j], value by value; a missing one says nothing."""
+    """log P[x, j], value by value; missing values are left out."""
     out = np.zeros((len(X), len(model.weights_)))
     for i, x in enumerate(X):
         for j, (w, mu) in enumerate(zip(model.weights_, model.components_, strict=True)):

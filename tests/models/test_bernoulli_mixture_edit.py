@@ -42,10 +42,10 @@ def assert_whole(model, X):
     assert model.weights_.sum() == pytest.approx(1.0)
     assert (np.diff(model.weights_) <= 0).all()
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    shares = model.predict_proba(X)
-    assert shares.shape == (len(X), k)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(model.transform(X), shares)
+    proba = model.predict_proba(X)
+    assert proba.shape == (len(X), k)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.transform(X), proba)
     assert len(model.top_words()) == len(model.get_feature_names_out()) == k
     sample, labels = model.sample(2000, random_state=0)
     assert labels.max() < k
@@ -94,11 +94,11 @@ def test_a_split_divides_one_group_and_no_other(options, gaps):
             np.testing.assert_array_equal(found.components_[new], model.components_[old])
         assert found.weights_[list(parts)].sum() == pytest.approx(model.weights_[group])
         # Of a record the parts have together what the group had.
-        shares = found.predict_proba(X)[:, list(parts)].sum(axis=1)
-        np.testing.assert_allclose(shares, model.predict_proba(X)[:, group], atol=1e-12)
+        proba = found.predict_proba(X)[:, list(parts)].sum(axis=1)
+        np.testing.assert_allclose(proba, model.predict_proba(X)[:, group], atol=1e-12)
         # Within the group it is Bayes' rule for the parts alone.
         within = softmax(literal_joint(found.posterior_, X)[:, list(parts)], axis=1)
-        expected = shares[:, None] * within
+        expected = proba[:, None] * within
         np.testing.assert_allclose(found.predict_proba(X)[:, list(parts)], expected, atol=1e-12)
         assert_likelihood(found, X, refined="refine" not in options)
     for array, kept in zip((model.labels_, model.weights_, model.components_), before, strict=True):
@@ -121,8 +121,8 @@ def test_a_merge_is_the_union(options, gaps):
         assert found.weights_[merged] == pytest.approx(w.sum())
         mean = w @ model.components_[some] / w.sum()
         np.testing.assert_allclose(found.components_[merged], mean, atol=1e-12)
-        shares = model.predict_proba(X)[:, some].sum(axis=1)
-        np.testing.assert_allclose(found.predict_proba(X)[:, merged], shares, atol=1e-12)
+        proba = model.predict_proba(X)[:, some].sum(axis=1)
+        np.testing.assert_allclose(found.predict_proba(X)[:, merged], proba, atol=1e-12)
         assert_likelihood(found, X, refined="refine" not in options)
 
 
@@ -233,11 +233,11 @@ def test_new_records_go_the_way_of_the_old_ones(gaps):
     np.testing.assert_array_equal(found.predict(sp.csr_array(X[::-1])), found.labels_[::-1])
     new = np.nan_to_num(X[:20])
     new[:, 5] = np.nan
-    shares = found.predict_proba(new)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    proba = found.predict_proba(new)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     both = (found.predict_proba(np.where(np.arange(16) == 5, v, new)) for v in (0, 1))
     low, high = np.sort(np.stack(list(both)), axis=0)
-    inside = (shares >= low - 1e-9) & (shares <= high + 1e-9)
+    inside = (proba >= low - 1e-9) & (proba <= high + 1e-9)
     assert inside.mean() > 0.9
 
 
@@ -249,17 +249,17 @@ def test_scoring_of_an_edited_model_is_its_assignment():
     merged = model.merge_groups(X, [0, 2])
     assert [scored(merged.scoring(), x) for x in X] == list(merged.labels_)
     found = edited(X, model)
-    told = found.scoring()
-    assert told["kind"] == "nested"
-    assert [scored(told, x) for x in X] == list(found.labels_)
+    table = found.scoring()
+    assert table["kind"] == "nested"
+    assert [scored(table, x) for x in X] == list(found.labels_)
 
 
-def scored(told, x):
+def scored(table, x):
     """Follow a scoring literally, for one record."""
-    if told["kind"] == "nested":
-        part = told["parts"][scored(told["base"], x)]
+    if table["kind"] == "nested":
+        part = table["parts"][scored(table["base"], x)]
         return part if isinstance(part, int) else part["leaves"][scored(part["scoring"], x)]
-    return told["group"][np.argmax(told["coef"] @ x + told["intercept"])]
+    return table["group"][np.argmax(table["coef"] @ x + table["intercept"])]
 
 
 def test_a_fit_forgets_the_edits():

@@ -202,9 +202,9 @@ def test_a_model_of_whole_records_reads_gaps_and_the_other_way_round(clear, gaps
     half[:, 12:] = np.nan
     w, mu = model.weights_, model.components_[:, :12]
     joint = np.log(w) + X[:, :12] @ np.log(mu.T) + (1 - X[:, :12]) @ np.log1p(-mu.T)
-    shares = np.exp(joint - joint.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_proba(half), shares, atol=1e-9)
+    proba = np.exp(joint - joint.max(axis=1, keepdims=True))
+    proba /= proba.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(half), proba, atol=1e-9)
     mixed = np.vstack([half[:5], X[5:10]])
     np.testing.assert_allclose(model.predict_proba(mixed)[5:], model.predict_proba(X[5:10]))
 

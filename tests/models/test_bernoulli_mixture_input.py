@@ -41,9 +41,9 @@ def fitted(X, k=2, **options):
     assert model.weights_.sum() == pytest.approx(1.0)
     assert ((model.components_ >= 0) & (model.components_ <= 1)).all()
     assert np.isfinite(model.score_samples(X)).all()
-    shares = model.predict_proba(X)
-    assert shares.shape == (len(X), found)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    proba = model.predict_proba(X)
+    assert proba.shape == (len(X), found)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     np.testing.assert_array_equal(model.labels_, model.predict(X))
     return model
 
@@ -99,7 +99,7 @@ def test_groups_may_be_more_than_features(start):
 
 
 @pytest.mark.parametrize("start", ["auto", "moments", "raw_moments"])
-def test_moments_show_no_more_components_than_features_and_say_so(start):
+def test_moments_show_no_more_components_than_features_and_warn(start):
     with warns(ConvergenceWarning, "fewer_components") as caught:
         model = BernoulliMixture(9, start=start).fit(draw())
     assert [warning.filename for warning in caught] == [__file__]
@@ -108,7 +108,7 @@ def test_moments_show_no_more_components_than_features_and_say_so(start):
 
 
 @pytest.mark.parametrize("start", WITHOUT_VIEWS)
-def test_equal_rows_are_one_component_and_a_warning_says_so(start):
+def test_equal_rows_are_one_component_with_a_warning(start):
     with warns(ConvergenceWarning, "fewer_components") as caught:
         model = BernoulliMixture(2, start=start).fit(np.ones((20, 5)))
     assert len(caught) == 1

@@ -145,11 +145,11 @@ def test_sparse_data_are_never_made_dense(start, monkeypatch):
     model = BernoulliMixture(3, start=start).fit(X)
     whole = model.merge_groups(X, [0, 1])
     again = whole.split_group(X, int(np.argmax(whole.weights_)))
-    shares = again.predict_proba(X)
+    proba = again.predict_proba(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40e6
-    assert shares.shape == (n, 3)
+    assert proba.shape == (n, 3)
     assert adjusted_rand_score(labels, model.labels_) > 0.95
     assert adjusted_rand_score(labels, again.labels_) > 0.95
 

@@ -400,7 +400,7 @@ def test_parameters_out_of_range_are_named(corpus, options, code):
 
 
 def test_three_words_are_drawn_from_whole_counts(corpus):
-    with raises(InvalidParameterError, "three_words_with_log_scaling"):
+    with raises(InvalidParameterError, "three_words_after_log_scaling"):
         SingleTopicModel(3, weighting="three_words", log_scaling="log1p").fit(corpus.X)
 
 

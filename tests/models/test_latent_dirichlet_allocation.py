@@ -126,8 +126,8 @@ def test_other_decompositions(sample, method):
 
 
 def test_gibbs_refinement_and_inference(sample, fitted):
-    X = sample.X[:400]
-    options = {"refine": "gibbs", "start": "moments", "max_iter": 10}
+    X = sample.X[:300]
+    options = {"refine": "gibbs", "start": "moments", "max_iter": 6}
     model = LatentDirichletAllocation(5, **options).fit(X)
     assert error(model, sample) < 0.25
     again = clone(model).set_params(inference="gibbs").fit(X)

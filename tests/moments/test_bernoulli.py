@@ -89,7 +89,7 @@ def test_missing_values_leave_every_entry_unbiased():
     rates = np.array([0.5, 0.7, 0.9, 1.0])
     rng = np.random.default_rng(0)
     gaps = []
-    for seed in range(200):
+    for seed in range(100):
         X = (rng.random((400, 4)) < mu[rng.choice(2, size=400, p=w)]).astype(float)
         full = BernoulliMoments.from_data(X)
         some = BernoulliMoments.from_data(with_gaps(X, rates, seed))
@@ -100,7 +100,7 @@ def test_missing_values_leave_every_entry_unbiased():
     # The rates are estimated too, which adds a bias of order 1/n: a tenth of the error.
     assert (np.abs(np.mean(gaps, axis=0)) <= 5 * error + 1e-12).all()
     # A wrong power of 1 / p would change an entry by 0.05 or more.
-    assert np.median(error) < 2e-3
+    assert np.median(error) < 3e-3
 
 
 def test_off_diagonal_entries_converge_to_the_population():

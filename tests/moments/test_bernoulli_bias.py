@@ -67,7 +67,7 @@ def test_the_bounds_are_those_of_the_theorem():
     assert found.m2_relative == pytest.approx(np.linalg.norm(M1 - M1**2) / np.linalg.norm(M2))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(mu=probabilities, data=st.data())
 def test_no_bias_is_above_its_bound(mu, data):
     k = len(mu)
@@ -80,7 +80,7 @@ def test_no_bias_is_above_its_bound(mu, data):
         assert (np.asarray(getattr(bias, name)) >= 0).all(), name
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(row=hnp.arrays(float, 4, elements=st.floats(0.01, 1)))
 def test_bounds_are_attained_where_components_do_not_differ(row):
     w, mu = np.array([0.3, 0.7]), np.stack([row, row])

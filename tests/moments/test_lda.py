@@ -53,7 +53,7 @@ def words_in_order(c, alpha, mu):
         yield words, p
 
 
-@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("n", [1, 3])
 def test_lda_moments_have_the_bias_that_is_stated(n):
     """Sum over all corpora of n documents of three words, from a vocabulary of two."""
     alpha, mu = np.array([0.3, 0.9]), np.array([[0.9, 0.1], [0.2, 0.8]])

@@ -63,7 +63,7 @@ def test_the_thesis_bound_holds(order):
     m_norm = np.linalg.norm(exact if order == 3 else exact.sum(axis=2))
     samples = [
         make_hierarchical_topics(61, lengths, topics=topics, noise=0, random_state=seed)
-        for seed in range(200)
+        for seed in range(100)
     ]
     errors = [error(s.X, s.weights, s.components, order) for s in samples]
     for delta in (0.9, 0.5, 0.1):

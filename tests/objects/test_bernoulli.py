@@ -22,7 +22,7 @@ def parameters(family=BernoulliParameters, d=5, k=3, seed=0):
     return family(rng.dirichlet(np.full(k, 3.0)), rng.uniform(0.05, 0.95, (d, k)))
 
 
-def with_gaps(n=60, d=5, seed=1, share=0.3):
+def with_gaps(n=30, d=5, seed=1, share=0.3):
     rng = np.random.default_rng(seed)
     X = (rng.random((n, d)) < rng.uniform(0.1, 0.9, (2, d))[rng.integers(2, size=n)]).astype(float)
     gone = rng.random((n, d)) < share

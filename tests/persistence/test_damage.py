@@ -142,8 +142,8 @@ DAMAGE = {
     "group numbers beyond": (NESTED, array("MixtureAssigner", "group", lambda x: x + 5)),
     "another family": (
         NESTED,
-        lambda m, a: (
-            m["state"]["_feature_map"]["values"].update(family={"class": "PoissonParameters"})
+        lambda m, a: m["state"]["_feature_map"]["values"].update(
+            family={"class": "PoissonParameters"}
         ),
     ),
     "a family that is none": (

@@ -8,6 +8,8 @@ import scipy.sparse as sp
 from momentree import TopicTree
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
+from ..raising import raises
+
 GOOD = np.random.default_rng(0).poisson(2.0, size=(40, 6))
 
 CONFIGURATIONS = [
@@ -27,68 +29,68 @@ def with_value(value):
     return X
 
 
+REFUSED = "refused_by_sklearn"
 BAD_DATA = {
-    "negative": (with_value(-1.0), "Negative values in data: row 3, column 2 holds -1"),
-    "nan": (with_value(np.nan), "contains NaN or infinity: row 3, column 2 holds nan"),
-    "infinity": (with_value(np.inf), "contains NaN or infinity: row 3, column 2 holds inf"),
-    "minus infinity": (with_value(-np.inf), "row 3, column 2 holds -inf"),
-    "text": (np.array([["a", "b"], ["c", "d"]]), "not compatible with arrays of bytes/strings"),
-    "objects": (np.array([["a", 1], [2, 3]], dtype=object), "could not convert string"),
-    "too large": (with_value(1e31), "too large in data: row 3, column 2 holds 1e.31"),
-    "complex": (GOOD.astype(complex), "Complex data not supported"),
-    "one dimension": (GOOD[0], "Expected 2D array, got 1D array"),
-    "three dimensions": (GOOD[None], "dim 3"),
-    "a number": (3.0, "Expected 2D array, got scalar"),
-    "nothing": (None, "Expected 2D array|None"),
-    "no rows": (GOOD[:0], "0 sample"),
-    "no columns": (GOOD[:, :0], "0 feature"),
-    "ragged": ([[1, 2], [3]], "inhomogeneous"),
-    "frame of text": (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "could not convert string"),
-    "missing in a frame": (pd.DataFrame({"a": [1, None], "b": [1, 2]}), "row 1, column 0"),
+    "negative": (with_value(-1.0), "negative_count"),
+    "nan": (with_value(np.nan), "missing_count"),
+    "infinity": (with_value(np.inf), "missing_count"),
+    "minus infinity": (with_value(-np.inf), "negative_count"),
+    "too large": (with_value(1e31), "huge_count"),
+    "missing in a frame": (pd.DataFrame({"a": [1, None], "b": [1, 2]}), "missing_count"),
+    "text": (np.array([["a", "b"], ["c", "d"]]), REFUSED),
+    "objects": (np.array([["a", 1], [2, 3]], dtype=object), REFUSED),
+    "complex": (GOOD.astype(complex), REFUSED),
+    "one dimension": (GOOD[0], REFUSED),
+    "three dimensions": (GOOD[None], REFUSED),
+    "a number": (3.0, REFUSED),
+    "nothing": (None, REFUSED),
+    "no rows": (GOOD[:0], REFUSED),
+    "no columns": (GOOD[:, :0], REFUSED),
+    "ragged": ([[1, 2], [3]], REFUSED),
 }
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array, sp.coo_array])
 @pytest.mark.parametrize("name", ["negative", "nan", "infinity", "minus infinity"])
 def test_bad_values_are_named_with_their_place(name, form):
-    X, message = BAD_DATA[name]
-    with pytest.raises(InvalidDataError, match=message):
+    X, code = BAD_DATA[name]
+    with raises(InvalidDataError, code, row=3, column=2):
         TopicTree().fit(form(X))
-    with pytest.raises(InvalidDataError, match=message):
+    with raises(InvalidDataError, code, row=3, column=2):
         TopicTree(2).fit(GOOD).predict(form(X))
 
 
 @pytest.mark.parametrize("name", BAD_DATA)
-def test_bad_data_is_told(name):
-    X, message = BAD_DATA[name]
-    with pytest.raises(InvalidDataError, match=message):
+def test_bad_data(name):
+    X, code = BAD_DATA[name]
+    with raises(InvalidDataError, code):
         TopicTree().fit(X)
 
 
 @pytest.mark.parametrize("X", [np.zeros((5, 3)), sp.csr_array((5, 3)), np.zeros((1, 1))])
-def test_documents_without_any_word_are_told(X):
-    with pytest.raises(EmptyCorpusError, match="documents are empty"):
+def test_documents_without_any_word(X):
+    with raises(EmptyCorpusError, "all_empty", n_rows=X.shape[0]):
         TopicTree().fit(X)
 
 
 BAD_FIT = {
-    "weights too few": ({"sample_weight": np.ones(39)}, r"shape \(39,\), X needs \(40,\)"),
-    "weights of two dimensions": ({"sample_weight": np.ones((40, 1))}, r"shape \(40, 1\)"),
-    "negative weight": ({"sample_weight": np.r_[-1.0, np.ones(39)]}, "negative or non-finite"),
-    "weight nan": ({"sample_weight": np.r_[np.nan, np.ones(39)]}, "negative or non-finite"),
-    "weight too large": ({"sample_weight": np.r_[1e300, np.ones(39)]}, "weights are 1e"),
-    "weights zero": ({"sample_weight": np.zeros(40)}, "all sample weights are zero"),
-    "weights as text": ({"sample_weight": ["a"] * 40}, "sample_weight"),
-    "names too few": ({"feature_names": list("abcde")}, "shape .5,., X has 6 columns"),
-    "names too many": ({"feature_names": list("abcdefg")}, "shape .7,., X has 6 columns"),
-    "names of two dimensions": ({"feature_names": [list("abcdef")]}, "X has 6 columns"),
+    "weights too few": ({"sample_weight": np.ones(39)}, "wrong_shape"),
+    "weights of two dimensions": ({"sample_weight": np.ones((40, 1))}, "wrong_shape"),
+    "negative weight": ({"sample_weight": np.r_[-1.0, np.ones(39)]}, "bad_sample_weight"),
+    "weight nan": ({"sample_weight": np.r_[np.nan, np.ones(39)]}, "bad_sample_weight"),
+    "weight too large": ({"sample_weight": np.r_[1e300, np.ones(39)]}, "bad_sample_weight"),
+    "weights zero": ({"sample_weight": np.zeros(40)}, "no_sample_weight"),
+    "weights as text": ({"sample_weight": ["a"] * 40}, "not_numbers"),
+    "names too few": ({"feature_names": list("abcde")}, "wrong_number_of_names"),
+    "names too many": ({"feature_names": list("abcdefg")}, "wrong_number_of_names"),
+    "names of two dimensions": ({"feature_names": [list("abcdef")]}, "wrong_number_of_names"),
 }
 
 
 @pytest.mark.parametrize("name", BAD_FIT)
-def test_bad_weights_and_names_are_told(name):
-    options, message = BAD_FIT[name]
-    with pytest.raises(InvalidDataError, match=message):
+def test_bad_weights_and_names(name):
+    options, code = BAD_FIT[name]
+    with raises(InvalidDataError, code):
         TopicTree(2).fit(GOOD, **options)
 
 
@@ -97,15 +99,15 @@ def test_weight_on_empty_documents_alone_is_told():
     X[:10] = 0
     weight = np.zeros(40)
     weight[:10] = 1.0
-    with pytest.raises(EmptyCorpusError, match="weight"):
+    with raises(EmptyCorpusError, "all_weighted_empty"):
         TopicTree(2).fit(X, sample_weight=weight)
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "apply", "decision_path"])
-def test_other_columns_than_those_of_fit_are_told(method):
+def test_other_columns_than_those_of_fit(method):
     tree = TopicTree(2).fit(GOOD)
     for X in (GOOD[:, :5], sp.csr_array((3, 7))):
-        with pytest.raises(InvalidDataError, match=f"{X.shape[1]} features, but TopicTree is exp"):
+        with raises(InvalidDataError, REFUSED):
             getattr(tree, method)(X)
 
 
@@ -119,20 +121,21 @@ BAD_PARAMETERS = [
     *[("growth", value) for value in ("best", None, 1)],
     *[("refine", value) for value in ("EM", "svm", True, 0)],
     *[("log_scaling", value) for value in ("log", True, 0)],
-    *[("weighting", value) for value in ("len", None, "three_words")],
+    *[("weighting", value) for value in ("len", None, np.array(["length", "uniform"]))],
     *[("stop", value) for value in ("aic", None)],
+    *[("exact", value) for value in ("yes", None)],
 ]
+CHOICES = ("growth", "refine", "log_scaling", "weighting", "stop")
 
 
-@pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)
-def test_parameters_out_of_range_are_named(name, value):
-    with pytest.raises(InvalidParameterError, match=f"^{name}=.*expected"):
-        TopicTree(**{name: value}).fit(GOOD)
-
-
-def test_an_array_for_a_choice_is_told():
-    with pytest.raises(InvalidParameterError, match=r"^growth="):
-        TopicTree(growth=np.array(["depth", "best_first"])).fit(GOOD)
+def test_parameters_out_of_range_are_named():
+    for name, value in BAD_PARAMETERS:
+        code = "not_a_choice" if name in CHOICES else "not_a_number"
+        code = "not_a_flag" if name == "exact" else code
+        with raises(InvalidParameterError, code, parameter=name):
+            TopicTree(**{name: value}).fit(GOOD)
+    with raises(InvalidParameterError, "three_words_after_log_scaling"):
+        TopicTree(weighting="three_words").fit(GOOD)
 
 
 POOR = {
@@ -160,11 +163,14 @@ POOR = {
 }
 
 
-@pytest.mark.parametrize("options", CONFIGURATIONS, ids=str)
 @pytest.mark.parametrize("name", POOR)
-def test_poor_data_gives_a_sensible_tree(name, options):
+def test_poor_data_give_a_sensible_tree(name):
     X = np.array(POOR[name])
-    tree = TopicTree(**options).fit(X)
+    for options in CONFIGURATIONS:
+        assert_sensible(TopicTree(**options).fit(X), X)
+
+
+def assert_sensible(tree, X):
     n = len(X)
     assert tree.labels_.shape == (n,)
     assert sorted(np.concatenate([leaf.samples for leaf in tree.leaves_])) == list(range(n))
@@ -198,7 +204,7 @@ def test_two_kinds_of_rows_are_two_leaves(name, options):
 
 def test_three_words_need_whole_counts():
     options = {"weighting": "three_words", "log_scaling": None}
-    with pytest.raises(InvalidDataError, match="whole-number counts"):
+    with raises(InvalidDataError, "three_words_need_whole_counts"):
         TopicTree(**options).fit(GOOD + 0.5)
 
 

@@ -39,7 +39,7 @@ small_data = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(small_data, st.randoms(use_true_random=False), st.sampled_from(REFINE))
 def test_any_shuffle_of_small_data_gives_the_same_labels(X, random, refine):
     if not X.any():
@@ -52,7 +52,7 @@ def test_any_shuffle_of_small_data_gives_the_same_labels(X, random, refine):
     assert all(np.isfinite(node.center).all() for node in found.tree_.nodes())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(small(st.sampled_from([0.0, 1.0, 1.0, np.nan])), st.randoms(use_true_random=False))
 def test_any_shuffle_of_records_with_gaps_gives_the_same_labels(X, random):
     X[0] = 1.0  # every column is seen
@@ -64,7 +64,7 @@ def test_any_shuffle_of_records_with_gaps_gives_the_same_labels(X, random):
         np.testing.assert_array_equal(found.predict(X), found.labels_)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(small_data, st.sampled_from(REFINE))
 def test_equal_records_share_a_leaf(X, refine):
     if not X.any():

@@ -12,6 +12,7 @@ from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.backends import RowBlocks
 from momentree.decomposition.sidiwo import common_rotation, discriminators
 from momentree.inference import log_joint, log_posterior
+from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
 from momentree.objects import BernoulliParameters, GaussianParameters
 from momentree.preprocessing import FeatureMap
@@ -115,14 +116,14 @@ def algorithm_5(X, steps=4001):
     best, cost = None, np.inf
     for a in np.linspace(-1.0, 1.0, steps):  # line 4
         D = np.linalg.pinv(E @ turned(a))
-        value = np.sqrt(sum((D @ M3[:, :, r] @ D.T)[0, 1] ** 2 for r in range(d)))
+        value = np.linalg.norm(np.einsum("a,abr,b->r", D[0], M3, D[1]))
         if value < cost:
             best, cost = D, value
     scores = np.abs(X @ best.T)  # line 5 to 7
     return scores.argmax(axis=1), scores
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_split_is_that_of_algorithm_5(seed):
     X, _ = records(n=40, d=8, seed=seed)
     X = X[X.any(axis=1)]
@@ -136,7 +137,7 @@ def test_a_split_is_that_of_algorithm_5(seed):
     assert len(set(tree.labels_)) == 2
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_split_of_numbers_is_that_of_algorithm_5(seed):
     rng = np.random.default_rng(seed)
     X = records(n=40, d=8, seed=seed)[0] * rng.uniform(0.2, 3.0, (40, 8))
@@ -212,18 +213,18 @@ def test_groups_too_small_or_of_one_direction_are_told():
     X, one = np.eye(4)[[0, 1, 2, 3, 0, 1]], np.ones(6)
     rows = RowBlocks(sp.csr_array(X))
     found = splitter(4, min_samples_leaf=4)(rows, one, one)
-    assert found.reason == "fewer than 2 x min_samples_leaf = 8 records"
+    assert found.reason == Message("too_few_to_split", needed=8, n_sides=2)
     found = splitter(4, min_samples_leaf=3, n_sides=3)(rows, one, one)
-    assert found.reason == "fewer than 3 x min_samples_leaf = 9 records"
+    assert found.reason == Message("too_few_to_split", needed=9, n_sides=3)
     alike = RowBlocks(sp.csr_array(np.ones((6, 4))))
-    assert "M2 shows 1 component(s) of 2" in splitter(4)(alike, one, one).reason
+    assert splitter(4)(alike, one, one).reason.values["rank"] == 1
     nothing = RowBlocks(sp.csr_array((6, 4)))
-    assert "M2 shows 0 component(s)" in splitter(4)(nothing, one, one).reason
+    assert splitter(4)(nothing, one, one).reason.values["rank"] == 0
     lonely = np.array([[1.0, 0]] * 9 + [[0.0, 1]])
     found = splitter(2, min_samples_leaf=2)(
         RowBlocks(sp.csr_array(lonely)), np.ones(10), np.ones(10)
     )
-    assert "one side would hold fewer than min_samples_leaf = 2" in found.reason
+    assert found.reason == Message("small_side", least=2)
 
 
 def test_what_the_view_hides_moves_no_side():

@@ -51,6 +51,7 @@ FIELDS = (
     "weight",
     "gain",
     "reason",
+    "reason_code",
 )
 
 
@@ -65,8 +66,10 @@ def test_dictionaries_are_plain_and_hold_every_node(tree):
     assert [record["node_id"] for record in records] == list(range(len(nodes)))
     for record, node in zip(records, nodes, strict=True):
         assert record["parent_id"] == (node.parent.node_id if node.parent else None)
-        for field in FIELDS[1:]:
+        for field in FIELDS[1:-2]:
             assert record[field] == getattr(node, field)
+        assert record["reason"] == str(node.reason or "")
+        assert record["reason_code"] == getattr(node.reason, "code", "")
 
 
 def test_words_of_nodes_are_the_most_relevant(tree, vocabulary):

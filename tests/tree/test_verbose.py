@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from momentree import TopicTree
+from momentree.exceptions import InvalidDataError
+
+from ..raising import raises
 
 X = np.random.default_rng(0).poisson(1.0, size=(60, 12))
 LOGGER = logging.getLogger("momentree.tree")
@@ -32,7 +35,7 @@ def test_the_logger_is_left_as_it_was(capfd):
     before = LOGGER.level, list(LOGGER.handlers)
     TopicTree(3, verbose=True).fit(X)
     assert (LOGGER.level, list(LOGGER.handlers)) == before
-    with pytest.raises(ValueError, match="all sample weights are zero"):
+    with raises(InvalidDataError, "no_sample_weight"):
         TopicTree(3, verbose=True).fit(X, sample_weight=np.zeros(60))
     assert (LOGGER.level, list(LOGGER.handlers)) == before
     capfd.readouterr()

@@ -187,9 +187,7 @@ class RowBlocks:
             total += part
         return total
 
-    def group_sums(
-        self, labels: NDArray[np.intp], n_groups: int, weight: Floats
-    ) -> Floats:
+    def group_sums(self, labels: NDArray[np.intp], n_groups: int, weight: Floats) -> Floats:
         """Return the weighted column sums of groups of rows.
 
         Parameters

@@ -56,7 +56,7 @@ def given(context: typer.Context, name: str) -> bool:
 def input_path(text: str) -> Path:
     """Read the path of an input; an empty one, as of an unset variable, is an error."""
     if not text:
-        raise _refused("path_is_empty")
+        raise _refused("empty_path")
     return Path(text)
 
 

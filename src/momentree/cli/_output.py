@@ -75,7 +75,7 @@ class Outputs:
         if path is None:
             return
         identities = _identities(path)
-        complaint = _unreachable(path)
+        complaint: Message | str | None = _unreachable(path)
         if complaint is None and _is_stream(path):
             self._streams.add(option)
             target = path

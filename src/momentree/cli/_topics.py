@@ -41,12 +41,12 @@ def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
         # Labels are read as needed here: one value a row, "" for a missing one.
         documents = readers.read_documents(source, label_column=column, **options)
     except ReadError as error:
-        message = error.message
-        values = {**message.values, "parameter": "order"}  # noqa: PD011  no data frame
-        raise ReadError(message.code, **values) from error
-    values = pd.Series(documents.labels, name=column, dtype=object)
-    sort_documents(values, len(values))  # fails now rather than after the fit
-    return values
+        # What was read is no label for the user.
+        named = {**error.message.values, "parameter": "order"}  # noqa: PD011  no data frame
+        raise ReadError(error.code, **named) from error
+    order = pd.Series(documents.labels, name=column, dtype=object)
+    sort_documents(order, len(order))  # fails now rather than after the fit
+    return order
 
 
 def grow_tree(
@@ -136,7 +136,9 @@ def fit_flat(
     took = time.perf_counter() - start
     with run.stage("inferring topic proportions"):
         proportions = fitted.transform(corpus.X)
-    summary = _summarize(run, fitted, corpus, took, title=title, order=order, topic_proportions=proportions)
+    summary = _summarize(
+        run, fitted, corpus, took, title=title, order=order, topic_proportions=proportions
+    )
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     if choice is not None:
         chosen = run.words(Message("n_topics_chosen", reason=choice["reason"]))
@@ -182,13 +184,13 @@ def _summarize(
     """Summarize a model: all of it for a report, otherwise what the drawing shows."""
     if run.writes("output"):
         options |= {"ids": corpus.ids, "texts": corpus.texts, "order": order}
-    labels = corpus.labels
+    labels: Any = corpus.labels
     with run.stage("summarizing"):
         return report.summarize(
             model,
             corpus.X if run.writes("output") else None,
             # An empty label is an unknown one.
-            labels=None if labels is None else [label or None for label in labels],
+            labels=labels and [label or None for label in labels],
             title=title or corpus.name,
             made_with=_made_with(corpus, took),
             **options,

@@ -28,6 +28,8 @@ _SWITCHES = {
     ("refine", "None"): "--no-refine",
     ("refine", "'em'"): "--refine",
 }
+# Limits that were reached are worded by the options that set them.
+_WORDS = {code: PLAIN[code] for code in PLAIN if not code.endswith("_reached")}
 
 
 def audience_of(command: Any) -> Audience:
@@ -60,7 +62,7 @@ def audience_of(command: Any) -> Audience:
             return PYTHON.parameter(name, value)
         return flag if value is None else f"{flag} {_typed(value)}"
 
-    return Audience(as_option, PLAIN)
+    return Audience(as_option, _WORDS)
 
 
 def _typed(value: str) -> str:

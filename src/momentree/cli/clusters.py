@@ -276,7 +276,7 @@ def clusters(
             rollup=rollup,
             names=names,
             min_records=min_records,
-            coverage=cumulative_frequency,
+            cumulative_frequency=cumulative_frequency,
             min_codes=min_codes,
             drop_constant=not keep_constant,
             empty=empty,

@@ -277,10 +277,14 @@ def topics(
         from momentree.cli import _topics
 
         places: Any = None
-        table = {"text_column": text_column, "encoding": encoding, "separator": separator}
+        table: dict[str, Any] = {
+            "text_column": text_column,
+            "encoding": encoding,
+            "separator": separator,
+        }
         if order != "input":
             places = _topics.read_order(source, order, **table)
-        reading = {
+        reading: dict[str, Any] = {
             **table,
             "label_column": label_column,
             "id_column": id_column,

@@ -81,8 +81,8 @@ def make_single_topic(
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4.
 
     Examples
     --------
@@ -146,7 +146,8 @@ def make_hierarchical_topics(
 
     References
     ----------
-    .. [1] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. NIPS 2017.
+    .. [1] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. Advances in
+       Neural Information Processing Systems 30, 2017.
 
     Examples
     --------
@@ -244,8 +245,8 @@ def make_lda(
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4.
 
     Examples
     --------

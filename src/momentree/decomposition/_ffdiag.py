@@ -47,9 +47,9 @@ def ffdiag(C: Floats, start: Floats, max_iter: int) -> tuple[Floats, float, int]
     -----
     The steps B <- (I + Y) B of FFDIAG [1]: with D the diagonal and F the off-diagonal of B C_l B^T,
     Y has a zero diagonal and minimizes |F + Y D + D Y^T| pair by pair. In addition, a step is
-    halved until it lowers the objective. Steps neglect the change of D, so the result is a minimum if
-    the matrices can be jointly diagonalized, and close to one if they nearly can. Time O(m k^3) a
-    step.
+    halved until it lowers the objective. Steps neglect the change of D, so the result is a minimum
+    if the matrices can be jointly diagonalized, and close to one if they nearly can. Time O(m k^3)
+    for each step.
 
     References
     ----------

@@ -114,8 +114,8 @@ def estimate_alpha0(
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Theorem 3.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4. Theorem 3.
 
     Examples
     --------

@@ -108,8 +108,8 @@ def sidiwo(
 
     References
     ----------
-    .. [1] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. NIPS 2017.
-       Algorithm 1.
+    .. [1] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. Advances in
+       Neural Information Processing Systems 30, 2017. Algorithm 1.
     .. [2] J.-F. Cardoso, A. Souloumiac. Jacobi angles for simultaneous diagonalization. SIAM
        Journal on Matrix Analysis and Applications 17, 1996. doi:10.1137/S0895479893259546
 

@@ -70,9 +70,9 @@ def svtd(
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Algorithm 1,
-       Theorem 4, Remark 7.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4. Algorithm
+       1, Theorem 4, Remark 7.
 
     Examples
     --------

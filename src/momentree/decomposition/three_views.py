@@ -100,8 +100,7 @@ def three_view_mom(
     .. [1] A. Anandkumar, D. Hsu, S. Kakade. A method of moments for mixture models and hidden
        Markov models. COLT 2012.
     .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, Universitat Politècnica de Catalunya, 2019. Sections 4.3.1,
-       4.5 and 6.4.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Sections 4.3.1, 4.5 and 6.4.
 
     Examples
     --------
@@ -194,8 +193,7 @@ def three_view_tpm(
     .. [1] A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgarsky. Tensor decompositions for
        learning latent variable models. Journal of Machine Learning Research 15, 2014.
     .. [2] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, Universitat Politècnica de Catalunya, 2019. Sections 4.3.1,
-       4.5 and 6.4.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019. Sections 4.3.1, 4.5 and 6.4.
 
     Examples
     --------

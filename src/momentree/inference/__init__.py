@@ -1,8 +1,8 @@
-"""Inference: parameters and data in, posteriors and log-likelihoods out."""
+"""Inference: parameters and data in; posteriors, topic proportions and log-likelihoods out."""
 
 from momentree.inference.completion import completion_log_likelihood, split_words
 from momentree.inference.gibbs import gibbs_proportions
-from momentree.inference.multinomial import (
+from momentree.inference.posteriors import (
     log_factorials,
     log_joint,
     log_multinomial,

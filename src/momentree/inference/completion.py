@@ -1,4 +1,4 @@
-"""Document completion: how well one half of the words of a document tells the other half."""
+"""Document completion: the likelihood of one half of a document, given the other half."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["completion_log_likelihood", "split_words"]
 Floats = NDArray[np.float64]
 
 LARGEST = 2.0**53
-"""Above this not every whole number is a float."""
+"""Above this, not every whole number is a float."""
 
 
 def split_words(X: Any, random_state: np.random.RandomState) -> tuple[Any, Any]:
-    """Put each word of each document into one of two halves, by the toss of a coin.
+    """Split the words of each document at random into two halves.
 
     Parameters
     ----------
     X : csr_array of shape (n, d)
-        Counts >= 0. What a count has beyond a whole number goes to one half as a whole.
+        Counts >= 0. The fractional part of a count is not split.
     random_state : RandomState
-        For the coin.
+        Source of randomness.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def split_words(X: Any, random_state: np.random.RandomState) -> tuple[Any, Any]:
     """
     data = X.data.astype(np.float64)
     whole = np.floor(data)
-    # Counts too large for the coin are halved: what it would change is below their last digit.
+    # Counts too large to draw are halved, as the standard deviation is below their precision.
     many = whole > LARGEST
     first = random_state.binomial(np.where(many, 0, whole).astype(np.int64), 0.5)
     first = np.where(many, 0.5 * whole, first)
@@ -61,14 +61,14 @@ def split_words(X: Any, random_state: np.random.RandomState) -> tuple[Any, Any]:
 def completion_log_likelihood(
     rows: RowBlocks, parameters: LDAParameters, proportions: Floats
 ) -> Floats:
-    """Return the log-likelihood of the words of documents whose shares of topics are known.
+    """Return the log-likelihood of the words of documents, given their topic proportions.
 
         sum_w x_w log sum_j h_j mu_wj
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Word counts: a half that `proportions` were not inferred from.
+        Word counts: the half that `proportions` were not inferred from.
     parameters : LDAParameters
         The topics.
     proportions : ndarray of shape (n, k)
@@ -77,7 +77,7 @@ def completion_log_likelihood(
     Returns
     -------
     ndarray of shape (n,)
-        In nats, less the multinomial coefficients. Time O(nnz k).
+        In nats, without the multinomial coefficients. Time O(nnz k).
     """
     centers = np.ascontiguousarray(parameters.centers)
     k = centers.shape[1]
@@ -92,6 +92,6 @@ def completion_log_likelihood(
             values = np.log(p, out=np.zeros_like(p), where=data > 0)
         document = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         sums = np.bincount(document, weights=data * values, minlength=len(indptr) - 1)
-        return sums.astype(np.float64)  # of no words at all it is whole numbers
+        return sums.astype(np.float64)  # without any words they are integers
 
     return rows.map(kernel)

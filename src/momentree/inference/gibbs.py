@@ -1,4 +1,4 @@
-"""Shares of topics in documents under latent Dirichlet allocation, by Gibbs sampling."""
+"""Gibbs sampling of the topic proportions of latent Dirichlet allocation (S Remark 4)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._validation import generator
+from momentree._validation import check_integer, generator
 from momentree.backends import Block, RowBlocks
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.exceptions import InvalidDataError
 from momentree.inference.variational import small_blocks
 from momentree.objects import LDAParameters
 
-__all__ = ["Chains", "check_whole", "gibbs_proportions", "seed_of"]
+__all__ = ["Chains", "check_whole_counts", "gibbs_proportions", "seed_of"]
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
 
 TINY = 1e-300
-"""A word without probability in every topic tells nothing."""
+"""Keeps words usable that have probability zero in every topic."""
 
 
 def gibbs_proportions(
@@ -30,13 +30,14 @@ def gibbs_proportions(
     burn_in: int = 20,
     random_state: int | np.random.RandomState | None = None,
 ) -> Floats:
-    """Return the expected shares of topics in each document, with topics that are known.
+    """Return the expected topic proportions of each document by Gibbs sampling.
 
     Draw the topic Y_i of each word x_i in turn from
 
         P[Y_i = j | all other Y] ~ mu_(x_i) j (n_j + alpha_j),
 
-    n_j the other words of the document with topic j, and average (n_j + alpha_j) / (c + alpha_0).
+    with n_j the number of other words of the document with topic j, and average
+    (n_j + alpha_j) / (c + alpha_0).
 
     Parameters
     ----------
@@ -45,37 +46,37 @@ def gibbs_proportions(
     parameters : LDAParameters
         Concentrations and topics.
     n_iter : int >= 1, default=100
-        Sweeps over the words of each document that are averaged.
+        Number of sweeps over the words of each document to average.
     burn_in : int >= 0, default=20
-        Sweeps before them.
+        Number of sweeps before them.
     random_state : int, RandomState or None, default=None
         Seed; None is seed 0.
 
     Returns
     -------
     ndarray of shape (n, k)
-        Rows sum to 1; alpha_i / alpha_0 for documents without words. The error falls with the
-        root of `n_iter`.
+        Rows sum to 1; alpha_i / alpha_0 for empty documents. The error is of order
+        ``n_iter**-0.5``.
 
     Raises
     ------
     InvalidDataError
-        If a count is no whole number.
+        If a count is not a whole number.
     InvalidParameterError
-        If `n_iter`, `burn_in` or `random_state` is out of its range.
+        If `n_iter`, `burn_in` or `random_state` is invalid.
 
     Notes
     -----
-    Remark 4 of [1], which has alpha_i where the derivation gives alpha_j, and keeps the last state
-    where this averages many. Its denominator c - 1 + alpha_0 is the same for all j. Position i of
-    all documents is drawn at once. Each document has random numbers of its own, made from the
-    seed and its words: its shares depend neither on the other documents nor on threads. Time
-    O(k) for each word and sweep; memory O(words + n k).
+    Remark 4 of [1], with alpha_j as derived there (printed as alpha_i), and averages of many states
+    instead of the last one. The denominator c - 1 + alpha_0 of [1] is the same for all j. Position
+    i of all documents is drawn at once. Each document has its own random numbers, derived from the
+    seed and its words, so its topic proportions depend neither on other documents nor on threads.
+    Time O(k) for each word and sweep; memory O(words + n k).
 
     References
     ----------
-    .. [1] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. Remark 4.
+    .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4. Remark 4.
 
     Examples
     --------
@@ -89,11 +90,9 @@ def gibbs_proportions(
            [0.5  , 0.5  ],
            [0.5  , 0.5  ]])
     """
-    for name, value, low in (("n_iter", n_iter, 1), ("burn_in", burn_in, 0)):
-        if value < low:
-            msg = f"{name}={value}; expected {low} or more"
-            raise InvalidParameterError(msg)
-    check_whole(rows)
+    check_integer("n_iter", n_iter, at_least=1)
+    check_integer("burn_in", burn_in, at_least=0)
+    check_whole_counts(rows)
     seed, alpha = seed_of(random_state), parameters.alpha
     centers = np.ascontiguousarray(parameters.centers)
 
@@ -113,19 +112,17 @@ def gibbs_proportions(
     return small_blocks(rows).map(kernel)
 
 
-def check_whole(rows: RowBlocks) -> None:
-    """Refuse counts that are no whole numbers.
+def check_whole_counts(rows: RowBlocks) -> None:
+    """Check that counts are whole numbers.
 
     Raises
     ------
     InvalidDataError
-        If there is one.
+        If one is not.
     """
     data = rows.matrix.data
     if data.dtype.kind == "f" and not (data == np.floor(data)).all():
-        bad = data[data != np.floor(data)][0]
-        msg = f"a count is {bad}: Gibbs sampling draws a topic for each word, so counts are whole"
-        raise InvalidDataError(msg)
+        raise InvalidDataError("count_not_whole", value=float(data[data != np.floor(data)][0]))
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> np.uint64:
@@ -134,7 +131,7 @@ def seed_of(random_state: int | np.random.RandomState | None) -> np.uint64:
     Raises
     ------
     InvalidParameterError
-        If `random_state` is no seed.
+        If `random_state` is invalid.
     """
     rng = generator(random_state)
     high, low = rng.randint(0, 1 << 32, size=2, dtype=np.uint64)
@@ -142,7 +139,7 @@ def seed_of(random_state: int | np.random.RandomState | None) -> np.uint64:
 
 
 class Chains:
-    """The topics of all words in a block of documents, one chain a document.
+    """The sampled topics of all words in a block of documents, one chain for each document.
 
     Parameters
     ----------
@@ -153,14 +150,14 @@ class Chains:
     alpha : ndarray of shape (k,)
         Concentrations.
     seed : uint64
-        For the random numbers.
+        Seed of the random numbers.
 
     Attributes
     ----------
     documents : ndarray of int of shape (n,)
-        The row of B of each chain: the longest come first.
+        Row of B of each chain, by descending length.
     counts : ndarray of shape (n, k)
-        Words of each topic, n_j.
+        Number of words of each topic, n_j.
     """
 
     def __init__(self, B: Block, centers: Floats, alpha: Floats, seed: np.uint64) -> None:
@@ -177,9 +174,9 @@ class Chains:
         self._words = np.zeros(places.shape, dtype=np.intp)
         self._words[self._there] = tokens[places[self._there]]
         self._topics = np.zeros(places.shape, dtype=np.intp)
-        # How many documents have a word in each position.
+        # Number of documents with a word in each position.
         self._active = self._there.sum(axis=0)
-        # A key for each document, from its words alone; a wrapped sum has no order.
+        # A key for each document, from its words; the sum with overflow is independent of order.
         hashed = _mixed_bits((self._words.astype(np.uint64) + np.uint64(1)) ^ seed)
         self._keys = np.where(self._there, hashed, np.uint64(0)).sum(axis=1, dtype=np.uint64)
         self._passes = 0
@@ -197,32 +194,32 @@ class Chains:
             at, N = each[:m], self.counts[:m]
             if not first:
                 N[at, self._topics[:m, i]] -= 1.0
-            cumulated = np.cumsum((centers[self._words[:m, i]] + TINY) * (N + alpha), axis=1)
-            threshold = self._uniform(m, i) * cumulated[:, -1]
-            new = (cumulated[:, :-1] <= threshold[:, None]).sum(axis=1)
+            cumulative = np.cumsum((centers[self._words[:m, i]] + TINY) * (N + alpha), axis=1)
+            threshold = self._uniform(m, i) * cumulative[:, -1]
+            new = (cumulative[:, :-1] <= threshold[:, None]).sum(axis=1)
             self._topics[:m, i] = new
             N[at, new] += 1.0
 
     def _uniform(self, m: int, position: int) -> Floats:
-        """Return a random number in [0, 1) for the word there of each of the first m documents."""
+        """Return a random number in [0, 1) for this position of each of the first m documents."""
         step = np.uint64(((self._passes << 32) + position) * GOLDEN % (1 << 64))
         bits = _mixed_bits(self._keys[:m] + step)
         return np.asarray((bits >> np.uint64(11)) * 2.0**-53)
 
     def word_counts(self, d: int, weight: Floats) -> Floats:
-        """Return how often each word has each topic, over documents of given weights.
+        """Return the weighted number of occurrences of each word with each topic.
 
         Parameters
         ----------
         d : int
-            Number of words in the vocabulary.
+            Size of the vocabulary.
         weight : ndarray of shape (n,)
             Weights of the rows of the block.
 
         Returns
         -------
         ndarray of shape (d, k)
-            Sum over documents.
+            Sums over the documents.
         """
         k = self.counts.shape[1]
         cells = (self._words * k + self._topics)[self._there]
@@ -232,10 +229,11 @@ class Chains:
 
 
 GOLDEN = 0x9E3779B97F4A7C15
+"""Increment of SplitMix64."""
 
 
 def _mixed_bits(x: Any) -> Keys:
-    """Return the output function of SplitMix64, a bijection that turns counters into noise."""
+    """Return the output function of SplitMix64, a bijection that maps counters to random bits."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(x ^ (x >> np.uint64(31)))

@@ -1,4 +1,4 @@
-"""Shares of topics in documents under latent Dirichlet allocation, by mean-field inference."""
+"""Mean-field variational inference of the topic proportions of latent Dirichlet allocation."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 SMALL_BLOCK_NNZ = 1 << 16
-"""Here the work on a stored value is some hundred times that of a product: smaller blocks cost
-nothing, and share out better over the threads."""
+"""Stored values in a block. Inference does about a hundred times the work of a product for each,
+so small blocks have no overhead and balance the threads better."""
 GROUP_VALUES = 1 << 19
-"""Numbers in the dense array of topic probabilities of a group of documents: 4 MB. Smaller ones
-cost more in calls than they gain in cache."""
+"""Size of the dense array of topic probabilities of a group of documents: 4 MB. With smaller ones
+the overhead of calls exceeds the gain in cache."""
 PADDING = 1.25
-"""Documents of a group have up to this many times the distinct words of its shortest."""
+"""Largest ratio of the numbers of distinct words of two documents in a group."""
 TINY = 1e-300
 
 
 def variational_proportions(
     rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-3
 ) -> Floats:
-    """Return the expected shares of topics in each document.
+    """Return the expected topic proportions of each document by variational inference.
 
         h_j = gamma_j / sum_i gamma_i
 
@@ -47,21 +47,22 @@ def variational_proportions(
     rows : RowBlocks of shape (n, d)
         Word counts.
     parameters : LDAParameters
-        Concentrations and topics. A word without probability in every topic tells nothing.
+        Concentrations and topics. Words with probability zero in every topic are ignored.
     max_iter : int >= 1, default=100
-        Most rounds for a document.
+        Maximum number of iterations for a document.
     tol : float >= 0, default=1e-3
-        A document is done when a round moves less than this share of its words to other topics.
+        A document has converged when an iteration moves less than this fraction of its words to
+        other topics.
 
     Returns
     -------
     ndarray of shape (n, k)
-        Rows sum to 1; alpha_i / alpha_0 for documents without words.
+        Rows sum to 1; alpha_i / alpha_0 for empty documents.
 
     Notes
     -----
-    See :func:`variational_gammas`. Deterministic; the shares of a document do not depend on the
-    documents beside it.
+    See :func:`variational_gammas`. Deterministic; the topic proportions of a document do not depend
+    on other documents.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def variational_proportions(
 def variational_gammas(
     rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-3
 ) -> Floats:
-    """Return the Dirichlet distribution that stands for the posterior of each document.
+    """Return the Dirichlet parameters that approximate the posterior of each document.
 
     With e_j = exp psi(gamma_j), iterate for each document
 
@@ -95,7 +96,7 @@ def variational_gammas(
     parameters : LDAParameters
         Concentrations and topics.
     max_iter : int >= 1, default=100
-        Most rounds for a document.
+        Maximum number of iterations for a document.
     tol : float >= 0, default=1e-3
         As for :func:`variational_proportions`.
 
@@ -106,12 +107,13 @@ def variational_gammas(
 
     Notes
     -----
-    Coordinate ascent of the evidence lower bound [1]_, from shares that are all equal. phi is
-    never stored. Time O(nnz k) a round; memory O(n k).
+    Coordinate ascent of the evidence lower bound [1]_, starting from equal topic proportions. phi
+    is never stored. Time O(nnz k) an iteration; memory O(n k).
 
     References
     ----------
-    .. [1] D. Blei, A. Ng, M. Jordan. Latent Dirichlet allocation. JMLR 3, 2003.
+    .. [1] D. Blei, A. Ng, M. Jordan. Latent Dirichlet allocation. Journal of Machine Learning
+       Research 3, 2003.
     """
     alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
     k = len(alpha)
@@ -124,7 +126,7 @@ def variational_gammas(
 
 
 def variational_bound(rows: RowBlocks, parameters: LDAParameters, gammas: Floats) -> Floats:
-    """Return the lower bound of the log-likelihood of each document (the ELBO).
+    """Return the evidence lower bound (ELBO) of the log-likelihood of each document.
 
         E_q log P[x, z, h] - E_q log q(z, h),   q(h) = Dirichlet(gamma), q(z) = phi.
 
@@ -135,12 +137,12 @@ def variational_bound(rows: RowBlocks, parameters: LDAParameters, gammas: Floats
     parameters : LDAParameters
         Concentrations and topics.
     gammas : ndarray of shape (n, k)
-        From :func:`variational_gammas`; phi is the best for it.
+        From :func:`variational_gammas`; phi is optimal for it.
 
     Returns
     -------
     ndarray of shape (n,)
-        In nats, less the multinomial coefficients.
+        In nats, without the multinomial coefficients.
     """
     alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
 
@@ -153,16 +155,16 @@ def variational_bound(rows: RowBlocks, parameters: LDAParameters, gammas: Floats
 
 
 def small_blocks(rows: RowBlocks) -> RowBlocks:
-    """Return the same rows in the blocks that suit inference."""
+    """Return the same rows in blocks of suitable size."""
     return RowBlocks(rows.matrix, max(SMALL_BLOCK_NNZ, 2 * rows.shape[1]))
 
 
 def document_bound(alpha: Floats, gamma: Floats, log_mass: Floats) -> Floats:
     """Return the ELBO of documents from gamma (n, k) and `log_mass` (n,) of :func:`fit_block`."""
-    log_shares = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
+    log_proportions = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
     prior = gammaln(alpha.sum()) - gammaln(alpha).sum()
     entropy = gammaln(gamma).sum(axis=1) - gammaln(gamma.sum(axis=1))
-    return np.asarray(log_mass + prior + entropy + ((alpha - gamma) * log_shares).sum(axis=1))
+    return np.asarray(log_mass + prior + entropy + ((alpha - gamma) * log_proportions).sum(axis=1))
 
 
 def fit_block(
@@ -179,18 +181,18 @@ def fit_block(
     centers : ndarray of shape (d, k)
         Topics, in C order.
     gamma : ndarray of shape (n, k)
-        Where to start.
+        Initial values.
     max_iter : int >= 0
-        Most rounds; 0 evaluates what the other results are at `gamma`.
+        Maximum number of iterations; 0 computes the other results for `gamma` as given.
     tol : float >= 0, default=0.0
-        A document is done when a round moves less than this share of its words.
+        A document has converged when an iteration moves less than this fraction of its words.
 
     Returns
     -------
     gamma : ndarray of shape (n, k)
-        After the rounds.
+        After the iterations.
     e : ndarray of shape (n, k)
-        exp psi(gamma), each row up to a factor.
+        exp psi(gamma), up to a factor for each row.
     ratios : ndarray of shape (nnz,)
         x_w / sum_j e_j mu_wj for each stored value, so that x_w phi_wj = ratio e_j mu_wj.
     log_mass : ndarray of shape (n,)
@@ -217,26 +219,26 @@ def fit_block(
 def _iterate(
     x: Floats, M: Floats, alpha: Floats, gamma: Floats, max_iter: int, tol: float
 ) -> Floats:
-    """Return gamma (m, k) after the rounds for a group: counts x (m, L), their topics M (m, L, k).
+    """Return gamma (m, k) of a group of documents with counts x (m, L) and topics M (m, L, k).
 
-    Each document stops by itself, so that no other changes its answer.
+    Each document has its own stopping time, so that it does not depend on the others.
     """
     out, at = gamma, np.arange(len(gamma))
     words = x.sum(axis=1)
-    working = words > 0
+    active = words > 0
     for _ in range(max_iter):
-        if working.mean() < 0.7:
+        if active.mean() < 0.7:
             out[at] = gamma
-            at, x, M, gamma = at[working], x[working], M[working], gamma[working]
-            words, working = words[working], working[working]
+            at, x, M, gamma = at[active], x[active], M[active], gamma[active]
+            words, active = words[active], active[active]
         if not len(at):
             break
         e = _exp_psi(gamma)[0]
         ratio = x / (_mixed(M, e) + TINY)
         new = alpha + e * np.matmul(ratio[:, None, :], M)[:, 0]
         moved = np.abs(new - gamma).sum(axis=1)
-        gamma = np.where(working[:, None], new, gamma)
-        working = working & (moved > tol * words)
+        gamma = np.where(active[:, None], new, gamma)
+        active = active & (moved > tol * words)
     out[at] = gamma
     return out
 
@@ -247,25 +249,22 @@ def _mixed(M: Floats, e: Floats) -> Floats:
 
 
 def _exp_psi(gamma: Floats) -> tuple[Floats, Floats]:
-    """Return exp psi(gamma) with the largest of each row at 1, and the log of the factor.
-
-    The factor, less psi of the sum, makes it exp(E_q log h).
-    """
+    """Return e = exp psi(gamma), scaled to a maximum of 1, and s with E_q log h = log e + s."""
     log_e = psi(gamma)
     top = log_e.max(axis=1)
     return np.exp(log_e - top[:, None]), top - psi(gamma.sum(axis=1))
 
 
 def _groups(indptr: Any, k: int) -> Iterator[tuple[Ints, Ints, NDArray[np.bool_]]]:
-    """Yield documents of about the same number of stored values, and where these are.
+    """Yield groups of documents with similar numbers of stored values, and their positions.
 
-    Dense arrays with a little padding let batched products of NumPy do the work, five times as
-    fast as sparse ones here.
+    Groups become dense arrays with little padding, whose batched products in NumPy are five times
+    as fast here as sparse ones.
     """
     sizes = np.diff(indptr)
     order = np.argsort(sizes, kind="stable")
     ascending = sizes[order]
-    at = int(np.searchsorted(ascending, 1))  # documents without words have nothing to do
+    at = int(np.searchsorted(ascending, 1))  # skips empty documents
     while at < len(order):
         longest = int(PADDING * ascending[at]) + 2
         stop = int(np.searchsorted(ascending, longest, side="right"))

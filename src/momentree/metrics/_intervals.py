@@ -12,13 +12,14 @@ __all__ = [
     "bootstrap_interval",
     "certain_records",
     "check_confidence",
+    "effective_sample_size",
     "risk_ratio",
     "wilson_interval",
 ]
 
 Floats = NDArray[np.float64]
 
-_LEAST = 1e-6
+SMALLEST = 1e-6
 """Smallest effective sample size: the interval is then from 0 to 1."""
 
 
@@ -33,7 +34,7 @@ def check_confidence(confidence: float) -> None:
     check_number("confidence", confidence, above=0, below=1)
 
 
-def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
+def bootstrap_interval(proportion: Floats, n: Floats, confidence: float) -> Floats:
     """Return the percentile bootstrap interval of a proportion of n records.
 
     The count in a resample is binomial, so its quantiles are exact and nothing is drawn. If the
@@ -42,7 +43,7 @@ def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
 
     Parameters
     ----------
-    share : ndarray
+    proportion : ndarray
         Proportions in [0, 1]; NaN where n is 0.
     n : ndarray of the same shape
         Numbers of records >= 0, rounded to whole numbers; positive ones to at least 1.
@@ -58,7 +59,7 @@ def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
     from scipy.stats import binom
 
     tail = (1.0 - confidence) / 2.0
-    p = np.asarray(share, dtype=np.float64)
+    p = np.asarray(proportion, dtype=np.float64)
     # Above 2^53 floats are not all whole, and binom.ppf fails; the interval has no width there.
     whole = np.where(n > 0, np.clip(np.rint(n), 1.0, 2.0**53), np.nan)
     out = np.stack([binom.ppf(q, whole, p) / whole for q in (tail, 1.0 - tail)], axis=-1)
@@ -68,7 +69,7 @@ def bootstrap_interval(share: Floats, n: Floats, confidence: float) -> Floats:
     return out
 
 
-def certain_records(P: Floats, weight: Floats) -> Floats:
+def effective_sample_size(P: Floats, weight: Floats) -> Floats:
     """Return the effective sample size for the size of each group, given uncertain assignments.
 
     The size of a group with mean probability m has variance V = n m (1 - m), of which only V - A is
@@ -87,21 +88,24 @@ def certain_records(P: Floats, weight: Floats) -> Floats:
         Above zero and at most the total weight.
     """
     total = float(weight.sum())
-    shares = np.clip((weight @ P) / total, 0.0, 1.0)
-    spread = total * shares * (1.0 - shares)
+    means = np.clip((weight @ P) / total, 0.0, 1.0)
+    spread = total * means * (1.0 - means)
     unsure = weight @ (P * (1.0 - P))
     kept = 1.0 - np.divide(unsure, spread, out=np.zeros(P.shape[1]), where=spread > 0)
-    return np.asarray(np.maximum(total * kept, _LEAST))
+    return np.asarray(np.maximum(total * kept, SMALLEST))
 
 
-def wilson_interval(share: Floats, n: ArrayLike, confidence: float) -> Floats:
+certain_records = effective_sample_size
+
+
+def wilson_interval(proportion: Floats, n: ArrayLike, confidence: float) -> Floats:
     """Return Wilson's score interval of a proportion, whose coverage also holds for few records.
 
     Parameters
     ----------
-    share : ndarray
+    proportion : ndarray
         Proportions in [0, 1].
-    n : ndarray that broadcasts with `share`
+    n : ndarray that broadcasts with `proportion`
         Numbers of records >= 0.
     confidence : float in (0, 1)
         Of the two-sided interval.
@@ -113,12 +117,14 @@ def wilson_interval(share: Floats, n: ArrayLike, confidence: float) -> Floats:
     """
     z2 = float(ndtri(0.5 + confidence / 2.0)) ** 2
     n = np.where(np.asarray(n) > 0, n, np.nan)
-    middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
-    half = np.sqrt(z2 * share * (1.0 - share) / n + (z2 / (2.0 * n)) ** 2) / (1.0 + z2 / n)
+    middle = (proportion + z2 / (2.0 * n)) / (1.0 + z2 / n)
+    half = np.sqrt(z2 * proportion * (1.0 - proportion) / n + (z2 / (2.0 * n)) ** 2) / (
+        1.0 + z2 / n
+    )
     out = np.stack([middle - half, middle + half], axis=-1)
     # At 0 or 1 the proportion itself is a limit, which rounding must not exclude.
-    out[..., 0] = np.where(share == 0.0, 0.0 * n, out[..., 0])
-    out[..., 1] = np.where(share == 1.0, 1.0 + 0.0 * n, out[..., 1])
+    out[..., 0] = np.where(proportion == 0.0, 0.0 * n, out[..., 0])
+    out[..., 1] = np.where(proportion == 1.0, 1.0 + 0.0 * n, out[..., 1])
     return np.clip(out, 0.0, 1.0)
 
 

@@ -13,8 +13,8 @@ from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
 from momentree.metrics._intervals import (
     bootstrap_interval,
-    certain_records,
     check_confidence,
+    effective_sample_size,
     risk_ratio,
     wilson_interval,
 )
@@ -180,8 +180,8 @@ def group_profiles(
     total = float(w.sum())
     sizes = n_records if P is None else np.asarray(w @ P)
     shares = np.clip(sizes / total, 0.0, 1.0)
-    certain = np.full(k, total) if P is None else certain_records(P, w)
-    share_intervals = wilson_interval(shares, certain, confidence)
+    sample_size = np.full(k, total) if P is None else effective_sample_size(P, w)
+    share_intervals = wilson_interval(shares, sample_size, confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
         frequencies = counts / observed
         overall = counts.sum(axis=0) / observed.sum(axis=0)

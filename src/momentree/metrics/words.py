@@ -54,8 +54,9 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     References
     ----------
     .. [1] C. Sievert, K. Shirley. LDAvis: a method for visualizing and interpreting topics. 2014.
-    .. [2] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Section 4.2.
+    .. [2] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4. Section
+       4.2.
 
     Examples
     --------
@@ -139,8 +140,9 @@ def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:
     References
     ----------
     .. [1] D. Mimno et al. Optimizing semantic coherence in topic models. EMNLP 2011.
-    .. [2] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018. doi:10.1007/s10994-018-5706-4. Section 4.3.
+    .. [2] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4. Section
+       4.3.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What all flat models share: ``fit``, checks, decomposition, scores, views and files."""
+"""The base of all flat models: ``fit``, its checks, scores and views of the components."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_flag("verbose", bool(verbose) if isinstance(verbose, Integral) else verbose)
 
     def _last_fit(self, n_features: int) -> Any | None:
-        """Return the parameters that a warm start goes on from, if any."""
+        """Return the parameters of the last fit, if a warm start continues from them."""
         if not (self.warm_start and self.refine):  # moments alone have no past
             return None
         last = getattr(self, "posterior_", None)

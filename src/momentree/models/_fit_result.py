@@ -123,7 +123,7 @@ def from_leaves(
     grown : Grown
         A tree of the samples.
     n_components : int >= 1
-        Number of components that were asked for.
+        Number of components requested.
     family, rows, weight, smoothing
         As in :func:`m_step`.
 

@@ -1,4 +1,4 @@
-"""T eq. 4.6 to 4.8: raw moments of binary data for T Algorithm 2 (ASVTD), also with gaps."""
+"""T eq. 4.6 to 4.8: raw moments of binary data, also incomplete, for ASVTD (T Algorithm 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S Theorem 3: moments of latent Dirichlet allocation, from those of S Theorem 1."""
+"""S Theorem 3 (T Theorem 3.3.1): moments of latent Dirichlet allocation, from S Theorem 1."""
 
 from __future__ import annotations
 

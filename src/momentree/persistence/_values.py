@@ -40,10 +40,21 @@ _ARRAY, _STRINGS, _MAPPING, _MESSAGE = "array", "strings", "mapping", "message"
 _VALUES, _CLASS, _OBJECT = "values", "class", "object"
 
 
-def storable(cls: T) -> T:
-    """Register a dataclass whose objects files may hold."""
-    _STORABLE[cls.__name__] = cls
-    return cls
+def storable(kind: T) -> T:
+    """Register a dataclass whose objects files may hold; a decorator.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass; fields are checked against their annotations when a file is read.
+
+    Returns
+    -------
+    type
+        The same class.
+    """
+    _STORABLE[kind.__name__] = kind
+    return kind
 
 
 for _known in (

@@ -1,13 +1,9 @@
-"""Refinement: parameters and data in, better parameters out."""
+"""Refinement: parameters and data in, better parameters out; one algorithm a file."""
 
 from momentree.refinement.em import Convergence, Refined, em
-from momentree.refinement.lda import (
-    RefinedLDA,
-    dirichlet_from_logs,
-    smoothed_topics,
-    variational_em,
-)
-from momentree.refinement.lda_gibbs import gibbs_em
+from momentree.refinement.gibbs_em import gibbs_em
+from momentree.refinement.lda import RefinedLDA, dirichlet_from_logs, smoothed_topics
+from momentree.refinement.variational_em import variational_em
 
 __all__ = [
     "Convergence",

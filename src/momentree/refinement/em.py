@@ -1,4 +1,4 @@
-"""Expectation-maximisation of mixtures, started from given parameters."""
+"""Expectation-maximization (EM) of mixtures, from given initial parameters."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ Floats = NDArray[np.float64]
 Convergence = Literal["likelihood", "weights", "centers"]
 
 LOG_ZERO = -1e4
-"""Stands for log 0, so that differences of two of them are numbers."""
+"""Replaces log 0, so that differences of two of them are finite."""
 
 
 @dataclass(frozen=True)
 class Refined(Generic[P]):
-    """Parameters after EM and how it went.
+    """Result of EM.
 
     Attributes
     ----------
     parameters : MixtureParameters
-        After the last step; components keep their order.
+        After the last iteration; components keep their order.
     log_likelihood : float
-        In nats, less what depends on the counts alone. Of `parameters` where the likelihood ended
-        EM, else of those before the last step.
+        In nats, up to a constant that depends on the data only. Of `parameters` if EM converged by
+        the likelihood, else of the parameters before the last iteration.
     n_iter : int
-        Steps taken.
+        Number of iterations.
     converged : bool
-        Whether the tolerance was met within the steps allowed.
+        Whether the tolerance was reached within `max_iter` iterations.
     """
 
     parameters: P
@@ -55,46 +55,47 @@ def em(
     tol: float = 1e-5,
     convergence: Convergence = "likelihood",
 ) -> Refined[P]:
-    """Improve a mixture by EM.
+    """Improve the parameters of a mixture by EM.
 
-    Alternate R_ij = P[component j | x_i] and the M-step of its parameters, ``m_step``, with
-    S = X^T (v R), N = sum_i v_i R_i, v the sample weights.
+    Alternate the responsibilities R_ij = P[component j | x_i] and the M-step of the parameters,
+    ``m_step``, with S = X^T (v R) and N = sum_i v_i R_i for sample weights v.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, p)
-        Statistics of the samples: for topics word counts, or log-scaled counts.
+        Sufficient statistics of the samples; for topics the (log-scaled) word counts.
     start : MixtureParameters
-        Of any family; for counts all centers > 0.
+        Initial parameters of any family; for counts with all centers > 0.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     smoothing : float > 0, default=1.0
-        For ``m_step`` of the parameters.
+        Argument of ``m_step``.
     max_iter : int >= 1, default=100
-        Most steps.
+        Maximum number of iterations.
     tol : float >= 0, default=1e-5
-        Stop when a step changes no more than this.
+        Stop when an iteration changes the quantity of `convergence` by at most this.
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
-        What a step changes: the log-likelihood plus the ``log_prior`` of smoothing, as a share of
-        the log-likelihood; the weights omega, in Euclidean norm (T section 4.5, with 0.01); the
-        centers M, in Frobenius norm (T section 6.4.1, with 0.0001).
+        The log-likelihood plus the ``log_prior`` of smoothing, relative to the log-likelihood; the
+        weights omega, in Euclidean norm (T section 4.5, with 0.01); or the centers M, in Frobenius
+        norm (T section 6.4.1, with 0.0001).
 
     Returns
     -------
     Refined
-        Parameters, log-likelihood, number of steps and whether the tolerance was met.
+        Parameters, log-likelihood, number of iterations and whether EM converged.
 
     Notes
     -----
-    With smoothing the likelihood alone may fall while EM is on its way; what never falls is the
-    likelihood plus the prior under which the M-step is the maximum a posteriori.
+    With smoothing, the M-step maximizes the posterior under a prior: the likelihood may decrease,
+    but the likelihood plus the log prior does not.
 
-    One fused pass over the data a step: time O(nnz k), memory O(d k + n k). Deterministic.
+    One fused pass over the data for each iteration: time O(nnz k), memory O(d k + n k).
+    Deterministic.
     """
     parameters, last, converged = start, -np.inf, False
     words = rows.sum(lambda B: B.tdot(sample_weight[B.at]))
     n_iter, gain_of_prior = 0, 0.0
-    for n_iter in range(1, max_iter + 1):  # noqa: B007 - the count is part of the result
+    for n_iter in range(1, max_iter + 1):  # noqa: B007
         sums, sizes, log_likelihood = _expected_statistics(rows, parameters, sample_weight, words)
         gain, last = log_likelihood - last + gain_of_prior, log_likelihood
         if convergence == "likelihood" and gain <= tol * abs(log_likelihood):
@@ -117,13 +118,13 @@ def _distance(a: Floats, b: Floats) -> float:
 def _expected_statistics(
     rows: RowBlocks, parameters: MixtureParameters, sample_weight: Floats, words: Floats
 ) -> tuple[Floats, Floats, float]:
-    """Return S = X^T (v R) of shape (d, k), N = sum_i v_i R_i of shape (k,) and the likelihood.
+    """Return S = X^T (v R) of shape (d, k), N = sum_i v_i R_i of shape (k,) and the log-likelihood.
 
-    Everything is taken relative to the last component, which gets the rest of all `words` =
-    X^T v: k - 1 products with the data instead of k, and for two components products with one
-    vector, which cost a third of those with two.
+    All is computed relative to the last component, whose sums follow from `words` = X^T v. This
+    requires k - 1 products with the data instead of k; with two components they are products with
+    one vector, which take a third of the time of products with two.
     """
-    # A word that never occurs may have a mean of zero.
+    # The mean of a word that never occurs may be zero.
     theta = np.maximum(parameters.coefficients, LOG_ZERO)
     offsets = parameters.offsets[:, None]
     d, k = theta.shape
@@ -131,7 +132,7 @@ def _expected_statistics(
 
     def kernel(B: Block) -> Floats:
         v = sample_weight[B.at]
-        joint = np.empty((k, len(v)))  # topics in rows: NumPy reduces the first axis fastest
+        joint = np.empty((k, len(v)))  # NumPy reduces the first axis fastest
         joint[:-1] = B.dot(contrasts).T
         joint[-1] = 0.0
         joint += offsets
@@ -149,7 +150,7 @@ def _expected_statistics(
     total = rows.sum(kernel)
     sums, sizes = total[:d], total[d]
     log_likelihood = float(total[d + 1, 0] + words @ theta[:, -1])
-    rest = words - sums[:, :-1].sum(axis=1)
-    # Rounding may leave less than nothing of a word.
-    sums[:, -1] = rest if parameters.signed else np.maximum(rest, 0.0)
+    last = words - sums[:, :-1].sum(axis=1)
+    # Rounding may make counts negative.
+    sums[:, -1] = last if parameters.signed else np.maximum(last, 0.0)
     return sums, sizes, log_likelihood

@@ -1,4 +1,4 @@
-"""Variational EM of latent Dirichlet allocation, started from given parameters."""
+"""What both EM algorithms of latent Dirichlet allocation share: their result and M-step."""
 
 from __future__ import annotations
 
@@ -8,40 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, polygamma, psi
 
-from momentree.backends import Block, RowBlocks
-from momentree.inference.variational import document_bound, fit_block, small_blocks
 from momentree.objects import LDAParameters
 
-__all__ = ["RefinedLDA", "dirichlet_from_logs", "smoothed_topics", "variational_em"]
+__all__ = ["RefinedLDA", "dirichlet_from_logs", "smoothed_topics"]
 
 Floats = NDArray[np.float64]
 
-FIRST_ROUNDS, ROUNDS = 20, 5
-"""Rounds of inference in the first step, which starts from equal shares, and in the others,
-which go on from where they were."""
-INNER_TOL = 1e-3
-"""Documents that a round moves less than this are done until the next step."""
 LEAST_ALPHA = 1e-3
-"""Below this a topic has no documents; smaller numbers only tire the digamma function."""
+"""Below this a topic has no documents, and smaller values only slow down the digamma function."""
 
 
 @dataclass(frozen=True)
 class RefinedLDA:
-    """Parameters after refinement and how it went.
+    """Result of EM for latent Dirichlet allocation.
 
     Attributes
     ----------
     parameters : LDAParameters
-        After the last step; topics keep their order.
+        After the last iteration; topics keep their order.
     bound : float
-        Lower bound of the log-likelihood, in nats, less what depends on the counts alone: after
-        the first step of that of alpha, with topics of the prior Dirichlet(smoothing) integrated
-        out. Of the parameters before the last step, or, where the tolerance ended it, of
-        `parameters`.
+        Lower bound of the log-likelihood in nats, up to a constant that depends on the counts only;
+        from the second iteration on with the topics, of prior Dirichlet(smoothing), integrated
+        out. Of `parameters` if EM converged, else of the parameters before the last iteration.
     n_iter : int
-        Steps taken.
+        Number of iterations.
     converged : bool
-        Whether the tolerance was met within the steps allowed.
+        Whether the tolerance was reached within `max_iter` iterations.
     """
 
     parameters: LDAParameters
@@ -50,115 +42,8 @@ class RefinedLDA:
     converged: bool
 
 
-def variational_em(
-    rows: RowBlocks,
-    start: LDAParameters,
-    *,
-    sample_weight: Floats,
-    smoothing: float = 0.05,
-    max_iter: int = 30,
-    tol: float = 5e-5,
-) -> RefinedLDA:
-    """Improve topics and concentrations by variational EM.
-
-    Topics have the prior Dirichlet(smoothing). Alternate inference, which gives gamma and phi of
-    each document with exp E_q log mu for the topics, with
-
-        q(mu_j) = Dirichlet(smoothing + sum_i v_i x_i phi_ij),   mu_j its mean,
-        alpha = argmax sum_i v_i E_q log Dirichlet(h_i; alpha),   v the sample weights.
-
-    Parameters
-    ----------
-    rows : RowBlocks of shape (n, d)
-        Word counts.
-    start : LDAParameters
-        All centers > 0 where words occur.
-    sample_weight : ndarray of shape (n,)
-        Weights >= 0.
-    smoothing : float > 0, default=0.05
-        Prior count of every word in every topic.
-    max_iter : int >= 1, default=30
-        Most steps.
-    tol : float >= 0, default=5e-5
-        Stop when a step raises the bound by less than this share of its size.
-
-    Returns
-    -------
-    RefinedLDA
-        Parameters, bound, number of steps and whether the tolerance was met.
-
-    Notes
-    -----
-    Batch variational EM of [1]_, section 5.4: topics have a distribution too, which takes less
-    from words that are rare. The first step takes the topics of the start as they are. Inference
-    goes on from the last step for a few rounds instead of to its end: from the second step on
-    each round raises the bound, and so does each step. Time O(nnz k) a round; memory
-    O((n + d) k). Deterministic.
-
-    References
-    ----------
-    .. [1] D. Blei, A. Ng, M. Jordan. Latent Dirichlet allocation. JMLR 3, 2003.
-    """
-    rows = small_blocks(rows)
-    lengths = rows.row_sums
-    # Documents without words say nothing of alpha.
-    usable = np.where(lengths > 0, sample_weight, 0.0)
-    gammas = start.alpha + lengths[:, None] / start.n_components
-    parameters, last, converged = start, -np.inf, False
-    # The first step takes the topics as known; from then on they have a distribution.
-    topics, of_topics = start.centers, 0.0
-    n_iter = 0
-    for n_iter in range(1, max_iter + 1):
-        rounds = FIRST_ROUNDS if n_iter == 1 else ROUNDS
-        sums, mean_logs, bound = _expected_statistics(
-            rows, parameters.alpha, topics, gammas, usable, rounds
-        )
-        bound += of_topics
-        gain, last = bound - last, bound
-        if n_iter > 2 and gain < tol * abs(bound):
-            converged = True
-            break
-        alpha = dirichlet_from_logs(mean_logs, parameters.alpha)
-        parameters = LDAParameters(alpha, smoothed_topics(sums, smoothing))
-        topics, of_topics = _expected_topics(sums + smoothing, smoothing)
-    return RefinedLDA(parameters, last, n_iter, converged)
-
-
-def _expected_topics(counts: Floats, smoothing: float) -> tuple[Floats, float]:
-    """Return exp E_q log mu for q(mu_j) = Dirichlet(counts_j), and E_q log P[mu] - E_q log q."""
-    d, k = counts.shape
-    total = counts.sum(axis=0)
-    logs = psi(counts) - psi(total)
-    prior = k * (gammaln(d * smoothing) - d * gammaln(smoothing))
-    entropy = gammaln(counts).sum() - gammaln(total).sum()
-    return np.exp(logs), float(prior + entropy + ((smoothing - counts) * logs).sum())
-
-
-def _expected_statistics(
-    rows: RowBlocks, alpha: Floats, topics: Floats, gammas: Floats, weight: Floats, rounds: int
-) -> tuple[Floats, Floats, float]:
-    """Improve `gammas` in place; return word counts of topics (d, k), E log h (k,), the bound."""
-    centers = np.ascontiguousarray(topics)
-    d, k = centers.shape
-
-    def kernel(B: Block) -> Floats:
-        v = weight[B.at]
-        g, e, ratios, log_mass = fit_block(
-            B, alpha, centers, gammas[B.at], max_iter=rounds, tol=INNER_TOL
-        )
-        gammas[B.at] = g
-        out = np.empty((d + 2, k))
-        out[:d] = B.with_data(ratios).tdot(v[:, None] * e)
-        out[d] = v @ (psi(g) - psi(g.sum(axis=1, keepdims=True)))
-        out[d + 1] = v @ document_bound(alpha, g, log_mass)
-        return out
-
-    total = rows.sum(kernel)
-    return centers * total[:d], total[d] / weight.sum(), float(total[d + 1, 0])
-
-
 def smoothed_topics(sums: Floats, smoothing: float) -> Floats:
-    """Return topics from word counts: (S_wj + smoothing) / sum_w (S_wj + smoothing).
+    """Return smoothed topics from word counts: (S_wj + smoothing) / sum_w (S_wj + smoothing).
 
     Parameters
     ----------
@@ -177,18 +62,18 @@ def smoothed_topics(sums: Floats, smoothing: float) -> Floats:
 
 
 def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20) -> Floats:
-    """Return the alpha that maximises the likelihood of shares with given mean logarithms.
+    """Return the alpha that maximizes the Dirichlet likelihood for given mean logarithms.
 
         max over alpha of  log G(alpha_0) - sum_j log G(alpha_j) + sum_j (alpha_j - 1) l_j.
 
     Parameters
     ----------
     mean_logs : ndarray of shape (k,)
-        l_j, the mean of log h_j over documents.
+        l_j, the mean of log h_j over documents, with h the topic proportions.
     start : ndarray of shape (k,)
-        Where to start, > 0.
+        Initial values > 0.
     max_iter : int >= 1, default=20
-        Most Newton steps.
+        Maximum number of Newton steps.
 
     Returns
     -------
@@ -197,7 +82,7 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
 
     Notes
     -----
-    Newton's method of [1]_ in O(k) a step, halved until it raises the likelihood.
+    Newton's method of [1]_, O(k) for each step, with steps halved until the likelihood increases.
 
     References
     ----------
@@ -219,7 +104,7 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
     alpha = np.maximum(start, LEAST_ALPHA)
     best = value(alpha)
     if len(alpha) == 1:
-        return alpha  # any concentration gives the one topic all of the words
+        return alpha  # the likelihood does not depend on alpha
     for _ in range(max_iter):
         gradient = psi(alpha.sum()) - psi(alpha) + mean_logs
         diagonal, common = -polygamma(1, alpha), float(polygamma(1, alpha.sum()))

@@ -55,115 +55,115 @@ Refine = Literal["em", "splits", "leaves"]
 
 
 class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], TreeEstimator):  # type: ignore[misc] # its own to_html
-    """Grow a tree of clusters with no model assumed, from the moments of the data themselves.
+    """Grow a tree of clusters without a model, from the moments of the data.
 
-    The samples are split by the discriminators d_1, d_2 that SIDIWO recovers from the raw moments
-    M2 = sum x x^T / n and M3 = sum x (x) x (x) x / n, and each side is split again (D-SIDIWO):
+    SIDIWO recovers discriminators d_1, d_2 from the raw moments M2 = sum x x^T / n and
+    M3 = sum x (x) x (x) x / n. They split the samples in two, and each side is split again
+    (D-SIDIWO):
 
         side(x) = argmax_j |d_j . x + c_j|,
 
-    with a constant c that comes of a feature that all samples share. No random restarts: the same
-    data give the same tree on every run, in any order of rows.
+    where the constant c belongs to a feature that all samples share. There are no random restarts:
+    the same data give the same tree on every run, in any order of rows.
 
     Parameters
     ----------
     max_leaf_nodes : int >= 1 or None, default=8
         Number of leaves (clusters) at which growth stops. None lets `stop` decide.
     max_depth : int >= 0 or None, default=None
-        Most splits on the way from the root to a leaf. None sets no limit; for
-        ``growth="depth"`` it stands for the least depth that can hold `max_leaf_nodes` leaves.
+        Largest number of splits between the root and a leaf. None sets no limit; with
+        ``growth="depth"`` it means the smallest depth that can hold `max_leaf_nodes` leaves.
     n_components : int >= 1 or None, default=None
         Split all samples once, into this many clusters, by as many discriminators: a flat
-        clustering. Fewer, with a warning, where the moments show fewer or some are too small.
-        `max_leaf_nodes`, `max_depth` and `growth` are then not used.
+        clustering. There are fewer, with a warning, if the moments show fewer or some are too
+        small. `max_leaf_nodes`, `max_depth` and `growth` are then ignored.
     min_samples_leaf : int or float > 0, default=5
-        Fewest samples in a leaf, counted by their sample weight.
+        Smallest total sample weight of a leaf.
     growth : {"best_first", "depth"}, default="best_first"
-        "best_first" splits next the leaf whose split gains most log-likelihood. "depth" splits
-        every leaf down to `max_depth`, as the thesis does; `max_leaf_nodes` is then no limit.
+        "best_first" always splits the leaf whose split gains most log-likelihood. "depth" splits
+        every leaf down to `max_depth`, as the thesis does, and ignores `max_leaf_nodes`.
         ``growth="depth", refine=None, scaling=None, min_samples_leaf=1, exact=True`` is T Algorithm
         5.
     refine : {"em", "splits", "leaves", None}, default="em"
-        "splits" runs 15 steps of EM after each split, "leaves" runs EM over all leaves in the end,
-        which may move samples between branches, "em" does both. None leaves what the moments
-        give: D-SIDIWO, the most stable answer.
+        "splits" runs 15 steps of EM after each split; "leaves" finally runs EM over all leaves,
+        which may move samples between branches; "em" does both. None keeps the splits by moments:
+        D-SIDIWO, the most stable choice.
     data : {"auto", "binary", "counts", "non_negative", "real"}, default="auto"
-        What the data are; "auto" takes the first of these kinds that fits, but values of zero or
-        more that are seldom zero for real ones. Gains and EM are those of a mixture: of
-        independent Bernoulli variables for binary data, of independent Poisson variables for
-        counts, else of spherical Gaussians.
+        Kind of the data. "auto" takes the first of these kinds that fits, but takes non-negative
+        values that are rarely zero for real ones. Gains and EM use a mixture: of independent
+        Bernoulli variables for binary data, of independent Poisson variables for counts, and of
+        spherical Gaussians otherwise.
     scaling : {"auto", None}, default="auto"
-        What the moments see. "auto": of data of zero or more, each sample with a constant beside
-        it, scaled to length 1, so that a record of many codes counts no more than one of few; of
-        real data, columns of mean 0 and variance 1, and a constant of sqrt(n_features). The
-        constant (of the size of a typical value: 1 in binary data) lets a split separate samples
-        by how much they hold, and not only by what they hold. None takes the data as they are, as
-        T Algorithm 5 does; on records of patients it is less stable (see ``docs/choices.md``).
+        Scaling of samples in the moments. With "auto", samples of non-negative data get a constant
+        feature and unit length, so that a record of many codes counts no more than one of few;
+        columns of real data get mean 0 and variance 1, and a constant of sqrt(n_features). The
+        constant (the size of a typical value: 1 for binary data) lets a split distinguish samples
+        by how much they contain, not only by what they contain. None takes the data as they are,
+        as T Algorithm 5 does; on patient records it is less stable (see ``docs/choices.md``).
     smoothing : float > 0, default=1.0
-        Average samples that are added to each cluster in EM.
+        Number of average samples added to each cluster in EM.
     exact : bool, default=False
-        Whiten each split to rounding error. False ends the eigen-solver of M2 after 2 k + 4
-        products for a split into k, where sampling error moves the eigenvectors further than more
-        products do: labels then differ a little from those of the published algorithm where there
-        are more than 64 features. True costs up to one product with the data for each feature and
+        Whether to whiten each split to rounding error. False stops the eigen-solver of M2 after
+        2 k + 4 products for a split into k, as sampling error moves the eigenvectors further than
+        more products would; with more than 64 features, labels may then differ slightly from those
+        of the published algorithm. True costs up to one product with the data per feature and
         split.
     stop : {"bic"}, default="bic"
-        What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
-        samples is made while a mixture of the two sides gains more than (p + 1)/2 log n nats over
-        one group, the Bayesian information criterion, p being the number of features that occur
-        in them. Gaussians are compared along the line through the two means.
+        When growth stops if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
+        information criterion, makes a split of n samples if a mixture of the two sides gains more
+        than (p + 1)/2 log n nats over one group, where p features occur in them. Gaussians are
+        compared along the line through the two means.
     max_iter : int >= 1, default=100
-        Most steps of the EM over all leaves.
+        Largest number of steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
-        That EM stops when a step raises the log-likelihood, plus the log prior that `smoothing`
-        stands for, by no more than this share.
+        That EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by
+        no more than this fraction.
     random_state : int, RandomState or None, default=None
-        Not used: nothing is drawn. Here because all estimators have it.
+        Ignored, as nothing is drawn; all estimators have it.
     verbose : bool or int, default=False
-        Tell the progress on standard error. The same messages always go to the logger
-        ``momentree.tree``.
+        Whether to show progress on standard error. The logger ``momentree.tree`` always receives
+        it at level INFO.
 
     Attributes
     ----------
     tree_ : TreeNode
         The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples.
     leaves_ : list of TreeNode
-        From left to right.
+        The leaves from left to right.
     n_leaves_ : int
         Number of leaves.
     labels_ : ndarray of int of shape (n_samples,)
-        Leaf of each sample. The largest child comes first, so that numbers do not depend on the
-        order of rows.
+        Leaf of each sample. The largest child comes first, so numbers do not depend on the order
+        of rows.
     data_ : str
-        The kind that the data were taken for.
+        Kind of the data.
     vocabulary_ : ndarray of str of shape (n_features,)
         Names of the columns: `feature_names` of ``fit``, else the columns of a data frame, else
         "0", "1", ...
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only where X is a data frame with names.
+        Column names, if X was a data frame.
     n_iter_ : int
-        Rounds in which all samples were assigned to leaves: the steps of the EM over all leaves,
-        or 1 without it.
+        Steps of the EM over all leaves; 1 without it.
     converged_ : bool
         Whether that EM met its tolerance; True without it.
 
     Notes
     -----
     T Algorithm 5, section 6.3; T Theorem 6.2.1 gives the meaning of d_1 and d_2. Beyond it: the
-    rotation is exact instead of scanned; growth is best first; samples are scaled; more than two
-    sides at once; whitening ends early unless `exact`. Where the best line between groups is no
-    axis of their spread, as for four groups at the corners of a square, second and third moments
-    do not show it, and only EM finds them. Missing values (NaN, in binary data) are left out of
-    EM, and of the moments by inverse rates of observation. Time O(nnz) a level of the tree,
-    O(nnz n_leaves) a step of the last EM; memory beyond X: at most 12 bytes a stored value for the
-    group at hand.
+    rotation is exact instead of scanned, growth is best first, samples are scaled, splits may have
+    more than two sides, and whitening stops early unless `exact`. If the best line between groups
+    is not an axis of their spread, as for four groups at the corners of a square, second and third
+    moments do not show it, and only EM finds the groups. EM ignores missing values (NaN, in binary
+    data), and the moments correct for them by inverse observation rates. Time: O(nnz) per level of
+    the tree and O(nnz n_leaves) per step of the last EM. Memory beyond X: up to 12 bytes per stored
+    value for the current group.
 
     References
     ----------
-    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
-       PhD thesis, 2018. Chapter 6.
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications. PhD
+       thesis, Universitat Politècnica de Catalunya, 2019. Chapter 6.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         y : None
             Not used.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0: a weight of 2 is the same as the sample twice.
+            Weights >= 0; a weight of 2 equals two copies of the sample.
         feature_names : sequence of str of shape (n_features,), default=None
             Names of the columns, for names and reports.
 
@@ -251,19 +251,21 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         Raises
         ------
         InvalidDataError
-            If X is no matrix of finite numbers of the kind that `data` says, values are missing
-            that are not binary, or weights or names do not fit it.
+            If X is not a matrix of finite numbers of the kind `data`, if values are missing and the
+            others are not binary, or if weights or names do not match X.
         EmptyCorpusError
-            If no sample of positive weight holds a value other than zero.
+            If no sample of positive weight has a value other than zero.
         InvalidParameterError
-            If a parameter is out of its range.
+            If a parameter is invalid.
         """
         self._check_parameters()
         X, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_something(X, weight)
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
-            seen = FeatureMap.from_data(X, missing, weight, self.data, scaled=self.scaling is not None)
+            seen = FeatureMap.from_data(
+                X, missing, weight, self.data, scaled=self.scaling is not None
+            )
             rows, at = in_canonical_order(seen.rows(X, missing), weight)
             ordered = weight[at]
             grown = self._grown(seen, rows, ordered)
@@ -378,9 +380,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
     ) -> Self:
         here = np.flatnonzero(again.groups.labels == group)
         part, weight = again.data[0].take(here), again.weight[here]
-        alone = clone(self).set_params(
-            max_leaf_nodes=n_groups, max_depth=None, growth="best_first"
-        )
+        alone = clone(self).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
         if self.n_components is not None:
             alone.set_params(n_components=n_groups)
         grown = alone._grown(self._feature_map, part, weight)
@@ -397,9 +397,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         groups = again.groups.split(group, Groups(assigner, labels))
         return self._edited(again, root, groups, converged=self.converged_ and converged)
 
-    def _merge(
-        self, again: RefitData[tuple[RowBlocks, RowBlocks]], groups: list[int]
-    ) -> Self:
+    def _merge(self, again: RefitData[tuple[RowBlocks, RowBlocks]], groups: list[int]) -> Self:
         place, to = merged_numbers(groups, again.sizes(self.n_leaves_))
         root = _branch_of(self.tree_)
         for group in reversed(groups):  # from the right, so that the other numbers stay
@@ -434,25 +432,28 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
     def scoring(self) -> dict[str, Any]:
-        """Return how a 0/1 record is assigned, as plain arrays: for use outside Python.
+        """Return plain arrays that assign a binary record, for use outside Python.
 
         Returns
         -------
         dict
             With EM over the leaves ``{"kind": "mixture", "coef": (m, d), "intercept": (m,),
             "group": (m,)}``: component probabilities are softmax(coef @ x + intercept), and
-            "group" is the leaf of each. Without it ``{"kind": "rules", "nodes": [...]}``, one
-            inner node each in pre-order, with "coef" (s, d), "intercept" (s,) and "children": the
-            side of largest (coef @ x + intercept)^2 is taken (for ``refine="splits"``, node kind
-            "linear", of largest coef @ x + intercept), and leads to inner node j >= 0 or leaf i as
-            -1 - i. After :meth:`split_group` ``{"kind": "nested", "base": ..., "parts": [...]}``:
-            "base" is again one of these, and for each of its leaves stands the number of the leaf
-            in the whole or ``{"scoring": ..., "leaves": [...]}``, by which its records are divided.
+            "group" is the leaf of each component.
+
+            Without it ``{"kind": "rules", "nodes": [...]}``, one entry per inner node in pre-order,
+            with "coef" (s, d), "intercept" (s,) and "children". For the node kind "scores", take
+            the side of largest (coef @ x + intercept)^2; for "linear" (``refine="splits"``), that
+            of largest coef @ x + intercept. Its child j >= 0 is an inner node, -1 - i is leaf i.
+
+            After :meth:`split_group` ``{"kind": "nested", "base": ..., "parts": [...]}``: "base" is
+            one of these, and for each of its leaves "parts" has the final leaf, or
+            ``{"scoring": ..., "leaves": [...]}`` to divide its records further.
 
         Raises
         ------
         InvalidDataError
-            If the tree was not fitted on binary data.
+            If the tree was not fitted to binary data.
         """
         check_is_fitted(self, "tree_")
         if self.data_ != "binary":

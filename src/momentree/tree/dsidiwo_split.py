@@ -88,7 +88,9 @@ class DSidiwoSplitter:
         whole = seen.family.maximized_log_likelihood(split.sums.sum(axis=1), split.sizes.sum())
         return replace(found, gain=refined.log_likelihood - float(whole))
 
-    def _by_scores(self, rule: ScoreRule, rows: RowBlocks, sample_weight: Floats) -> Split | NoSplit:
+    def _by_scores(
+        self, rule: ScoreRule, rows: RowBlocks, sample_weight: Floats
+    ) -> Split | NoSplit:
         """Return the split by scores; of more than two sides, the smallest are dropped."""
         split = self._evaluated(rule, rows, sample_weight)
         while isinstance(split, NoSplit) and rule.n_sides > 2:

@@ -60,7 +60,8 @@ def to_dict(
     -------
     dict
         "node_id", "parent_id", "leaf_id", "depth", "name", "n_samples", "weight", "gain",
-        "reason" (words), "reason_code", "words" (a list of {"word", "probability", "relevance"}) and "children".
+        "reason" (words), "reason_code", "words" (a list of {"word", "probability", "relevance"})
+        and "children".
     """
 
     def visit(node: TreeNode) -> dict[str, Any]:

@@ -24,7 +24,7 @@ group. It names groups, and orders their codes in the report until its reader mo
 
 
 def name_by_words(root: TreeNode, vocabulary: Names) -> None:
-    """Name every node of a tree of topics by its most relevant words."""
+    """Name every node of a tree of topics by its most relevant words (lambda = 0.6)."""
     for node in root.nodes():
         score = np.asarray(relevance(node.center[None], root.center, NAME_LAMBDA))[0]
         top = np.argsort(-score, kind="stable")[:NAME_WORDS]

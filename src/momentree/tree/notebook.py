@@ -1,4 +1,4 @@
-"""A tree as a short static piece of HTML for notebooks."""
+"""Show a tree in a notebook: static HTML that folds, without scripts."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _STYLE = (
 
 
 _SAMPLES = {"binary": "records", None: "documents"}
-"""What samples are called, by the kind of data of a cluster tree; a tree of topics has none."""
+"""Names of samples, by the kind of data of a cluster tree; a topic tree has none."""
 
 _MAX_NAME = 36
-"""Characters of the name of a code, so that a node takes a line or two."""
+"""Characters of the name of a code, so that a node takes one or two lines."""
 
 
 class FittedTree(Protocol):
-    """What the renderer needs of a fitted tree estimator."""
+    """A fitted tree estimator."""
 
     tree_: TreeNode
     vocabulary_: NDArray[np.str_]
@@ -57,9 +57,9 @@ def repr_html(estimator: FittedTree, n_words: int | None = None) -> str:
     estimator : TopicTree or ClusterTree
         A fitted tree.
     n_words : int, default=None
-        Most relevant words or codes (lambda 0.7) beside each node, >= 1; None is 8, or 5 codes of
-        records, with how common they are there. Nodes of real values have their names instead:
-        which features are high or low. Leaves have their numbers.
+        Number of most relevant words or codes (lambda = 0.7) per node, >= 1; None is 8 words, or 5
+        codes with their frequencies. Nodes of real data show their names instead: which features
+        are high or low. Leaves show their numbers.
 
     Returns
     -------

@@ -29,7 +29,7 @@ NEGLIGIBLE = 1e-9
 
 def accept_all(split: Split, rows: RowBlocks, sample_weight: Floats, factor: Floats) -> None:  # noqa: ARG001
     """Accept every split."""
-    return None
+    return
 
 
 def topic_bic(

@@ -33,100 +33,99 @@ Floats = NDArray[np.float64]
 class TopicTree(TreeEstimator):
     """Grow a tree of topics from word counts by the method of moments.
 
-    The documents are split in two by the two pseudo-centers that SIDIWO recovers from the
-    moments M1, M2, M3 of a single-topic model, and each side is split again:
+    SIDIWO recovers two pseudo-centers from the moments M1, M2, M3 of a single-topic model. They
+    split the documents in two, and each side is split again:
 
         side(x) = argmax_j log omega_j + sum_w x_w log mu_wj,   j = 1, 2.
 
-    No random restarts: the same data give the same tree on every run, in any order of rows.
+    There are no random restarts: the same data give the same tree on every run, in any order of
+    rows.
 
     Parameters
     ----------
     max_leaf_nodes : int >= 1 or None, default=8
         Number of leaves (topics) at which growth stops. None lets `stop` decide.
     max_depth : int >= 0 or None, default=None
-        Most splits on the way from the root to a leaf. None sets no limit; for
-        ``growth="depth"`` it stands for the least depth that can hold `max_leaf_nodes` leaves.
+        Largest number of splits between the root and a leaf. None sets no limit; with
+        ``growth="depth"`` it means the smallest depth that can hold `max_leaf_nodes` leaves.
     min_samples_leaf : int or float > 0, default=5
-        Fewest documents in a leaf, counted by their sample weight.
+        Smallest total sample weight of a leaf.
     growth : {"best_first", "depth"}, default="best_first"
-        "best_first" splits next the leaf whose split gains most log-likelihood (two multinomials
-        against one). "depth" splits every leaf down to `max_depth`, as the papers do;
-        `max_leaf_nodes` is then no limit. ``growth="depth", refine=None, log_scaling=None,
-        min_samples_leaf=1, exact=True`` is Algorithm 2 of [1].
+        "best_first" always splits the leaf whose split gains most log-likelihood (two multinomials
+        against one). "depth" splits every leaf down to `max_depth`, as the papers do, and ignores
+        `max_leaf_nodes`. ``growth="depth", refine=None, log_scaling=None, min_samples_leaf=1,
+        exact=True`` is Algorithm 2 of [1].
     refine : {"em", None}, default="em"
-        "em" runs 15 steps of EM after each split and, in the end, EM over all leaves together,
-        which may move documents between branches. None leaves what the moments give.
+        "em" runs 15 steps of EM after each split and finally EM over all leaves, which may move
+        documents between branches. None keeps the splits by moments.
     log_scaling : {"log1p", None}, default="log1p"
-        "log1p" damps counts, x to log2(1 + x), and the length of documents, which then tells in
-        proportion to its square root: words come in bursts and are not independent. None takes
-        counts as they are, as the papers do. See :func:`momentree.preprocessing.log_scale`.
+        "log1p" scales counts x to log2(1 + x), because words come in bursts and are not
+        independent; the weight of a document then grows with the square root of its length. None
+        takes counts as they are, as the papers do. See :func:`momentree.preprocessing.log_scale`.
     weighting : {"length", "uniform", "three_words"}, default="length"
-        How documents are weighted in the moments; see
-        :class:`momentree.moments.SingleTopicMoments`.
+        Weights of documents in the moments; see :class:`momentree.moments.SingleTopicMoments`.
     smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic, in words (after log scaling: in what a word counts
-        on average); 1 is the rule of Laplace.
+        Pseudo-count of every word in every topic, in tokens; 1 is Laplace's rule.
     exact : bool, default=False
-        Whiten each split to rounding error. False ends the eigen-solver of M2 after 8
-        products, where sampling error moves the eigenvectors further than more products do:
-        labels then differ a little from those of the published algorithm where there are more than
-        64 words. True costs up to one product with the data for each word and split.
+        Whether to whiten each split to rounding error. False stops the eigen-solver of M2 after 8
+        products, as sampling error moves the eigenvectors further than more products would; with
+        more than 64 words, labels may then differ slightly from those of the published algorithm.
+        True costs up to one product with the data per word and split.
     stop : {"bic"}, default="bic"
-        What ends growth when neither `max_leaf_nodes` nor `max_depth` is given: a split of n
-        documents is made while it gains more than u p/2 log n nats, the Bayesian information
-        criterion, p being the number of words that occur in them and u what one word counts
-        after log scaling. It errs on the side of few leaves for articles and longer, of many for
-        documents of a dozen words, and without log scaling, where bursts of words inflate gains.
+        When growth stops if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
+        information criterion, makes a split of n documents if it gains more than u p/2 log n nats,
+        where p words occur in them and one token adds u to a (log-scaled) count. It finds rather
+        few leaves for articles and longer documents, and rather many for documents of a dozen
+        words, and without log scaling, where bursts inflate gains.
     max_iter : int >= 1, default=100
-        Most steps of the EM over all leaves.
+        Largest number of steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
-        That EM stops when a step raises the log-likelihood, plus the log prior that `smoothing`
-        stands for, by no more than this share.
+        That EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by
+        no more than this fraction.
     random_state : int, RandomState or None, default=None
-        Only ``weighting="three_words"`` draws anything; all else is deterministic.
+        For ``weighting="three_words"``; all else is deterministic.
     verbose : bool or int, default=False
-        Tell the progress on standard error. The same messages always go to the logger
-        ``momentree.tree`` at level INFO.
+        Whether to show progress on standard error. The logger ``momentree.tree`` always receives
+        it at level INFO.
 
     Attributes
     ----------
     tree_ : TreeNode
         The root; see :class:`momentree.tree.TreeNode`.
     leaves_ : list of TreeNode
-        From left to right.
+        The leaves from left to right.
     n_leaves_ : int
         Number of leaves.
     labels_ : ndarray of int of shape (n_samples,)
-        Leaf of each document. The larger child comes first, so that numbers do not depend on the
-        order of rows.
+        Leaf of each document. The larger child comes first, so numbers do not depend on the order
+        of rows.
     vocabulary_ : ndarray of str of shape (n_features,)
         Names of the columns: `feature_names` of ``fit``, else the columns of a data frame, else
         "0", "1", ...
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only where X is a data frame with names.
+        Column names, if X was a data frame.
     n_iter_ : int
-        Rounds in which all documents were assigned to leaves: the steps of the EM over all
-        leaves, or 1 without refinement.
+        Steps of the EM over all leaves; 1 without it.
     converged_ : bool
-        Whether it met its tolerance; True without refinement.
+        Whether that EM met its tolerance; True without it.
 
     Notes
     -----
-    Algorithm 1 and 2 of [1] with the moments of [2], Theorem 1. Beyond [1]: the two-component
-    rotation is exact instead of scanned; growth is best first; EM refines; counts are scaled;
-    whitening ends early unless `exact`. Centers that the projection to the simplex leaves at zero
-    get the pseudo-count `smoothing`, where [1] does not say what a zero means. Time O(nnz) a level
-    of the tree, O(nnz n_leaves) a step of the last EM; memory beyond X: at most 8 bytes a stored
-    value for the group at hand and 4 for log-scaled counts.
+    Algorithms 1 and 2 of [1] with the moments of [2], Theorem 1. Beyond [1]: the rotation for two
+    components is exact instead of scanned, growth is best first, EM refines, counts are log-scaled,
+    and whitening stops early unless `exact`. The pseudo-count `smoothing` replaces the zeros that
+    the projection to the simplex leaves, which [1] does not discuss. Time: O(nnz) per level of the
+    tree and O(nnz n_leaves) per step of the last EM. Memory beyond X: up to 8 bytes per stored
+    value for the current group, and 4 for log-scaled counts.
 
     References
     ----------
-    .. [1] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. NIPS 2017.
-    .. [2] M. Ruffini, M. Casanellas, R. Gavalda. A new method of moments for latent variable
-       models. Machine Learning 107, 2018.
+    .. [1] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. Advances in Neural
+       Information Processing Systems 30, 2017.
+    .. [2] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4
 
     Examples
     --------
@@ -198,7 +197,7 @@ class TopicTree(TreeEstimator):
         y : None
             Not used.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0: a weight of 2 is the same as the document twice.
+            Weights >= 0; a weight of 2 equals two copies of the document.
         feature_names : sequence of str of shape (n_features,), default=None
             The words, for names and reports.
 
@@ -210,11 +209,11 @@ class TopicTree(TreeEstimator):
         Raises
         ------
         InvalidDataError
-            If X is not a matrix of counts from 0 to 1e30, or weights or names do not fit it.
+            If X is not a matrix of counts from 0 to 1e30, or weights or names do not match it.
         EmptyCorpusError
-            If no document of positive weight holds a word.
+            If no document of positive weight has words.
         InvalidParameterError
-            If a parameter is out of its range.
+            If a parameter is invalid.
         """
         self._check_parameters()
         X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
@@ -294,7 +293,8 @@ def _distribution(words: Floats) -> Floats:
 
 def _gain(sums: Floats, sides: list[list[int]]) -> float:
     """Return the log-likelihood of several topics against one."""
+    # The likelihood of words does not depend on the number of documents.
     words = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
-    none = np.zeros(len(sides))  # the likelihood of words does not depend on the number of documents
+    none = np.zeros(len(sides))
     parts = TopicParameters.maximized_log_likelihood(words, none).sum()
     return float(parts - TopicParameters.maximized_log_likelihood(words.sum(axis=1), none[0]))

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from momentree.datasets import read_documents
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables._separated import find_separator
 from tests.raising import raises
 
 ROWS = [
@@ -323,22 +322,18 @@ def test_no_permission(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sample", "separator"),
+    ("content", "column", "texts"),
     [
-        ("a;b\n1;2,5\n3;4,5\n", ";"),
-        ("a,b\n1;2,5\n3;4,5\n", ","),
-        ('a\tb\n"1,2"\t3\n', "\t"),
-        ("one column\nwith words, and; more\n", "\x1f"),
-        ("", "\x1f"),
+        ("a;b\n1;2,5\n3;4,5\n", "b", ["2,5", "4,5"]),
+        ("a,b\n1;2,5\n3;4,5\n", "a", ["1;2", "3;4"]),
+        ('a\tb\n"1,2"\t3\n', "a", ["1,2"]),
+        ("one column\nwith words, and; more\n", "one column", ["with words, and; more"]),
+        ("a;b\n" + "1;x,y\n" * 15_000 + '2;"a,b"\n', "b", [*["x,y"] * 15_000, "a,b"]),
     ],
+    ids=["semicolon", "comma", "tab", "none", "longer than the sample"],
 )
-def test_find_separator(sample, separator):
-    assert find_separator(sample, cut=False) == separator
-
-
-def test_a_record_cut_by_the_end_of_the_sample_does_not_count():
-    assert find_separator("a;b,c\n1;2,3\n1", cut=True) in ";,"
-    assert find_separator("a;b\n1;x,y\n" * 3 + '2;"a,', cut=True) == ";"
+def test_the_separator_is_found(tmp_path, content, column, texts):
+    assert read_documents(save(tmp_path, "t.csv", content), text_column=column).texts == texts
 
 
 # Text without carriage returns, which the rules of CSV do not distinguish from line endings, and
@@ -349,7 +344,7 @@ TEXTS = st.text(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(rows=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=6))
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])

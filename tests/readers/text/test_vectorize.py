@@ -68,7 +68,7 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(st.lists(WORDS, max_size=8).map(" ".join), min_size=1, max_size=8)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     texts=TEXTS,
     language=st.sampled_from([None, "en", "it"]),

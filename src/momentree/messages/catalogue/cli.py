@@ -8,7 +8,6 @@ WORDS: dict[str, str] = {
         "(0.05)"
     ),
     "not_positive_or_auto": "{value!r}; expected a number above 0, or 'auto'",
-    "path_is_empty": "the path is empty; give a file or folder ('.' is the current folder)",
     "not_a_merge": (
         "{parameter:{value}}; expected two or more different group numbers, such as {parameter:2,5}"
     ),

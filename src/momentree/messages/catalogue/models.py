@@ -18,7 +18,6 @@ WORDS: dict[str, str] = {
         "X has {found:~feature}, but {parameters.start:{start!r}} divides the features into three "
         "views; use {parameters.start:'auto'}"
     ),
-    "one_part": "all its samples are most likely in the same part",
     "alpha0_contradicted": (
         "the moments contradict {parameters.alpha0:{alpha0:g}} and suggest {estimate:.3g}; use "
         "{parameters.alpha0:None}, or refine the topics"
@@ -40,7 +39,7 @@ WORDS: dict[str, str] = {
     "completion_best": "Document completion works best with {n:~topic}.",
     "completion_as_good": "It works as well with {n}, within one standard error.",
     "most_of_gain": (
-        "{n:~topic} {n:?achieves/achieve} {share:.0%} of the improvement of {chosen} over {first}."
+        "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement of {chosen} over {first}."
     ),
     "more_not_tried": "More than {n:~topic} may be better, but were not tried.",
     "numbers_tried": "The numbers tried are {tried:and}.",
@@ -51,7 +50,7 @@ WORDS: dict[str, str] = {
     ),
     "completion_improves": (
         "Document completion improves up to {n:~topic}; {chosen} {chosen:?achieves/achieve} about "
-        "{share:.0%} of that improvement."
+        "{fraction:.0%} of that improvement."
     ),
     "spectrum_supports": "Cross-validation of the spectrum supports {n:~topic}.",
     "spectrum_supports_about": (

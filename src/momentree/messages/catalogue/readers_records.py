@@ -1,3 +1,222 @@
 """Words of readers: records."""
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    # Forms and columns
+    "form": "form {form}, {description}{joined}: codes in {columns}",
+    "one_column": "column {column!r}",
+    "several_columns": "{n_columns:~column}, {first!r} to {last!r}",
+    "form_long": "one row per record and code",
+    "form_lists": "one row per record, with a list of codes",
+    "form_slots": "one row per record, with one code in each column",
+    "form_wide": "one row per record, with yes or no for each code",
+    "form_joined": ", rows with the same id joined",
+    "guessed_id_column": "took column {column!r} for the ids of records",
+    "codes_not_outcomes": (
+        "kept as codes, although {parameter:{pattern!r}} matches: {columns:quoted list}"
+    ),
+    "ids_left_out": "left out {n_columns:~column} of ids: {columns:quoted list}",
+    "text_left_out": "left out {n_columns:~column} of text: {columns:quoted list}",
+    "empty_columns_left_out": (
+        "left out {n_columns:~column} without a value: {columns:quoted list}"
+    ),
+    "possible_outcomes": (
+        "took {n_columns:~column} for codes that may be outcomes: {columns:quoted list} (name them "
+        "in {parameters.outcome_columns}, or leave them out with {parameters.ignore_columns})"
+    ),
+    "not_column_names": "{parameter:{value!r}}; expected the name of a column, or several",
+    "column_of_two_roles": (
+        "{path}: column {column!r} cannot hold codes and also be an id or an outcome"
+    ),
+    "id_as_outcome": (
+        "{path}: column {column!r} holds the ids of records or patients, not an outcome: leave it "
+        "out of {parameter}"
+    ),
+    "no_code_columns": (
+        "{path}: it is not clear which columns hold codes; its columns are {columns:quoted list}"
+        "{why}. Name them with {parameters.code_columns} (patterns such as 'DX*' are allowed), and "
+        "the ids of the records with {parameters.id_column}"
+    ),
+    "several_may_hold_codes": "; several may hold codes: {columns:quoted list}",
+    "prose_among_codes": "; {column!r} is a name for codes, but {value!r} is not only codes",
+    "several_id_columns": (
+        "{path}: several columns may hold the ids of records: {columns:quoted list}; name one with "
+        "{parameter}"
+    ),
+    "no_id_column": (
+        "{path}: each row has one code, in column {codes!r}, and it is not clear which rows make a "
+        "record: values repeat in {columns:quoted list}. Name the column of the ids with "
+        "{parameters.id_column}; if each row is a record, leave these columns out with "
+        "{parameters.ignore_columns}"
+    ),
+    "columns_of_coder_missing": (
+        "{path} has none of the columns from which the model reads codes, {expected:quoted list}; "
+        "its columns are {columns:quoted list}: name those of codes with {parameter}"
+    ),
+    "missing_columns": (
+        "treated {n_columns:~column} that this table lacks as missing values, such as {column!r}"
+    ),
+    # Rows and records
+    "no_ids": "records have no ids; they are numbered by row from 1",
+    "repeated_ids": (
+        "{n_rows:~row} {n_rows:?repeats/repeat} an id of column {column!r}; each row is a separate "
+        "record ({parameter:{column!r}} joins rows with the same id)"
+    ),
+    "records_without_id": "{n_records:~record} {n_records:?has/have} no id in column {column!r}",
+    "rows_without_id": "left out {n_rows:~row} with no value in column {column!r}",
+    "rows_joined": "joined {n_rows:~row} into {n_records:~record} by {column!r}",
+    "empty_key": "{path}: column {column!r} is empty in every row, so there are no records",
+    "shared_patients": (
+        "{n_records:~record} belong to {n_records_joined:~patient}, as column {column!r} shows: "
+        "{parameter:{column!r}} joins those of each"
+    ),
+    "records_without_codes": "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes",
+    "all_codes_dropped": (
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes, or none of those kept"
+    ),
+    "too_few_codes": (
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} fewer than {min_codes:~code}: "
+        "excluded from fitting, assigned afterwards"
+    ),
+    # Cells with codes
+    "blanks_removed": "removed blanks around {n_entries:~entry/entries}",
+    "upper_case": "changed {n_entries:~entry/entries} to upper case",
+    "rare_separator": "took {sign!r} for the separator between codes",
+    "possible_separator": (
+        "treated cells with {sign!r} as single codes: write ';' if it separates codes"
+    ),
+    "repeated_entries": "counted {n_entries:~repeated entry/repeated entries} once{when}",
+    "after_rollup": ", after the roll-up",
+    "dates_left_out": (
+        "left out {n_entries:~date} among the codes, the first in {origin}, column {column!r}"
+    ),
+    "column_of_dates": (
+        "{path}, {origin}, column {column!r}, holds {value!r}: {n_dates:,} of {n_entries:~value} "
+        "of the column are dates, not codes; name the columns of codes with {parameter}, or remove "
+        "the dates"
+    ),
+    "dates_among_codes": (
+        "{path}, {origin}, column {column!r}, holds {value!r}: {n_dates:,} of "
+        "{n_entries:~entry/entries} are dates, not codes; name the columns of codes with "
+        "{parameter}, or remove the dates"
+    ),
+    "too_long_for_a_code": (
+        "{path}, {origin}, column {column!r}, holds {value!r}, {length:~character} without a "
+        "separator; a code has at most {longest}: name the columns of codes with {parameter}, or "
+        "separate codes by ';'"
+    ),
+    # Cells with yes or no
+    "empty_is_zero": "treated empty cells as no in {n_columns:~column}",
+    "ones_or_nothing": (
+        "{n_columns:~column} {n_columns:?holds/hold} only 1 or nothing: {columns:quoted list}; "
+        "empty cells are missing values there ({parameter:'zero'} treats all empty cells as no)"
+    ),
+    "missing_cells": (
+        "{n_entries:~cell} {n_entries:?is/are} empty or NA: missing values, not zeros"
+    ),
+    "no_zeros": (
+        "{path}: {n_columns:,} of {n_code_columns:~column} of codes, such as {column!r}, hold 1 or "
+        "nothing, and an empty cell is a missing value: pass {parameter:'zero'} if it means that "
+        "the record does not have the code, or write 0 there"
+    ),
+    "not_binary": (
+        "{path}, {origin}, column {column!r}, holds {value!r}; expected 0 or 1 (or yes and no, "
+        "true and false){others}. Correct the values, name outcomes with "
+        "{parameters.outcome_columns} and ids with {parameters.id_column}, or {remedy}"
+    ),
+    "other_columns": "; other columns with such values are {columns:quoted list}",
+    "leave_out_of": "leave the column out of {parameter}",
+    "ignore_or_choose": (
+        "leave the column out with {parameters.ignore_columns}, or name the columns of codes with "
+        "{parameters.code_columns}"
+    ),
+    # Systems and mappings of codes
+    "not_a_rollup": (
+        "{parameter:{value!r}}; expected 'icd9', 'icd10', a dictionary from code to group, or the "
+        "path of a file with the columns code and group"
+    ),
+    "other_code_system": (
+        "{path}: {share:.0%} of the entries look like {system} (such as {examples}), and {value!r} "
+        "does not: {remedy}"
+    ),
+    "pass_other_rollup": "pass {parameter:{value!r}}",
+    "pass_no_rollup": "leave {parameter} out, or pass a file that maps codes to groups",
+    "codes_not_in_system": (
+        "kept {n_codes:~code} ({n_entries:~entry/entries}) as written, which {n_codes:?does/do} "
+        "not have the form of {system}"
+    ),
+    "zeros_restored": "restored the lost leading zeros of {n_entries:~entry/entries} (38: 038)",
+    "not_a_mapping_of_strings": "{parameter} holds something other than strings",
+    "not_a_mapping": (
+        "{path} does not map codes: its columns are {columns:quoted list}; expected two, "
+        "{expected:quoted and}"
+    ),
+    "no_code_in_mapping": (
+        "{path}: none of {n_entries:~entry/entries} is in the mapping, for instance not {value!r}: "
+        "check that its codes are written in the same way"
+    ),
+    "codes_not_in_mapping": (
+        "kept {n_codes:~code} ({n_entries:~entry/entries}) as written: not in the mapping"
+    ),
+    "few_codes_in_mapping": (
+        "only {share:.1%} of the entries are in the mapping: check that its codes are written in "
+        "the same way"
+    ),
+    "dots_kept": (
+        "kept the dots: {n_codes:~code} ({n_entries:~entry/entries}), such as {value!r}, "
+        "{n_codes:?has/have} fewer than three digits before the dot: procedures, or diagnoses that "
+        "have lost zeros, which {parameter:'icd9'} restores"
+    ),
+    "dots_removed": "removed the dots: {n_codes:~code} occurred with and without one",
+    "codes_as_numbers": (
+        "{n_entries:~code} of column {column!r} are numbers, not text, and numbers lose zeros: "
+        "038.9 is read as 38.9 and 250.00 as 250"
+    ),
+    "mostly_numbers": (
+        "{path}: {reason}; pass {parameter:'icd9'}, which needs only the digits before the dot, or "
+        "format the column as text and enter the codes again"
+    ),
+    "codes_without_name": ("no name for {n_codes:,} of {n_all:~code}, such as {code!r}{hint}"),
+    "names_after_rollup": ": names are looked up after the roll-up",
+    # The choice of codes
+    "no_codes": "{path}: no codes in {n_records:~record}",
+    "no_codes_kept": (
+        "{path}: none of {n_codes:~code} is kept: {n_rare:,} in fewer than {least:,} of "
+        "{n_records:~record}, and {n_constant:,} in every one; lower {parameters.min_records}, set "
+        "{parameters.drop_constant:False}, or roll codes up"
+    ),
+    "rare_codes_dropped": "dropped {n_codes:,} of {n_all:~code}, in fewer than {least:~record}",
+    "constant_codes_dropped": "dropped {n_codes:~code} of every record: {codes:quoted list}",
+    "frequent_codes_kept": (
+        "kept the {n_kept:,} most frequent of {n_codes:~code}, which make up {share:.1%} of all "
+        "entries"
+    ),
+    "min_records_too_small": "{parameter:{value!r}}; expected at least 1",
+    "not_a_cumulative_frequency": (
+        "{parameter:{value!r}}; expected a share of all entries, above 0 and at most 1"
+    ),
+    # Outcomes
+    "binary_outcome": "outcome {outcome!r}: {one} is 1, {zero} is 0",
+    "outcome_differs": (
+        "outcome {outcome!r} differs between the rows of {n_records:~record}; the {rule} value is "
+        "used"
+    ),
+    "outcome_missing": "outcome {outcome!r} is missing in {n_records:,} of {n_all:~record}",
+    # The coder
+    "not_a_coder": "{parameter} is {type}; expected the coder of records read before",
+    "coder_has_its_own": "{parameter} cannot be combined with a coder, which has its own",
+    "unknown_codes": (
+        "left out {n_codes:~code} ({n_entries:~entry/entries}) that the model does not know, such "
+        "as {code!r}"
+    ),
+    "not_a_list_of_codes": "record {record} is {type}; expected a list of codes as strings",
+    "other_settings": "expected settings of the kind {expected!r}, got {found!r}",
+    "unknown_coder_settings": (
+        "settings of the reader of records: unknown {unknown:quoted list}; the known ones are "
+        "{known:quoted list}"
+    ),
+    "invalid_coder_settings": (
+        "invalid settings of the reader of records: expected different codes as a list of strings, "
+        "a form of {forms:quoted or}, columns as strings, a roll-up of {rollups:quoted or} or "
+        "None, mapping and names from string to string, empty of {empty:quoted or}"
+    ),
+}

@@ -33,8 +33,8 @@ WORDS: dict[str, str] = {
         "{parameters.log_scaling:None}"
     ),
     "not_fitted_to_binary": (
-        "the tree was fitted to {kind:s} data; scoring and the page of records require binary data. "
-        "For other data use to_frame or to_dict"
+        "the tree was fitted to {kind:s} data, but scoring and the page of records require binary "
+        "data; use to_frame or to_dict instead"
     ),
     "page_needs_data": (
         "X is None, but the page counts the codes of each group; give the data of fit, as in "

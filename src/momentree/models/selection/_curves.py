@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from momentree.backends import RowBlocks
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.models._base import log
-from momentree.models.selection._candidates import Fit, Fits, Fold
+from momentree.models.selection._candidates import Fit, Fits
+from momentree.models.selection._folds import Fold
 
 __all__ = ["Curves", "evaluate"]
 

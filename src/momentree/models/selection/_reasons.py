@@ -22,7 +22,7 @@ TINY = 1e-300
 
 
 def reasons(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> tuple[Message, ...]:
-    """Return the answer with its interval, then what each criterion says of it.
+    """Return the answer with its interval, then how each criterion compares.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def _completion(
         if mine >= MOST * most:
             yield Message("completion_hardly_improves", n=k, after=answer.n_components)
         else:
-            share = float(max(mine, 0.0) / max(most, TINY))
-            yield Message("completion_improves", n=k, chosen=answer.n_components, share=share)
+            fraction = float(max(mine, 0.0) / max(most, TINY))
+            yield Message("completion_improves", n=k, chosen=answer.n_components, fraction=fraction)
 
 
 def _completion_decides(answer: Estimate, own: Estimate, curves: Curves) -> Iterator[Message]:
@@ -84,7 +84,7 @@ def _completion_decides(answer: Estimate, own: Estimate, curves: Curves) -> Iter
     if len(enough) and enough[0] < answer.n_components and gain[at] > 0:
         first = int(k[np.isfinite(gain)][0])
         few = int(enough[0])
-        yield Message("most_of_gain", n=few, share=MOST, chosen=answer.n_components, first=first)
+        yield Message("most_of_gain", n=few, fraction=MOST, chosen=answer.n_components, first=first)
     if own.high == k[-1] and len(k) > 1:
         yield Message("more_not_tried", n=int(k[-1]))
     if len(k) > 1 and (np.diff(k) > 1).any():
@@ -106,13 +106,13 @@ def _spectrum(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -
         yield Message("spectrum_supports", n=k)
     else:
         yield Message("spectrum_supports_about", n=k, low=low, high=high)
-    asked = found["completion"].n_components if "completion" in found else answer.n_components
-    if decides or low <= answer.n_components <= asked <= high:
+    other = found["completion"].n_components if "completion" in found else answer.n_components
+    if decides or low <= answer.n_components <= other <= high:
         return
-    if asked > answer.n_components:
+    if other > answer.n_components:
         yield Message("between_spectrum_and_completion", n=answer.n_components)
-    elif asked > high:
-        yield Message("fewer_complete_worse", n=asked)
+    elif other > high:
+        yield Message("fewer_complete_worse", n=other)
     else:
         yield Message("topics_may_be_merged")
 

@@ -22,9 +22,10 @@ from momentree.backends import RowBlocks, in_canonical_order, single_threaded_bl
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.models._base import log, package_log
-from momentree.models.selection._candidates import Fits, Fold, LDAFits, SingleTopicFits, folds
+from momentree.models.selection._candidates import Fits, LDAFits, SingleTopicFits
 from momentree.models.selection._criteria import Estimate, combine, estimates
 from momentree.models.selection._curves import Curves, evaluate
+from momentree.models.selection._folds import Fold, folds
 from momentree.models.selection._reasons import reasons
 from momentree.models.selection._spectrum import Spectrum, spectrum
 from momentree.preprocessing import log_scale
@@ -218,10 +219,10 @@ def _copies(rows: RowBlocks) -> Ints:
 def _checked_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str, ...]:
     if criteria is None:
         return kind.criteria
-    asked = (criteria,) if isinstance(criteria, str) else tuple(criteria)
-    if not asked or not set(asked) <= set(kind.criteria):
+    names = (criteria,) if isinstance(criteria, str) else tuple(criteria)
+    if not names or not set(names) <= set(kind.criteria):
         raise InvalidParameterError("not_criteria", value=criteria, choices=list(kind.criteria))
-    return tuple(name for name in kind.criteria if name in asked)
+    return tuple(name for name in kind.criteria if name in names)
 
 
 def _checked_candidates(
@@ -262,7 +263,7 @@ _DIRECTIONS = {"eigenvalue": "eigenvalues", "held_out": "held_out", "noise_floor
 
 @dataclass(frozen=True)
 class _Kind:
-    """How a model is fitted and judged: criteria, the most trusted first, and sizes."""
+    """What differs between the models: fits, criteria (the most trusted first), and sizes."""
 
     make: Callable[[Fold, int], Fits]
     criteria: tuple[str, ...]

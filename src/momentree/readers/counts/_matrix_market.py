@@ -5,8 +5,8 @@ segmentation fault on a file that was cut off inside an exponent,
 
     scipy.io.mmread(io.BytesIO(b"%%MatrixMarket matrix array real general\n1 1\n2.5e"))
 
-and on a symmetric array of 1 row and 30,000 columns with as many values. It also reads the
-fraction 2.5 in a file of integers as 2, and allocates what the header announces.
+and on a symmetric array of 1 row and 3,000 columns. It also reads the fraction 2.5 in a file of
+integers as 2, and allocates what the header announces.
 """
 
 from __future__ import annotations

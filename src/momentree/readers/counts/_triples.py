@@ -61,7 +61,7 @@ class Header:
         ends = {"document": self.n_documents, "word": self.n_words, "count": LARGEST}
         high = [ends[what] for what in self.fields]
         if table.shape[1] != len(low) or not ((table >= low) & (table <= high)).all():
-            raise ValueError
+            raise ValueError(table.shape)  # find_fault describes the line
 
 
 def read_sizes(line: bytes, n: int) -> list[int] | None:

@@ -1,10 +1,10 @@
-"""How records became columns of zeros and ones, to do the same with new records."""
+"""How codes become columns, to read new records in the same way."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,36 +13,39 @@ from numpy.typing import NDArray
 from momentree.exceptions import InvalidDataError
 from momentree.readers.records.codes import SYSTEMS, clean_code, lookup, roll_up, undotted
 
-__all__ = ["RecordCoder"]
+__all__ = ["EMPTY", "Empty", "Form", "RecordCoder"]
+
+Form = Literal["long", "lists", "slots", "wide"]
+Empty = Literal["missing", "zero"]
 
 KIND = "records"
-EMPTY = ("missing", "zero")
-FORMS = ("long", "lists", "slots", "wide")
+FORMS = get_args(Form)
+EMPTY = get_args(Empty)
 
 
 @dataclass
 class RecordCoder:
-    """Columns of coded records: which code each is, and how codes are brought to them.
+    """The columns of coded records, and how codes are assigned to them.
 
     Parameters
     ----------
     codes : list of str
         The code of each column.
     form : {"long", "lists", "slots", "wide"}, default="long"
-        How the records lay in their file; see :func:`read_records`.
+        The form of the table; see :func:`read_records`.
     id_column : str or None, default=None
-        Column of the ids of records.
+        Column with the ids of the records.
     code_columns : list of str, default=[]
-        Columns of the codes, by name or pattern.
+        Columns with codes, by name or pattern.
     union_by : str or None, default=None
-        Column whose equal values make one record.
+        Column whose rows with equal values make one record.
     rollup : {"icd9", "icd10", "mapping"} or None, default=None
         What codes were rolled up by.
     mapping : dict of str to str, default={}
         Group of each code, in upper case, for ``rollup="mapping"``.
     undotted : bool, default=False
-        Whether dots were taken out of codes (but for a number with fewer than three digits before
-        its dot, which would become another code).
+        Whether dots were removed from codes, except from numbers with fewer than three digits
+        before the dot, which would become other codes.
     names : dict of str to str, default={}
         Names of codes.
     empty : {"missing", "zero"}, default="missing"
@@ -66,7 +69,7 @@ class RecordCoder:
     """
 
     codes: list[str]
-    form: str = "long"
+    form: Form = "long"
     id_column: str | None = None
     code_columns: list[str] = field(default_factory=list)
     union_by: str | None = None
@@ -74,7 +77,7 @@ class RecordCoder:
     mapping: dict[str, str] = field(default_factory=dict)
     undotted: bool = False
     names: dict[str, str] = field(default_factory=dict)
-    empty: str = "missing"
+    empty: Empty = "missing"
 
     def __post_init__(self) -> None:
         good = (
@@ -90,26 +93,26 @@ class RecordCoder:
             and self.empty in EMPTY
         )
         if not good or len(set(self.codes)) < len(self.codes):
-            msg = (
-                "these are no settings of a reader of records: expected different codes as a list "
-                f"of strings, a form of {FORMS}, columns as strings, a roll-up of "
-                f"{(*SYSTEMS, 'mapping', None)}, mapping and names from string to string, empty of "
-                f"{EMPTY}"
+            raise InvalidDataError(
+                "invalid_coder_settings",
+                forms=list(FORMS),
+                rollups=[*SYSTEMS, "mapping"],
+                empty=list(EMPTY),
             )
-            raise InvalidDataError(msg)
 
     def group(self, codes: Sequence[str]) -> list[str]:
-        """Bring codes to the level of the columns, whether there is one for them or not.
+        """Roll codes up to the level of the columns.
 
         Parameters
         ----------
         codes : sequence of str
-            Codes as they are in records.
+            Codes as written in records.
 
         Returns
         -------
         list of str
-            Their groups by the roll-up; in upper case.
+            Their groups, in upper case unless a mapping names them; there need not be a column for
+            each.
         """
         clean = [clean_code(code) for code in codes]
         if self.rollup == "mapping":
@@ -132,7 +135,7 @@ class RecordCoder:
         Returns
         -------
         list of str or None
-            The group of each; None where the mapping has none, neither with nor without dots.
+            The group of each; None for codes that are not in the mapping, with or without dots.
         """
         return lookup(self.mapping, codes)
 
@@ -142,14 +145,14 @@ class RecordCoder:
         Parameters
         ----------
         codes : sequence of str
-            Codes as they are in records: in any case, before the roll-up.
+            Codes as written in records, before the roll-up.
 
         Returns
         -------
         ndarray of intp, shape (len(codes),)
-            Position of the column of each; -1 for a code without one.
+            The column of each; -1 for none.
         """
-        # Groups of a mapping and columns of a wide table keep the case they were written in.
+        # Groups of a mapping and columns of a wide table are not in upper case.
         at = {code.upper(): j for j, code in reversed(list(enumerate(self.codes)))}
         bare = {undotted(code): j for code, j in at.items()}
         found = (group.upper() for group in self.group(codes))
@@ -157,7 +160,7 @@ class RecordCoder:
         return np.array(columns, dtype=np.intp)
 
     def transform(self, records: Sequence[Sequence[str]]) -> sp.csr_array[Any]:
-        """Code new records that are at hand as lists of codes.
+        """Encode new records given as lists of codes.
 
         Parameters
         ----------
@@ -167,17 +170,16 @@ class RecordCoder:
         Returns
         -------
         csr_array of float64, shape (len(records), len(codes))
-            1 where a record has a code; codes without a column are left out.
+            1 where a record has a code; codes without a column are ignored.
 
         Raises
         ------
         InvalidDataError
-            If a record is no sequence of strings.
+            If a record is not a sequence of strings.
         """
         for i, record in enumerate(records):
             if isinstance(record, str) or not all(isinstance(code, str) for code in record):
-                msg = f"record {i} is {type(record).__name__}; expected a list of codes as strings"
-                raise InvalidDataError(msg)
+                raise InvalidDataError("not_a_list_of_codes", record=i, type=type(record).__name__)
         column = self.columns_of([code for record in records for code in record])
         row = np.repeat(np.arange(len(records)), [len(record) for record in records])
         known = column >= 0
@@ -193,7 +195,7 @@ class RecordCoder:
         Returns
         -------
         dict
-            One entry a parameter, and "kind": "records".
+            One entry for each parameter, and "kind": "records".
         """
         return {"kind": KIND, **asdict(self)}
 
@@ -204,7 +206,7 @@ class RecordCoder:
         Parameters
         ----------
         values : mapping
-            Entries named as the parameters, and "kind".
+            An entry for each parameter, and "kind".
 
         Returns
         -------
@@ -217,13 +219,11 @@ class RecordCoder:
             If the kind is another, or an entry is unknown or of the wrong type.
         """
         if values.get("kind") != KIND:
-            msg = f"expected settings of the kind {KIND!r}, got {values.get('kind')!r}"
-            raise InvalidDataError(msg)
+            raise InvalidDataError("other_settings", expected=KIND, found=str(values.get("kind")))
         known = [one.name for one in fields(cls)]
         unknown = sorted(map(str, set(values) - {*known, "kind"}))
         if unknown or "codes" not in values:
-            msg = f"settings of a reader of records: unknown {unknown}; the known ones are {known}"
-            raise InvalidDataError(msg)
+            raise InvalidDataError("unknown_coder_settings", unknown=unknown, known=known)
         return cls(**{name: values[name] for name in known if name in values})
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers.tables.table import excerpt
+from momentree.readers.tables.table import excerpts
 
 __all__ = ["HEADER_ROWS", "check_header"]
 
@@ -16,29 +16,11 @@ HEADER_ROWS = 30
 
 
 def check_header(
-    path: Path,
-    rows: Sequence[Sequence[str]],
-    n_above: Sequence[int],
-    *,
-    sheets: Message | str = "",
+    path: Path, rows: Sequence[Sequence[str]], n_above: Sequence[int], *, sheets: Message | str = ""
 ) -> None:
     """Refuse a first row that names few columns where a later row names most of them.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    rows : sequence of sequences of str
-        The first rows.
-    n_above : sequence of int
-        Number of rows or lines above each in the file.
-    sheets : Message or str
-        A hint at the other sheets.
-
-    Raises
-    ------
-    ReadError
-        If so; the message proposes how many rows to skip.
+    `n_above` is the number of rows above each in the file.
     """
     n_columns = max(map(len, rows))
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
@@ -54,7 +36,7 @@ def check_header(
                 named=filled[0],
                 n_columns=n_columns,
                 row=above + 1,
-                names=[excerpt(name, 60) for name in row],
+                names=excerpts(row),
                 parameter="skip_rows",
                 above=above,
                 sheets=sheets,

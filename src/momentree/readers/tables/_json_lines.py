@@ -21,13 +21,7 @@ _CHECK_EVERY = 1 << 16
 
 
 def open_json_lines(path: Path, *, encoding: str) -> Source:
-    """Look at the first objects of a file.
-
-    Raises
-    ------
-    ReadError
-        If one is not a JSON object; the message names the line.
-    """
+    """Look at the first objects of a file."""
     with open_text(path, encoding) as file:
         first = list(islice(_objects(path, file), SAMPLE_ROWS))
     names = list(dict.fromkeys(name for _, one in first for name in one))

@@ -21,14 +21,7 @@ _ROWS_AT_ONCE = 20_000
 
 
 def open_parquet(path: Path) -> Source:
-    """Look at the first rows of a Parquet file.
-
-    Raises
-    ------
-    ReadError
-        If it is damaged, claims more than a file of its size may hold, or two columns have the
-        same name.
-    """
+    """Look at the first rows of a Parquet file."""
     with _opened(path) as file:
         schema = file.schema_arrow
         names = check_names(path, schema.names)

@@ -40,16 +40,7 @@ _END = "\x1e"
 def open_separated(
     path: Path, *, encoding: str, separator: str | None, skip_rows: int, check_titles: bool
 ) -> Source:
-    """Look at the first rows of a table of text.
-
-    Raises
-    ------
-    ReadError
-        If the file is empty or not in this encoding, the separator does not fit, or two columns
-        have the same name; with `check_titles`, if its first line does not name the columns.
-    InvalidParameterError
-        If the separator is not one character.
-    """
+    """Look at the first rows of a table of text."""
     asked = _check_separator(separator)
     with open_text(path, encoding, newline="") as file:
         _skip(file, skip_rows)

@@ -35,15 +35,7 @@ class Sheet(NamedTuple):
 def open_spreadsheet(
     path: Path, *, sheet: str | None, skip_rows: int, check_titles: bool
 ) -> Source:
-    """Read a sheet of a spreadsheet, by its name or the first.
-
-    Raises
-    ------
-    ReadError
-        If the file is damaged, has no such sheet, or its cells spread over far more memory than a
-        file of its size may take; if the sheet has no rows, or two columns have the same name;
-        with `check_titles`, if its first row does not name the columns.
-    """
+    """Read a sheet of a spreadsheet, by its name or the first."""
     found = read_sheet(path, sheet)
     more = other_sheets(found.names)
     if not found.rows:
@@ -84,13 +76,7 @@ def open_spreadsheet(
 
 
 def read_sheet(path: Path, name: str | None) -> Sheet:
-    """Return the rows of a sheet.
-
-    Raises
-    ------
-    ReadError
-        As :func:`open_spreadsheet`.
-    """
+    """Return the rows of a sheet; refuse one whose cells spread over far more than the file."""
     try:
         check_memory(path, _unpacked(path))
         lines = _run(path, name)

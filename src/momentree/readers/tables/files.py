@@ -32,15 +32,7 @@ def suffix(path: Path) -> str:
 
 
 def check_exists(path: str | PathLike[str]) -> Path:
-    """Check that there is a folder, or a file that is not empty.
-
-    Raises
-    ------
-    ReadError
-        If there is nothing, or it is neither a file nor a folder, or the file is empty.
-    InvalidParameterError
-        If it is not a path, or an empty one.
-    """
+    """Check that there is a folder, or a file that is not empty."""
     found = check_readable(path)
     if found.is_file() and found.stat().st_size == 0:
         raise ReadError("empty_file", path=str(found))
@@ -48,13 +40,7 @@ def check_exists(path: str | PathLike[str]) -> Path:
 
 
 def check_encoding(encoding: str) -> str:
-    """Check that Python knows an encoding; "utf-8" becomes "utf-8-sig", which skips a mark.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such encoding of text.
-    """
+    """Check that Python knows an encoding; "utf-8" becomes "utf-8-sig", which skips a mark."""
     try:
         "".encode(encoding)
         name = codecs.lookup(encoding).name
@@ -67,14 +53,7 @@ def check_encoding(encoding: str) -> str:
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
-    """Open a file; decompress it if its content is gzip, whatever its name.
-
-    Raises
-    ------
-    ReadError
-        If it cannot be opened or read, or unfolds to far more than a file of its size may, also
-        inside the ``with`` block.
-    """
+    """Open a file; decompress it if its content is gzip, whatever its name."""
     try:
         with check_readable(path).open("rb") as raw:
             start = raw.read(2)
@@ -95,16 +74,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_text(path: Path, encoding: str, *, newline: str | None = None) -> Iterator[TextIO]:
-    """Open a file of text, decompressed where necessary; `newline` is that of :func:`open`.
-
-    Raises
-    ------
-    ReadError
-        If it cannot be opened, is binary, or is not in this encoding, also inside the ``with``
-        block; the message names the byte, the line and an encoding to try.
-    InvalidParameterError
-        If the encoding is unknown.
-    """
+    """Open a file of text, decompressed where necessary; `newline` is that of :func:`open`."""
     name = check_encoding(encoding)
     with open_bytes(path) as raw:
         if name == "utf-8-sig":

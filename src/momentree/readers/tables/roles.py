@@ -105,8 +105,7 @@ RULES = (
     Rule("row number", r"column 1|unnamed 0|index|(row|seq|line) ?(id|no|nr|num|number)?"),
     Rule("patient", rf"{_SOMEBODY}|{_PATIENT_NUMBER}"),
     Rule(
-        "patient",
-        rf"(\S+ )?({_SOMEBODY}|{_PATIENT_NUMBER}) (\S+ )?({_NUMBER}|{_PATIENT_NUMBER})",
+        "patient", rf"(\S+ )?({_SOMEBODY}|{_PATIENT_NUMBER}) (\S+ )?({_NUMBER}|{_PATIENT_NUMBER})"
     ),
     Rule("patient", rf"(\S+ ){{1,2}}({_PATIENT_NUMBER})"),
     Rule("id", rf"(.* )?id|column 1|unnamed 0|index|(row|seq|line) ?({_NUMBER})?"),
@@ -119,8 +118,9 @@ RULES = (
     Rule("code", rf"{_without(f'{_ABOUT_CODES}|{_PLACE}')}(.*[^a-z])?codes?([^a-z].*)?", _codes),
     Rule("outcome", rf"(?=(\S+ ?){{1,3}}$)(.* )?({_OUTCOME})(\d.*| .*)?"),
     *_exactly("group", "group, category, rollup, parent, target"),
-    *_exactly("title", "name, title, label, description, long desc, long title, short desc"),
-    Rule("title", "short title"),
+    *_exactly(
+        "title", "name, title, label, description, long desc, long title, short desc, short title"
+    ),
 )
 
 

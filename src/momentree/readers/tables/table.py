@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,11 +23,15 @@ __all__ = [
     "as_written",
     "check_names",
     "excerpt",
+    "excerpts",
     "other_sheets",
 ]
 
 SAMPLE_ROWS = 1_000
 """Rows from which the content of columns is guessed."""
+
+_LONGEST = 40
+"""Characters of an excerpt."""
 
 LIST_SEPARATOR = "; "
 """Between the entries of a cell that holds a list."""
@@ -35,21 +39,11 @@ LIST_SEPARATOR = "; "
 
 @dataclass(frozen=True)
 class Cells:
-    """A column as its different values, and which of them each row holds.
-
-    Parameters
-    ----------
-    index : ndarray of intp, shape (n_rows,)
-        The number of the value of each row.
-    texts : ndarray of str
-        The values, without blanks at their ends; "" where a cell is empty.
-    n_padded : int
-        Rows whose value had blanks at its ends.
-    """
+    """A column as its different values, and which of them each row holds."""
 
     index: NDArray[np.intp]
-    texts: NDArray[Any]
-    n_padded: int
+    texts: NDArray[Any]  # of str, without blanks at their ends; "" where a cell is empty
+    n_padded: int  # rows whose value had blanks at its ends
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
@@ -63,39 +57,19 @@ class Cells:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of strings, and where their rows are in the file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    columns : mapping of str to list of str
-        The cells of each column; "" where one is missing.
-    n_rows : int
-        Rows below the header.
-    origin : callable
-        From the number of a row, from 0, to where it is, such as "line 3".
-    kinds : mapping of str to str, default={}
-        What the cells of a column hold that are not text, such as "int64".
-    fractional : mapping of str to int, default={}
-        Number of cells that hold numbers, for columns in which a number has a fraction.
-    sheets : sequence of str, default=()
-        All sheets of the spreadsheet.
-    notes : sequence of Message, default=()
-        What a user should know about how the file was read.
-    complete : bool, default=True
-        Whether no other columns can follow further down.
-    """
+    """Columns of strings, and where their rows are in the file."""
 
     path: Path
-    columns: Mapping[str, list[str]]
-    n_rows: int
-    origin: Callable[[int], Message]
+    columns: Mapping[str, list[str]]  # "" where a cell is missing
+    n_rows: int  # below the header
+    origin: Callable[[int], Message]  # from the number of a row, from 0, to its place in the file
+    # What columns hold that do not hold text, such as "int64".
     kinds: Mapping[str, str] = field(default_factory=dict)
+    # Number of cells that hold numbers, for columns in which a number has a fraction.
     fractional: Mapping[str, int] = field(default_factory=dict)
-    sheets: Sequence[str] = ()
-    notes: Sequence[Message] = ()
-    complete: bool = True
+    sheets: Sequence[str] = ()  # of the spreadsheet
+    notes: Sequence[Message] = ()  # on how the file was read
+    complete: bool = True  # False if other columns may follow further down
 
     @property
     def names(self) -> list[str]:
@@ -103,13 +77,7 @@ class Table:
         return list(self.columns)
 
     def require(self, column: str, parameter: str) -> None:
-        """Check that there is a column.
-
-        Raises
-        ------
-        ReadError
-            If there is not, and none can follow; the message lists those that are there.
-        """
+        """Refuse a table without a column, unless it may follow further down."""
         if self.complete and column not in self.columns:
             raise self.lacks(column, parameter)
 
@@ -132,11 +100,7 @@ class Table:
 
     def place(self, row: int, column: str) -> dict[str, Any]:
         """Return where a cell is, as values of a message."""
-        return {
-            "path": str(self.path),
-            "origin": self.origin(row),
-            "column": excerpt(column, 60),
-        }
+        return {"path": str(self.path), "origin": self.origin(row), "column": excerpt(column)}
 
     def select(self, names: Sequence[str]) -> Table:
         """Return the table with some of its columns."""
@@ -147,35 +111,28 @@ class Table:
         return ReadError(
             "no_such_column",
             path=str(self.path),
-            column=excerpt(column, 60),
+            column=excerpt(column),
             parameter=parameter,
-            columns=self.listed(),
+            columns=excerpts(self.names),
         )
-
-    def listed(self) -> list[str]:
-        """Return the names of the columns, cut to what a message can hold."""
-        return [excerpt(name, 60) for name in self.names]
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file whose first rows are known.
+    """A file whose first rows are known."""
 
-    Parameters
-    ----------
-    head : Table
-        All columns, of at most `SAMPLE_ROWS` rows.
-    read : callable
-        From names of columns to a table with all rows of these.
-    """
-
-    head: Table
-    read: Callable[[Sequence[str]], Table]
+    head: Table  # all columns, of at most `SAMPLE_ROWS` rows
+    read: Callable[[Sequence[str]], Table]  # all rows of some columns
 
 
-def excerpt(text: str, longest: int = 30) -> str:
-    """Return the start of a cell or name: enough to find it, and never a whole record."""
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+def excerpt(text: str) -> str:
+    """Return the start of a cell or a name: enough to find it, and never a whole record."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def excerpts(texts: Iterable[str]) -> list[str]:
+    """Return the start of each text."""
+    return list(map(excerpt, texts))
 
 
 def as_written(value: object) -> str:
@@ -192,16 +149,10 @@ def as_written(value: object) -> str:
 
 
 def check_names(path: Path, header: Sequence[str]) -> list[str]:
-    """Return names of columns without blanks at their ends; a missing one becomes a number.
-
-    Raises
-    ------
-    ReadError
-        If two are equal.
-    """
+    """Return names of columns without blanks at their ends; a missing one becomes a number."""
     stripped = [name.strip() for name in header]
     names = [name or f"column {j}" for j, name in enumerate(stripped, start=1)]
-    repeated = [excerpt(name, 60) for name, count in Counter(names).items() if count > 1]
+    repeated = excerpts(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise ReadError("duplicate_columns", path=str(path), columns=repeated)
     return names

@@ -1,4 +1,4 @@
-"""Documents from a table: which column holds the text, and what is missing in it."""
+"""Documents from a table: its columns of texts, labels and ids, and notes on missing values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables import Source, Table
 from momentree.readers.tables.roles import pick
+from momentree.readers.tables.table import excerpts
 from momentree.readers.text.objects import Documents
 
 __all__ = ["documents_of"]
@@ -18,28 +19,22 @@ def documents_of(
     label_column: str | None,
     id_column: str | None,
 ) -> Documents:
-    """Read the documents of a table; see :func:`read_documents` for the columns.
-
-    Raises
-    ------
-    ReadError
-        If a column that was asked for is not there, or none holds text.
-    """
-    asked = {"text_column": text_column, "label_column": label_column, "id_column": id_column}
+    """Return the documents of a table; :func:`read_documents` describes the columns."""
+    given = {"text_column": text_column, "label_column": label_column, "id_column": id_column}
     head = source.head
-    _require(head, asked)
+    _require(head, given)
     notes = []
     if text_column is None:
         text_column = pick("text", head.names)
-        if text_column is None:
-            text_column = _longest(head, {label_column, id_column})
-            notes.append(Message("guessed_text_column", column=text_column, source=head.path.name))
+    if text_column is None:
+        text_column = _longest(head, {label_column, id_column})
+        notes.append(Message("guessed_text_column", column=text_column, source=head.path.name))
     if id_column is None:
-        named = (name for name in head.names if name.lower() == "id" and name != text_column)
-        id_column = next(named, None)
+        names = [name for name in head.names if name.lower() == "id" and name != text_column]
+        id_column = names[0] if names else None
     used = [name for name in (text_column, label_column, id_column) if name is not None]
     table = source.read(list(dict.fromkeys(used)))
-    _require(table, asked)
+    _require(table, given)
     if text_column in table.kinds:
         raise ReadError(
             "not_text",
@@ -51,7 +46,7 @@ def documents_of(
     n = table.n_rows
     texts = table.columns[text_column]
     labels = None if label_column is None else table.columns[label_column]
-    given = table.columns[id_column] if id_column is not None else [""] * n
+    ids = [""] * n if id_column is None else table.columns[id_column]
     missing = {
         "rows_without_text": sum(not text or text.isspace() for text in texts),
         "rows_without_label": 0 if labels is None else labels.count(""),
@@ -61,25 +56,25 @@ def documents_of(
         for code, n_missing in missing.items()
         if n_missing
     ]
-    ids = [name or str(i) for i, name in enumerate(given, start=1)]
+    ids = [name or str(i) for i, name in enumerate(ids, start=1)]
     return Documents(texts, ids, labels, table.path.name, notes)
 
 
-def _require(table: Table, asked: dict[str, str | None]) -> None:
-    for parameter, name in asked.items():
+def _require(table: Table, given: dict[str, str | None]) -> None:
+    for parameter, name in given.items():
         if name is not None:
             table.require(name, parameter)
 
 
 def _longest(head: Table, taken: set[str | None]) -> str:
-    """Return the column of text that has most characters."""
+    """Return the column of text with the most characters."""
     free = [name for name in head.names if name not in taken and name not in head.kinds]
     names = [name for name in free if any(head.columns[name])]
     if not names:
         raise ReadError(
             "no_text_column",
             path=str(head.path),
-            columns=head.listed(),
+            columns=excerpts(head.names),
             parameter="text_column",
         )
     return max(names, key=lambda name: sum(map(len, head.columns[name])))

@@ -21,7 +21,7 @@ def test_posterior_is_equation_1():
     np.testing.assert_allclose(log_likelihood + coefficient, np.log(p.sum(axis=1)), rtol=1e-9)
 
 
-def test_words_that_a_topic_has_not_rule_it_out():
+def test_a_word_without_probability_rules_a_topic_out():
     parameters = TopicParameters(np.array([0.5, 0.5]), np.array([[1.0, 0.5], [0.0, 0.5]]))
     joint = log_joint(RowBlocks(sp.csr_array([[0, 1]])), parameters)
     assert joint[0, 0] == -np.inf

@@ -1,4 +1,4 @@
-"""What is found out of tables whose columns nobody named, and what is told of it."""
+"""Guesses about tables whose columns nobody named, and the notes on them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ import pytest
 
 from momentree.datasets import RecordCoder, read_records
 from momentree.exceptions import ReadError
-from momentree.readers.records._names import (
-    hints_at_codes,
-    hints_at_outcome,
-    is_id,
-    is_of_patient,
-    may_be_id,
-)
+from momentree.messages import Message
+from tests.raising import raises
 
-from .record_files import ALL, as_sets, written
+from .record_files import ALL, as_sets, notes_of, written
 
 ROWS = "1001,A1\n1001,B1\n1002,A1\n1003,C1\n1003,A1\n"
 SETS = {"1001": {"A1", "B1"}, "1002": {"A1"}, "1003": {"A1", "C1"}}
@@ -30,39 +25,20 @@ SETS = {"1001": {"A1", "B1"}, "1002": {"A1"}, "1003": {"A1", "C1"}}
 def test_names_of_ids(tmp_path, name):
     records = written(tmp_path, f"{name},Diagnosis\n{ROWS}")
     assert (records.form, as_sets(records)) == ("long", SETS)
-    assert f"took column {name!r} for the ids of records" in records.notes
-
-
-def test_names_of_columns():
-    assert all(map(is_id, ["id", "visit_id", "Patient number", "encounterID", "row_id", "subject"]))
-    assert not any(map(is_id, ["age", "admission type", "number of visits", "stay", "ward", ""]))
-    assert all(map(may_be_id, ["Stay", "fall", "Aufenthalt"]))
-    assert not any(map(may_be_id, ["length of stay", "id", ""]))
-    assert all(map(is_of_patient, ["SUBJECT_ID", "patient_nbr", "MRN", "patient mrn", "PatientID"]))
-    assert not any(map(is_of_patient, ["visit_id", "patient type", "id", "hospital", ""]))
-    assert all(map(hints_at_codes, ["ICD9_CODE", "Diagnosis", "dx1", "code", "Hospital dx"]))
-    for name in ("DRG code", "n_codes", "icd_version", "diag_type", "postal code", "n_diagnoses"):
-        assert not hints_at_codes(name)
-    assert all(map(hints_at_outcome, ["died", "HOSPITAL_EXPIRE_FLAG", "in_icu", "death30d"]))
-    assert not any(map(hints_at_outcome, ["age", "V58", "family history of sudden death", ""]))
+    assert notes_of(records)["guessed_id_column"] == {"column": name}
 
 
 def test_one_code_a_row_beside_an_unknown_id_is_refused(tmp_path):
     """Rows of one code would be records of one code."""
     text = f"Behandlung,Diagnosis\n{ROWS}"
-    told = (
-        "each row has one code, in column 'Diagnosis', and it is not clear which rows make a "
-        "record: values repeat in 'Behandlung'. Name the column of the ids with id_column; if each "
-        "row is a record, leave these out with ignore_columns"
-    )
-    with pytest.raises(ReadError, match=told):
+    with raises(ReadError, "no_id_column", codes="Diagnosis", columns=["Behandlung"]):
         written(tmp_path, text)
     assert as_sets(written(tmp_path, text, id_column="Behandlung")) == SETS
     alone = written(tmp_path, text, ignore_columns="Beh*")
     assert (alone.form, alone.ids) == ("lists", list("12345"))
     # Numbers of rows are no ids of records, nor are days in hospital; yes and no is no candidate.
     rows = "".join(f"{i},{days},{i % 2},A{i % 3}\n" for i, days in enumerate([3, 3, 7, 7, 12, 3]))
-    with pytest.raises(ReadError, match=r"values repeat in 'stay'\. Name"):
+    with raises(ReadError, "no_id_column", columns=["stay"]):
         written(tmp_path, f",stay,death,icd\n{rows}")
     # Lists of codes are records, each of them.
     lists = written(tmp_path, "Behandlung,Diagnosis\n1,A1;B1\n1,C1\n2,A1 B1\n")
@@ -81,42 +57,35 @@ def test_lists_of_codes_and_patients(tmp_path):
     text = "visit_id,patient_id,codes\n1,p,A1;B1\n2,p,A1\n3,q,A1;B1\n"
     records = written(tmp_path, text)
     assert (records.form, records.ids) == ("lists", ["1", "2", "3"])
-    told = "3 records are of 2 subjects by 'patient_id': union_by='patient_id' joins those of each"
-    assert told in records.notes
+    shared = notes_of(records)["shared_patients"]
+    assert (shared["n_records"], shared["n_records_joined"]) == (3, 2)
     joined = written(tmp_path, "patient_id,codes\np,A1;B1\np,A1;C1\nq,A1;B1\n")
     assert as_sets(joined) == {"p": {"A1", "B1", "C1"}, "q": {"A1", "B1"}}
-    assert joined.notes[0] == (
-        "form lists, a row for each record with a list of codes, rows of one id joined: codes in "
-        "column 'codes'"
-    )
+    form = notes_of(joined)["form"]
+    assert (form["form"], form["joined"]) == ("lists", Message("form_joined"))
 
 
 def test_records_that_share_a_patient_are_told(tmp_path):
     text = "SUBJECT_ID,HADM_ID,ICD9_CODE\np,1,A1\np,1,B1\np,2,A1\nq,3,A1\n,4,B1\n"
     records = written(tmp_path, text, id_column="HADM_ID")
-    told = "3 records are of 2 subjects by 'SUBJECT_ID': union_by='SUBJECT_ID' joins those of each"
-    assert told in records.notes
+    assert notes_of(records)["shared_patients"]["column"] == "SUBJECT_ID"
     joined = written(tmp_path, text, id_column="HADM_ID", union_by="SUBJECT_ID")
     once = written(tmp_path, text.replace("p,2", "r,2"), id_column="HADM_ID")
     kind = written(tmp_path, text.replace("SUBJECT_ID", "patient type"), id_column="HADM_ID")
     for other in (joined, once, kind):
-        assert not any("subjects by" in note for note in other.notes)
+        assert "shared_patients" not in notes_of(other)
 
 
 def test_outcomes_among_the_codes_are_told(tmp_path):
     text = "id,A,B,died,in_icu,sex\n1,1,0,0,1,m\n2,0,1,1,0,f\n3,1,1,0,1,m\n"
     records = written(tmp_path, text)
-    told = (
-        "took 2 columns for codes that may be outcomes: 'died', 'in_icu' (name them in "
-        "outcome_columns, or leave them out with ignore_columns)"
-    )
-    assert told in records.notes
+    assert notes_of(records)["possible_outcomes"]["columns"] == ["died", "in_icu"]
     # Who names them, knows; and so does the reader of new records.
     named = written(tmp_path, text, code_columns=["A", "B", "died", "in_icu"])
     again = written(tmp_path, text, coder=records.coder, min_records=None)
     left = written(tmp_path, text, outcome_columns="died", ignore_columns="*icu")
     for other in (named, again, left):
-        assert not any("may be outcomes" in note for note in other.notes)
+        assert "possible_outcomes" not in notes_of(other)
     assert left.codes.tolist() == ["A", "B"]
     assert left.outcomes["died"].tolist() == [0, 1, 0]
 
@@ -126,11 +95,11 @@ def test_patterns_of_outcomes_take_no_codes(tmp_path):
     records = written(tmp_path, text, outcome_columns="d*")
     assert list(records.outcomes) == ["died", "days"]
     assert records.codes.tolist() == ["A1", "B1"]
-    assert "left to the codes, though outcome_columns='d*' fits: 'diagnoses'" in records.notes
+    assert notes_of(records)["codes_not_outcomes"]["columns"] == ["diagnoses"]
     # By name a column is what the caller says.
-    with pytest.raises(ReadError, match="cannot tell which columns"):
+    with raises(ReadError, "no_code_columns"):
         written(tmp_path, text, outcome_columns="diagnoses")
-    with pytest.raises(ReadError, match="'diagnoses' cannot hold codes and be an id or outcome"):
+    with raises(ReadError, "column_of_two_roles", column="diagnoses"):
         written(tmp_path, text, outcome_columns="diag*")
 
 
@@ -144,8 +113,7 @@ def test_ids_are_no_outcomes(tmp_path):
         (long, "patient", {"id_column": "visit_id"}),
         (long, "patient", {"union_by": "patient"}),
     ):
-        told = f"column '{name}' holds the ids of records or patients, which are no outcome"
-        with pytest.raises(ReadError, match=told):
+        with raises(ReadError, "id_as_outcome", column=name):
             written(tmp_path, table, outcome_columns=name, **options)
     # Classes may have a name of ids; and patterns pass by what is an id.
     options = {"id_column": "visit_id", "code_columns": "code"}
@@ -155,9 +123,11 @@ def test_ids_are_no_outcomes(tmp_path):
 
 
 def test_why_columns_cannot_be_told(tmp_path):
-    with pytest.raises(ReadError, match=r"'dx' is a name for codes, but '12 \(POA\)' is not only"):
+    why = Message("prose_among_codes", column="dx", value="12 (POA)")
+    with raises(ReadError, "no_code_columns", why=why):
         written(tmp_path, "id,dx\n1,12 (POA)\n2,13 (POA); 14 (POA)\n")
-    with pytest.raises(ReadError, match="several may hold codes, 'icd', 'procedure_code'"):
+    why = Message("several_may_hold_codes", columns=["icd", "procedure_code"])
+    with raises(ReadError, "no_code_columns", why=why):
         written(tmp_path, "id,icd,procedure_code\n1,A1,5.1\n2,B1,5.2\n")
     # A payment group is no code of the record.
     drg = written(tmp_path, "id,DRG code,Diagnosis\n1,470,A1;B1\n2,871,A1\n")
@@ -168,8 +138,8 @@ def test_ids_in_a_wide_table_are_left_out(tmp_path):
     text = "visit_id,MRN,A,B\n1,77,1,0\n2,77,0,1\n3,78,1,1\n"
     records = written(tmp_path, text)
     assert (records.ids, records.codes.tolist()) == (["1", "2", "3"], ["A", "B"])
-    assert "left out 1 column of ids: 'MRN'" in records.notes
-    assert any("3 records are of 2 subjects by 'MRN'" in note for note in records.notes)
+    assert notes_of(records)["ids_left_out"]["columns"] == ["MRN"]
+    assert notes_of(records)["shared_patients"]["column"] == "MRN"
 
 
 def test_empty_cells_that_mean_no(tmp_path):
@@ -178,8 +148,8 @@ def test_empty_cells_that_mean_no(tmp_path):
     options = {"empty": "zero", "outcome_columns": "death"}
     records = written(tmp_path, text, **options)
     np.testing.assert_array_equal(records.X.toarray(), expected)
-    assert "took empty cells for no in 3 columns" in records.notes
-    assert "nothing or NA in 1 cell: missing values, not zeros" in records.notes
+    assert notes_of(records)["empty_is_zero"] == {"n_columns": 3}
+    assert notes_of(records)["missing_cells"] == {"n_entries": 1}
     # New records are read in the same way, also where a column is empty.
     coder = RecordCoder.from_dict(json.loads(json.dumps(records.coder.to_dict())))
     new = written(tmp_path, "id,A,B,C\n7,,,1\n8,1,,\n", coder=coder, min_records=None)
@@ -193,10 +163,7 @@ def test_empty_cells_that_mean_no(tmp_path):
 def test_a_table_without_the_columns_of_the_model_is_refused(tmp_path):
     coder = written(tmp_path, "id,dx1,dx2\n1,A1,B1\n2,B1,\n").coder
     (tmp_path / "new.csv").write_text("id,n_codes,codes\n1,12,A1\n2,3,B1\n")
-    told = (
-        "none of the columns from which the model reads codes, 'dx1', 'dx2'; its columns are 'id'"
-    )
-    with pytest.raises(ReadError, match=told):
+    with raises(ReadError, "columns_of_coder_missing", expected=["dx1", "dx2"]):
         read_records(tmp_path / "new.csv", coder=coder)
     named = read_records(tmp_path / "new.csv", coder=coder, code_columns="codes")
     np.testing.assert_array_equal(named.X.toarray(), [[1, 0], [0, 1]])
@@ -207,17 +174,14 @@ def test_names_of_columns_with_a_prefix(tmp_path):
     for columns in ("has_250,has_401", "dx250,icd_401", "my_own_250,my_own_401"):
         records = written(tmp_path, f"id,{columns}\n1,1,0\n2,0,1\n", names=names)
         assert sorted(records.names.values()) == ["Diabetes", "Pressure"]
-        assert not any("no name" in note for note in records.notes)
+        assert "codes_without_name" not in notes_of(records)
     # What is after the dot, or the digits that all codes share, is no prefix.
     dots = written(tmp_path, "id,code\n1,250.401\n2,250.428\n", names=names)
     assert dots.names == {}
     rolled = written(
         tmp_path, "id,c,code\n1,x,25000\n2,y,40100\n", names={"25000": "X"}, rollup="icd9"
     )
-    assert (
-        "no name for 2 codes of 2, such as '250': names are looked up after the roll-up"
-        in rolled.notes
-    )
+    assert notes_of(rolled)["codes_without_name"]["hint"] == Message("names_after_rollup")
 
 
 def test_new_defaults_change_nothing(tmp_path):

@@ -9,6 +9,8 @@ import pytest
 
 from momentree.datasets import RecordCoder, read_records
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import Message
+from tests.raising import raises
 
 ALL = {"min_records": 1, "drop_constant": False}
 
@@ -53,9 +55,8 @@ def test_new_records_of_any_form(write):
     records = read_records(more, coder=coder)
     np.testing.assert_array_equal(records.X.toarray(), expected)
     assert records.enough.tolist() == [True, False, True]
-    assert "left out 1 code (1 entry) that the model does not know, such as 'E885.1'" in (
-        records.notes
-    )
+    unknown = Message("unknown_codes", n_codes=1, n_entries=1, code="E885.1")
+    assert unknown in records.notes
     lists = write("icd,name\n250;V10,p\nE8,q\n401,r\n")
     records = read_records(lists, coder=coder, code_columns="icd")
     np.testing.assert_array_equal(records.X.toarray(), expected)
@@ -69,7 +70,7 @@ def test_wide_columns_that_lack_are_missing_values(write):
     assert first.codes.tolist() == ["A", "C", "b"]
     new = read_records(write("b,A,age\n1,0,50\n0,NA,61\n"), coder=first.coder)
     np.testing.assert_array_equal(new.X.toarray(), [[0, np.nan, 1], [np.nan, np.nan, 0]])
-    assert "took 1 column that this table lacks for missing values, such as 'C'" in new.notes
+    assert Message("missing_columns", n_columns=1, column="C") in new.notes
     codes = read_records(write("id,codes\n1,a;B\n2,c\n"), coder=first.coder, code_columns="codes")
     np.testing.assert_array_equal(codes.X.toarray(), [[1, 0, 1], [0, 1, 0]])
 
@@ -110,32 +111,38 @@ def test_a_dot_that_tells_two_codes_apart_is_kept(write):
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    "values",
     [
-        ({"kind": "text", "codes": []}, "expected settings of the kind 'records', got 'text'"),
-        ({"kind": "records"}, "the known ones are"),
-        ({"kind": "records", "codes": ["a"], "cods": 1}, r"unknown \['cods'\]"),
-        ({"kind": "records", "codes": ["a", "a"]}, "expected different codes"),
-        ({"kind": "records", "codes": "ab"}, "a list of strings"),
-        ({"kind": "records", "codes": [1]}, "a list of strings"),
-        ({"kind": "records", "codes": ["a"], "rollup": "icd11"}, "a roll-up of"),
-        ({"kind": "records", "codes": ["a"], "form": "deep"}, "a form of"),
-        ({"kind": "records", "codes": ["a"], "mapping": []}, "from string to string"),
-        ({"kind": "records", "codes": ["a"], "names": {"a": None}}, "from string to string"),
-        ({"kind": "records", "codes": ["a"], "id_column": 3}, "columns as strings"),
+        {"codes": ["a", "a"]},
+        {"codes": "ab"},
+        {"codes": [1]},
+        {"rollup": "icd11"},
+        {"form": "deep"},
+        {"mapping": []},
+        {"names": {"a": None}},
+        {"id_column": 3},
     ],
 )
-def test_damaged_settings_are_refused(values, message):
-    with pytest.raises(InvalidDataError, match=message):
-        RecordCoder.from_dict(values)
+def test_damaged_settings_are_refused(values):
+    with raises(InvalidDataError, "invalid_coder_settings"):
+        RecordCoder.from_dict({"kind": "records", "codes": ["a"], **values})
+
+
+def test_settings_of_another_kind_are_refused():
+    with raises(InvalidDataError, "other_settings", found="text"):
+        RecordCoder.from_dict({"kind": "text", "codes": []})
+    with raises(InvalidDataError, "unknown_coder_settings", unknown=[]):
+        RecordCoder.from_dict({"kind": "records"})
+    with raises(InvalidDataError, "unknown_coder_settings", unknown=["cods"]):
+        RecordCoder.from_dict({"kind": "records", "codes": ["a"], "cods": 1})
 
 
 def test_options_that_a_coder_has_already(write):
     path = write("id,codes\n1,A1;B1\n2,B1\n3,A1\n")
     coder = read_records(path, **ALL).coder
-    with pytest.raises(InvalidParameterError, match="rollup, min_records cannot be given with a"):
+    with raises(InvalidParameterError, "coder_has_its_own", parameter="rollup"):
         read_records(path, coder=coder, rollup="icd9", min_records=2)
-    with pytest.raises(InvalidParameterError, match="coder is dict; expected the coder of records"):
+    with raises(InvalidParameterError, "not_a_coder", type="dict"):
         read_records(path, coder=coder.to_dict())
-    with pytest.raises(InvalidDataError, match="record 0 is str; expected a list of codes"):
+    with raises(InvalidDataError, "not_a_list_of_codes", record=0, type="str"):
         coder.transform(["A1"])

@@ -1,4 +1,4 @@
-"""Posteriors and likelihoods of mixtures, whatever their parameters came from."""
+"""Posteriors (responsibilities) and likelihoods of mixtures (S eq. 1)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Floats = NDArray[np.float64]
 
 
 def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
-    """Return log P[x, component j] for every sample, less what depends on x alone.
+    """Return log P[x, component j] for each sample, up to a constant that depends on x only.
 
         log P[x, j] = b_j + sum_w t_w(x) theta_wj + const(x)     (S eq. 1, numerator)
 
-    For topics t(x) = x, theta = log mu, b_j = log omega_j and the constant is the log of the
-    multinomial coefficient; for Poisson variables b_j = log omega_j - sum_w mu_wj and it is
+    For topics t(x) = x, theta = log mu, b_j = log omega_j, and the constant is the logarithm of the
+    multinomial coefficient. For Poisson variables b_j = log omega_j - sum_w mu_wj, and it is
     -sum_w log x_w!. For binary and Gaussian variables see the classes of their parameters.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, p)
-        Statistics t(x) of the samples: for counts the (scaled) counts.
+        Sufficient statistics t(x) of the samples; for counts the (scaled) counts.
     parameters : MixtureParameters
-        Of a mixture for counts, all centers > 0 where words occur; a zero there makes the value
+        Parameters. In a mixture for counts, a word that occurs although its center is zero gives
         -inf.
 
     Returns
@@ -54,7 +54,7 @@ def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
 
 
 def log_posterior(joint: Floats) -> tuple[Floats, Floats]:
-    """Return posteriors and log-likelihoods of documents from their log joints.
+    """Return posteriors and log-likelihoods of samples.
 
         log P[j | x] = log P[x, j] - log P[x],   log P[x] = log sum_j P[x, j]   (S eq. 1)
 
@@ -66,21 +66,21 @@ def log_posterior(joint: Floats) -> tuple[Floats, Floats]:
     Returns
     -------
     log_posterior : ndarray of shape (n, k)
-        log P[topic j | x].
+        log P[j | x], the logarithms of the responsibilities.
     log_likelihood : ndarray of shape (n,)
-        log P[x] in nats, less the multinomial coefficient.
+        log P[x] in nats, up to the constant of :func:`log_joint`.
     """
     log_likelihood = np.asarray(logsumexp(joint, axis=1))
     return joint - log_likelihood[:, None], log_likelihood
 
 
 def log_factorials(X: Any) -> Floats:
-    """Return sum_w log x_w! of every sample.
+    """Return sum_w log x_w! of each sample.
 
     Parameters
     ----------
     X : csr_array of shape (n, d)
-        Counts >= 0; x! is Gamma(x + 1) where a count is not whole.
+        Counts >= 0; x! is Gamma(x + 1) if a count is not whole.
 
     Returns
     -------
@@ -92,9 +92,9 @@ def log_factorials(X: Any) -> Floats:
 
 
 def log_multinomial(X: Any) -> Floats:
-    """Return the logarithm of the multinomial coefficient of every document.
+    """Return the logarithm of the multinomial coefficient of each document.
 
-        log (c! / prod_w x_w!),   c the sum of x: in how many orders its words can stand
+        log (c! / prod_w x_w!),   c the sum of x: the number of orders of its words
 
     Parameters
     ----------

@@ -1,20 +1,19 @@
-"""scikit-learn's own checks of the estimator."""
+"""scikit-learn's own checks of the trees."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from momentree import TopicTree
+from momentree import ClusterTree, TopicTree
 
 from ..sklearn_checks import expected_to_fail
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")  # small data
 @parametrize_with_checks(
     [
         TopicTree(),
-        TopicTree(refine=None),
-        TopicTree(refine=None, log_scaling=None, growth="depth", weighting="uniform"),
-        TopicTree(max_leaf_nodes=None),
+        ClusterTree(),
     ],
     expected_failed_checks=expected_to_fail,
 )

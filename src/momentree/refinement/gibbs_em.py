@@ -1,4 +1,4 @@
-"""Stochastic EM of latent Dirichlet allocation by Gibbs sampling, started from given parameters."""
+"""Stochastic EM of latent Dirichlet allocation with Gibbs sampling, from given parameters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import psi
 
 from momentree.backends import Block, RowBlocks
-from momentree.inference.gibbs import Chains, check_whole, seed_of
+from momentree.inference.gibbs import Chains, check_whole_counts, seed_of
 from momentree.inference.variational import small_blocks
 from momentree.objects import LDAParameters
 from momentree.refinement.lda import RefinedLDA, dirichlet_from_logs, smoothed_topics
@@ -26,53 +26,54 @@ def gibbs_em(
     max_iter: int = 30,
     random_state: int | np.random.RandomState | None = None,
 ) -> RefinedLDA:
-    """Improve topics and concentrations by EM with a Gibbs sampler in the place of inference.
+    """Improve topics and concentrations by EM with a Gibbs sampler in the E-step.
 
-    In each step every word draws its topic once, as in :func:`momentree.inference
-    .gibbs_proportions`, and with S_wj the words w with topic j
+    Each iteration draws the topic of every word once, as
+    :func:`momentree.inference.gibbs_proportions` does. With S_wj the occurrences of word w with
+    topic j,
 
         mu_wj ~ S_wj + smoothing,   alpha = argmax sum_i v_i E log Dirichlet(h_i; alpha),
 
-    h_i ~ Dirichlet(alpha + n_i). In the second half of the steps S and E log h are averages over
-    the steps of that half.
+    where h_i ~ Dirichlet(alpha + n_i). In the second half of the iterations, S and E log h are
+    averages over the iterations of that half.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Whole counts of words.
+        Word counts, whole numbers.
     start : LDAParameters
-        All centers > 0 where words occur.
+        Initial parameters; all centers of words that occur > 0.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     smoothing : float > 0, default=0.03
         Pseudo-count of every word in every topic.
     max_iter : int >= 1, default=30
-        Steps; all are taken.
+        Number of iterations.
     random_state : int, RandomState or None, default=None
         Seed; None is seed 0.
 
     Returns
     -------
     RefinedLDA
-        Its bound is NaN: sampling has none.
+        Its bound is NaN, because sampling has none.
 
     Raises
     ------
     InvalidDataError
-        If a count is no whole number.
+        If a count is not a whole number.
 
     Notes
     -----
-    Stochastic approximation EM [1]_. Unlike variational EM it has no bias from the independence
-    of topics within a document, and unlike a collapsed sampler no words of other documents to wait
-    for. Time O(k) for each word and step; memory O(words + (n + d) k).
+    Stochastic approximation EM [1]_. Unlike variational EM it is not biased by assuming independent
+    topics within a document; unlike a collapsed sampler it handles documents independently. Time
+    O(k) for each word and iteration; memory O(words + (n + d) k).
 
     References
     ----------
     .. [1] B. Delyon, M. Lavielle, E. Moulines. Convergence of a stochastic approximation version
        of the EM algorithm. Annals of Statistics 27, 1999.
     """
-    check_whole(rows)
+    check_whole_counts(rows)
     rows = small_blocks(rows)
     seed, d = seed_of(random_state), rows.shape[1]
     usable = np.where(rows.row_sums > 0, sample_weight, 0.0)
@@ -91,8 +92,8 @@ def gibbs_em(
             logs = psi(g) - psi(g.sum(axis=1, keepdims=True))
             return np.vstack([here.word_counts(d, v), v[here.documents] @ logs])
 
-        share = 1.0 / max(1, step - max_iter // 2)
-        mean = (1.0 - share) * mean + share * rows.sum(kernel)
+        rate = 1.0 / max(1, step - max_iter // 2)
+        mean = (1.0 - rate) * mean + rate * rows.sum(kernel)
         logs = mean[d] / usable.sum()
         parameters = LDAParameters(
             dirichlet_from_logs(logs, alpha), smoothed_topics(mean[:d], smoothing)

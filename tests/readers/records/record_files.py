@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from momentree.datasets import read_records
+from momentree.messages import Message
 
 ALL = {"min_records": 1, "drop_constant": False}
 VISITS = {"a": {"B1", "C2"}, "b": {"C2"}, "c": set(), "d": {"A3", "B1", "C2"}}
@@ -19,6 +20,16 @@ def as_sets(records):
     return {
         name: set(records.codes[row].tolist()) for name, row in zip(records.ids, rows, strict=True)
     }
+
+
+def notes_of(records):
+    """The values of each note, by its code."""
+    return {note.code: dict(note.values) for note in records.notes}
+
+
+def at(line, **values):
+    """What a message says of a line."""
+    return {"origin": Message("at_line", line=line), **values}
 
 
 def long(visits):

@@ -1,4 +1,4 @@
-"""The parts of cells with codes: what stands between codes, and what is a date and no code."""
+"""How cells with several codes are split, and which of their parts are dates."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from momentree.readers.records._names import MISSING
+from momentree.messages import Message
 from momentree.readers.records.codes import SYSTEMS, looks_like
+from momentree.readers.tables.roles import MISSING
 
-__all__ = ["are_dates", "between_codes", "on_signs", "split_cells"]
+__all__ = ["are_dates", "code_separators", "split_cells"]
 
 Texts = Sequence[str] | NDArray[Any]
 
@@ -32,7 +33,7 @@ _DIGITS_OF_A_DATE = re.compile(r"(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01]
 
 
 def are_dates(texts: Texts) -> NDArray[np.bool_]:
-    """Tell dates from codes; eight digits are dates only if most such in the column can be."""
+    """Find the dates; eight digits are one only if most such texts of the column can be."""
     index, unique = pd.factorize(np.asarray(texts, dtype=object))
     unsigned = [text for text in unique if _EIGHT_DIGITS.fullmatch(text)]
     dates = {text for text in unsigned if _DIGITS_OF_A_DATE.fullmatch(text)}
@@ -43,20 +44,19 @@ def are_dates(texts: Texts) -> NDArray[np.bool_]:
 
 
 def split_cells(texts: NDArray[Any], pattern: str | None) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return the number of the value and the text of each part of different values, in order."""
+    """Split different values; return the number of the value, ascending, and text of each part."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 
     value, parts = np.arange(len(texts)), texts
     if pattern is not None:
-        # What is a date as a whole, with its time, or with its signs, has no parts.
+        # A date is not split at its signs, nor from its time of day.
         whole = np.fromiter((_DATE.fullmatch(text) is not None for text in texts), bool, len(texts))
         lists = pc.split_pattern_regex(pa.array(texts[~whole], pa.large_string()), pattern)
+        flat = pc.utf8_trim_whitespace(lists.flatten()).to_numpy(zero_copy_only=False)
         value = np.flatnonzero(~whole)[pc.list_parent_indices(lists).to_numpy()]
-        flat = pc.utf8_trim_whitespace(lists.flatten())
-        parts = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=object)
         value = np.concatenate([value, np.flatnonzero(whole)])
-        parts = np.concatenate([parts, texts[whole]])
+        parts = np.concatenate([np.asarray(flat, dtype=object), texts[whole]])
         order = np.argsort(value, kind="stable")
         value, parts = value[order], parts[order]
     index, unique = pd.factorize(parts)
@@ -64,30 +64,23 @@ def split_cells(texts: NDArray[Any], pattern: str | None) -> tuple[NDArray[np.in
     return value[there], parts[there]
 
 
-def between_codes(texts: Texts) -> str | None:
-    """Find what stands between codes in one cell, as a pattern; None where each holds one."""
+def code_separators(texts: Texts) -> tuple[str | None, list[Message]]:
+    """Return a pattern of what separates codes in a cell, None if each holds one; and notes."""
     values = pd.Series(texts, dtype="string[pyarrow]")
     signs = _common_signs(values)
-    signs += _rare_signs(values, signs)[0].replace("^", r"\^")
+    rare, unsure = _rare_signs(values, signs)
+    signs += rare.replace("^", r"\^")
+    # No cell is quoted: it may hold all codes of a record, and reports repeat the notes.
+    notes = [Message("rare_separator", sign=sign) for sign in rare]
+    notes += [Message("possible_separator", sign=sign) for sign in unsure]
     with_blank = values[values.str.contains(_INNER_BLANK, regex=True)].head(_LOOKED_AT)
     if len(with_blank):
-        # Blanks part codes where every piece has a digit and is short, as in "25000 4019".
+        # Blanks separate codes where every piece has a digit and is short, as in "25000 4019".
         pieces = with_blank.str.split(rf"[{signs}\s]+", regex=True).explode()
         pieces = pieces[pieces != ""]
         if (pieces.str.contains(r"\d", regex=True) & (pieces.str.len() <= 12)).mean() >= 0.9:
-            return rf"[{signs}\s]+"
-    return f"[{signs}]+" if signs else None
-
-
-def on_signs(texts: Texts) -> list[str]:
-    """Tell of signs that seldom part codes: which were taken to, and which may."""
-    values = pd.Series(texts, dtype="string[pyarrow]")
-    taken, unsure = _rare_signs(values, _common_signs(values))
-    # No cell is quoted: it may hold all codes of a record, and notes stand in the report.
-    return [f"took {sign!r} for the sign between codes" for sign in taken] + [
-        f"took cells with {sign!r} in them for one code each: write ';' where it parts codes"
-        for sign in unsure
-    ]
+            return rf"[{signs}\s]+", notes
+    return f"[{signs}]+" if signs else None, notes
 
 
 def _common_signs(values: Any) -> str:
@@ -100,10 +93,10 @@ def _common_signs(values: Any) -> str:
 
 
 def _rare_signs(values: Any, signs: str) -> tuple[str, str]:
-    """Return the signs, of those that seldom do, that part codes, and those that may.
+    """Return the rare signs that separate codes here, and those that may.
 
-    A slash may also be part of a code: it parts codes where they look like those of a system, or
-    where lists differ in length and a code is now the first and now a later one.
+    A slash may also be part of a code. It separates codes where they look like those of a system,
+    or where lists differ in length and a code is first in one list and later in another.
     """
     taken = unsure = ""
     for sign in _RARE_SIGNS:
@@ -125,7 +118,7 @@ def _rare_signs(values: Any, signs: str) -> tuple[str, str]:
 
 
 def _lists(values: Any, signs: str, sign: str) -> list[list[str]]:
-    """Return the parts by a sign of what the common signs leave, where there are several."""
+    """Split by the common signs, then by another; return the lists with several parts."""
     pieces = [
         piece.strip()
         for text in values
@@ -141,7 +134,7 @@ def _lists(values: Any, signs: str, sign: str) -> list[list[str]]:
 
 def _of_a_system(lists: Sequence[Sequence[str]]) -> bool:
     parts = [part.upper() for one in lists for part in one]
-    # Of bare numbers, such as 120/80, most have the form of ICD-9.
+    # Most bare numbers, as in 120/80, have the form of ICD-9.
     clear = np.array([not part.isdigit() for part in parts])
     return bool(max((looks_like(parts, name) & clear).mean() for name in SYSTEMS) >= 0.9)
 

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momentree.datasets import codes as room
 from momentree.datasets import roll_up
 from momentree.exceptions import InvalidParameterError, ReadError
+from tests.raising import raises
+
+from .record_files import written
 
 ICD9 = {
     "250.01": "250",
@@ -69,7 +71,7 @@ def test_dot_case_and_blanks_change_no_group(code):
 
 @given(st.text(string.ascii_letters + string.digits + ". é", max_size=8))
 def test_roll_up_is_idempotent(code):
-    for system in room.SYSTEMS:
+    for system in ("icd9", "icd10"):
         once = roll_up([code], system)
         assert roll_up(once, system) == once
 
@@ -83,29 +85,32 @@ def test_real_codes_are_of_their_system(shared_data):
 def test_mapping_files(tmp_path):
     two = tmp_path / "two.csv"
     two.write_text("from;to\n 250.1 ;diabetes\nv10;\n401;pressure\n")
-    assert room.read_mapping(two, "group") == {"250.1": "diabetes", "401": "pressure"}
+    text = "id,codes\n1,2501;v10\n2,401\n"
+    assert written(tmp_path, text, rollup=two).codes.tolist() == ["V10", "diabetes", "pressure"]
     many = tmp_path / "many.csv"
     many.write_text("billable,code,short_desc,long_desc,group\n1,a1,S,Long,G\n1,b2,,,H\n")
-    assert room.read_mapping(many, "name") == {"A1": "Long"}
-    assert room.read_mapping(str(many), "group") == {"A1": "G", "B2": "H"}
-    assert room.read_mapping({" a1": " x "}, "name") == {"A1": "x"}
+    text = "id,codes\n1,A1;B2\n2,B2\n"
+    assert written(tmp_path, text, names=str(many)).names == {"A1": "Long"}
+    assert written(tmp_path, text, rollup=many).codes.tolist() == ["G", "H"]
+    assert written(tmp_path, text, names={" a1": " x "}).names == {"A1": "x"}
 
 
-def test_lookup_forgives_dots():
+def test_lookup_ignores_dots(tmp_path):
     titles = {"250.01": "a", "4019": "b", "389": "c", "38.1": "d"}
-    codes = ["25001", "401.9", "250.01", "9", "38.9", "389", "381", "38.1"]
+    codes = ["25001", "401.9", "250.02", "9", "38.9", "389", "381", "38.1"]
+    text = "id,codes\n" + "".join(f"{i},{code}\n" for i, code in enumerate(codes))
+    named = written(tmp_path, text, names=titles, id_column="id")
     # A number with two digits before its dot is not the one of three digits.
-    assert room.lookup(titles, codes) == ["a", "b", "a", None, None, "c", None, "d"]
+    assert named.names == {"25001": "a", "401.9": "b", "389": "c", "38.1": "d"}
 
 
 def test_mappings_that_cannot_be_read(tmp_path):
     file = tmp_path / "map.csv"
     file.write_text("a,b,c\n1,2,3\n")
-    with pytest.raises(ReadError, match="its columns are 'a', 'b', 'c'; expected two, 'code' and"):
-        room.read_mapping(file, "group")
-    with pytest.raises(ReadError, match="no such file"):
-        room.read_mapping(tmp_path / "none.csv", "group")
-    with pytest.raises(InvalidParameterError, match="something else than strings"):
-        room.read_mapping({"a": 1}, "name")
-    with pytest.raises(InvalidParameterError, match="rollup='icd11'; expected 'icd9', 'icd10'"):
+    text = "id,codes\n1,A1\n2,B1\n"
+    with raises(ReadError, "not_a_mapping", columns=["a", "b", "c"], expected=["code", "group"]):
+        written(tmp_path, text, rollup=file)
+    with raises(InvalidParameterError, "not_a_mapping_of_strings", parameter="names"):
+        written(tmp_path, text, names={"a": 1})
+    with raises(InvalidParameterError, "not_a_rollup", value="icd11"):
         roll_up(["a"], "icd11")

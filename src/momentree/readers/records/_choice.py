@@ -1,0 +1,204 @@
+"""Which codes become columns: how they are grouped, and which groups are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
+from momentree.messages import Message
+from momentree.readers.records._code_cells import Entries
+from momentree.readers.records.coder import RecordCoder
+from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lost_zeros
+from momentree.readers.tables.table import Table, excerpt, excerpts
+
+__all__ = ["choose_codes", "group_codes"]
+
+Ints = NDArray[np.intp]
+
+LARGE = 1_000
+"""With this many records or more a code must occur in five of them, else in two."""
+
+
+def group_codes(
+    table: Table, entries: Entries, rules: RecordCoder, *, wide: bool
+) -> tuple[RecordCoder, list[str], list[Message]]:
+    """Return the rules, completed by what the codes show; the group of each code; and notes."""
+    codes = entries.codes
+    counts = np.bincount(entries.code, minlength=len(codes))
+    notes = []
+    if rules.rollup == "mapping":
+        notes = _check_mapping(table, codes, counts, rules)
+    elif rules.rollup is not None:
+        notes = _check_system(table, codes, counts, rules.rollup)
+    elif not wide:
+        undotted, notes = _check_dots(codes, counts)
+        rules = replace(rules, undotted=undotted)
+    if rules.rollup not in SYSTEMS and not wide:
+        notes += _check_numbers(table, codes, counts, rules)
+    groups = list(codes) if wide and rules.rollup is None else rules.group(codes)
+    return rules, groups, notes
+
+
+def _check_system(table: Table, codes: Sequence[str], counts: Ints, system: str) -> list[Message]:
+    total = int(counts.sum())
+    share = {one: counts[looks_like(codes, one)].sum() / max(total, 1) for one in SYSTEMS}
+    known = looks_like(codes, system)
+    if total and share[system] < 0.5:
+        other = next(one for one in SYSTEMS if one != system)
+        raise InvalidDataError(
+            "other_code_system",
+            path=str(table.path),
+            share=float(share[system]),
+            system=system,
+            examples=EXAMPLES[system],
+            value=excerpt(codes[int(np.argmin(known))]),
+            remedy=Message("pass_other_rollup", parameter="rollup", value=other)
+            if share[other] >= 0.5
+            else Message("pass_no_rollup", parameter="rollup"),
+        )
+    notes = []
+    if not known.all():
+        notes.append(
+            Message(
+                "codes_not_in_system",
+                n_codes=int((~known).sum()),
+                n_entries=int(counts[~known].sum()),
+                system=system,
+            )
+        )
+    if system == "icd9":
+        short = sum(int(n) for code, n in zip(codes, counts, strict=True) if lost_zeros(code))
+        if short:
+            notes.append(Message("zeros_restored", n_entries=short))
+    return notes
+
+
+def _check_mapping(
+    table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder
+) -> list[Message]:
+    known = np.array([group is not None for group in rules.mapped(codes)], dtype=bool)
+    lost, total = int(counts[~known].sum()), int(counts.sum())
+    if total and lost == total:
+        raise InvalidDataError(
+            "no_code_in_mapping",
+            path=str(table.path),
+            n_entries=total,
+            value=excerpt(codes[int(np.argmin(known))]),
+        )
+    notes = []
+    if not known.all():
+        notes.append(Message("codes_not_in_mapping", n_codes=int((~known).sum()), n_entries=lost))
+    if 2 * lost > total:
+        notes.append(Message("few_codes_in_mapping", share=1 - lost / total))
+    return notes
+
+
+def _check_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[Message]]:
+    """Return whether the dots of codes carry no meaning and can be removed, and notes."""
+    icd = max(counts[looks_like(codes, system)].sum() for system in SYSTEMS)
+    if 10 * icd < 9 * counts.sum():
+        return False, []
+    dotted = [code for code in codes if "." in code]
+    n_twins = len({code.replace(".", "") for code in dotted} & set(codes))
+    short = {
+        code: int(n)
+        for code, n in zip(codes, counts, strict=True)
+        if "." in code and lost_zeros(code)
+    }
+    if short:
+        # Without its dot 38.9, which is 038.9, would be 389; 3891 may also be 038.91.
+        first = min(short, key=lambda code: (-short[code], code))
+        return False, [
+            Message(
+                "dots_kept",
+                n_codes=len(short),
+                n_entries=sum(short.values()),
+                n_entries_first=short[first],
+                value=excerpt(first),
+                parameter="rollup",
+            )
+        ]
+    return n_twins > 0, [Message("dots_removed", n_codes=n_twins)] if n_twins else []
+
+
+def _check_numbers(
+    table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder
+) -> list[Message]:
+    """Report codes that a spreadsheet holds as numbers, which have lost zeros at both ends."""
+    found = {name: n for name in rules.code_columns if (n := table.fractional.get(name, 0))}
+    icd9 = counts[looks_like(codes, "icd9")].sum()
+    if not found or 2 * icd9 <= counts.sum():
+        return []
+    n_entries = sum(found.values())
+    note = Message("codes_as_numbers", n_entries=n_entries, column=excerpt(next(iter(found))))
+    if rules.rollup is None and 2 * n_entries > counts.sum():
+        raise InvalidDataError(
+            "mostly_numbers", path=str(table.path), reason=note, parameter="rollup"
+        )
+    return [note]
+
+
+def choose_codes(
+    X: sp.csr_array[Any],
+    codes: Sequence[str],
+    *,
+    where: str,
+    min_records: int | None,
+    cumulative_frequency: float | None,
+    drop_constant: bool,
+    wide: bool,
+) -> tuple[Ints, list[Message]]:
+    """Choose the columns, in order: not too rare, not in every record, the most frequent ones."""
+    n, d = X.shape
+    ones = np.bincount(X.indices[X.data == 1], minlength=d)
+    least = (5 if n >= LARGE else 2) if min_records is None else min_records
+    # Codes that occur only in rows without an id are not in any record.
+    seen = np.full(d, wide) | (ones > 0)
+    rare = seen & (ones < least)
+    # A record with no codes is not evidence against a constant code, unless it has a zero.
+    empty = 0 if wide else int((np.diff(X.indptr) == 0).sum())
+    observed = n - empty - np.bincount(X.indices[np.isnan(X.data)], minlength=d)
+    constant = seen & ~rare & (ones == observed) if drop_constant else np.zeros(d, dtype=bool)
+    names = np.array(codes, dtype=object)
+    n_seen, n_rare, n_constant = int(seen.sum()), int(rare.sum()), int(constant.sum())
+    keep = np.flatnonzero(seen & ~rare & ~constant)
+    if not n_seen:
+        raise EmptyCorpusError("no_codes", path=where, n_records=n)
+    if not len(keep):
+        raise EmptyCorpusError(
+            "no_codes_kept",
+            path=where,
+            n_codes=n_seen,
+            n_rare=n_rare,
+            least=least,
+            n_records=n,
+            n_constant=n_constant,
+        )
+    notes = []
+    if n_rare:
+        notes.append(Message("rare_codes_dropped", n_codes=n_rare, n_all=n_seen, least=least))
+    if n_constant:
+        dropped = excerpts(names[constant])
+        notes.append(Message("constant_codes_dropped", n_codes=n_constant, codes=dropped))
+    if cumulative_frequency is not None:
+        # The most frequent first; ties by name, so that the order of the rows does not matter.
+        order = keep[np.lexsort((names[keep], -ones[keep]))]
+        share = np.cumsum(ones[order]) / ones[keep].sum()
+        n_kept = int(np.searchsorted(share, cumulative_frequency - 1e-12)) + 1
+        if n_kept < len(keep):
+            notes.append(
+                Message(
+                    "frequent_codes_kept",
+                    n_kept=n_kept,
+                    n_codes=len(keep),
+                    share=float(share[n_kept - 1]),
+                )
+            )
+        keep = order[:n_kept]
+    return np.sort(keep), notes
