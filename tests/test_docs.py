@@ -9,7 +9,7 @@ import pytest
 import typer.main
 
 from momentree.cli import app
-from momentree.report.summary import DEFAULT_LAMBDA
+from momentree.report.topics import DEFAULT_LAMBDA
 from momentree.tree.naming import CODE_LAMBDA, NAME_LAMBDA, name_by_words
 
 from .conftest import REPOSITORY

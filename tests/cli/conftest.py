@@ -13,6 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from momentree.cli import app
+from momentree.exceptions import MomentreeError
+from momentree.messages import Audience, Message, in_words
 
 THEMES = {
     "sea": "boat harbour sail wind wave anchor mast island tide crew",
@@ -151,6 +153,19 @@ def lasting_table(tmp_path_factory, documents):
     return write_csv(tmp_path_factory.mktemp("corpus") / "documents.csv", documents)
 
 
+@pytest.fixture
+def hostile_table(tmp_path):
+    """Documents whose ids, words, labels and names of columns hold control characters."""
+    words = {"sea\x1b[2J": "boat harbour sail wind", "kit\u202echen": "oven bread flour butter"}
+    lines = ["key\x1b[1m,body,theme"]
+    for i in range(40):
+        label = list(words)[i % 2]
+        lines.append(f"d\x1b[5m{i},{words[label]} w\x1b[31mord,{label}")
+    path = tmp_path / "hostile.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
 @pytest.fixture(scope="session")
 def model(tmp_path_factory, lasting_table):
     """A model of the documents, four leaves."""
@@ -173,6 +188,12 @@ def run(monkeypatch):
     return invoke
 
 
+class Refusal(str):
+    """The line on standard error, with the code of the error."""
+
+    code: str | None
+
+
 @pytest.fixture
 def refuses(run):
     """Run the command; check that it ends with status 2 and one line, and return that line."""
@@ -183,9 +204,28 @@ def refuses(run):
         assert result.stdout == ""
         assert result.stderr.startswith("momentree: error: ")
         assert result.stderr.count("\n") == 1
-        return result.stderr
+        line = Refusal(result.stderr)
+        line.code = code_of(result.exception)
+        return line
 
     return invoke
+
+
+def code_of(error: BaseException | None) -> str | None:
+    """Return the code of the error of momentree that another one came from."""
+    while error is not None and not isinstance(error, MomentreeError):
+        error = error.__context__
+    return None if error is None else error.code
+
+
+def words(code: str, **values) -> str:
+    """Return the words of a message, with parameters as options of the same name."""
+
+    def option(name: str, value: str | None) -> str:
+        flag = "--" + name.replace("_", "-")
+        return flag if value is None else f"{flag} {value}"
+
+    return in_words(Message(code, **values), Audience(option))
 
 
 def clean_environment(**changes: str) -> dict[str, str]:
@@ -194,13 +234,16 @@ def clean_environment(**changes: str) -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k not in drop} | changes
 
 
+COMMAND = [sys.executable, "-c", "from momentree.cli import main; main()"]
+
+
 @pytest.fixture
 def process():
     """Run the command as a process of its own; return what it ended with."""
 
     def invoke(*arguments, **changes):
         return subprocess.run(
-            [sys.executable, "-c", "from momentree.cli import main; main()", *map(str, arguments)],
+            [*COMMAND, *map(str, arguments)],
             capture_output=True,
             env=clean_environment(**changes),
             timeout=120,

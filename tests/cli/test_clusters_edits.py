@@ -6,67 +6,9 @@ import csv
 
 import pytest
 
-from momentree.cli._edits import Edit, apply_edits, read_edits
-from momentree.exceptions import InvalidParameterError
+from momentree import BernoulliMixture
 
-
-class Context:
-    """What `read_edits` needs of the context of a command."""
-
-    def __init__(self, *order):
-        self.meta = {"momentree.order": list(order)}
-
-
-class Grouping:
-    """Counts groups, and keeps what was done to them."""
-
-    def __init__(self, k, done=(), most=9):
-        self.k, self.done, self.most = k, done, most
-
-    def predict_proba(self, X):
-        class Proba:
-            shape = (len(X), self.k)
-
-        return Proba
-
-    def merge_groups(self, X, groups):
-        del X
-        return Grouping(self.k - len(groups) + 1, (*self.done, ("merge", *groups)), self.most)
-
-    def split_group(self, X, group, n_groups=2):
-        del X
-        n = min(n_groups, self.most)
-        return Grouping(self.k + n - 1, (*self.done, ("split", group, n)), self.most)
-
-
-def test_edits_are_read_in_the_order_written():
-    edits = read_edits(
-        Context("merge", "output", "split", "merge", "split"),
-        {"merge": ["2,5", "0, 1,3"], "split": ["3", "4:3"]},
-    )
-    assert edits == [
-        Edit("--merge 2,5", (2, 5)),
-        Edit("--split 3", (3,), 2),
-        Edit("--merge 0, 1,3", (0, 1, 3)),
-        Edit("--split 4:3", (4,), 3),
-    ]
-
-
-def test_edits_count_groups_as_they_are_by_then():
-    notes = []
-    edits = [Edit("--merge 0,1,2", (0, 1, 2)), Edit("--split 1:5", (1,), 5), Edit("x", (5,), 2)]
-    edited = apply_edits(Grouping(4), [0], edits, notes.append)
-    assert edited.done == (("merge", 0, 1, 2), ("split", 1, 5), ("split", 5, 2))
-    assert notes == []
-    edits = [Edit("--merge 0,1", (0, 1)), Edit("--split 3", (3,), 2)]
-    with pytest.raises(InvalidParameterError, match=r"--split 3: there is no group 3; .* 0 to 2"):
-        apply_edits(Grouping(4), [0], edits, notes.append)
-
-
-def test_a_split_into_fewer_groups_is_noted():
-    notes = []
-    apply_edits(Grouping(4, most=3), [0], [Edit("--split 1:5", (1,), 5)], notes.append)
-    assert notes == ["--split 1:5 made 3 groups, as no more could be told apart"]
+from .conftest import words
 
 
 @pytest.mark.parametrize(
@@ -76,15 +18,16 @@ def test_a_split_into_fewer_groups_is_noted():
 )
 def test_bad_edits_are_refused_before_the_work(refuses, tmp_path, option, value):
     line = refuses("clusters", tmp_path / "not-read.csv", option, value)
+    assert line.code == f"not_a_{option[2:]}"
     assert f"{option} {value}".strip() in line
-    assert "such as" in line
-    assert "not-read.csv" not in line
 
 
 @pytest.mark.parametrize("option", [["--merge", "2,9"], ["--split", "9"]])
 def test_groups_that_are_not_there(refuses, records_table, option):
     line = refuses("clusters", records_table, "--quiet", "-k", 4, *option)
-    assert "there is no group 9; the groups are 0 to 3" in line
+    assert line.code == "no_group"
+    name, value = option
+    assert words("no_group", parameter=name[2:], value=value, group=9, last=3) in line
 
 
 def groups_of(clusters, path, *options):
@@ -116,13 +59,30 @@ def test_a_split_leaves_the_others(clusters, tmp_path, flat):
     assert len({new for _, new in pairs}) == 6
 
 
-def test_edits_one_after_the_other(clusters, tmp_path):
+def test_edits_are_applied_in_the_order_written(clusters, tmp_path):
     """What a run shows is what the next run's option counts from."""
-    first = groups_of(clusters, tmp_path / "a.csv", "--split", "0")
     both = groups_of(clusters, tmp_path / "b.csv", "--split", "0", "--merge", "0,1")
     unedited = groups_of(clusters, tmp_path / "c.csv")
-    assert len(set(first)) == 5
     assert len(set(zip(unedited, both, strict=True))) == 4
+    first = groups_of(clusters, tmp_path / "a.csv", "--merge", "0,1,2", "--split", "1:2")
+    last = groups_of(clusters, tmp_path / "a.csv", "--split", "1:2", "--merge", "0,1,2")
+    assert (len(set(first)), len(set(last))) == (3, 3)
+    assert first != last
+
+
+def test_edits_count_groups_as_they_are_by_then(refuses, records_table):
+    edits = ["--merge", "0,1", "--split", "3"]
+    line = refuses("clusters", records_table, "--rollup", "icd9", "-k", 4, "--quiet", *edits)
+    assert words("no_group", parameter="split", value="3", group=3, last=2) in line
+
+
+def test_a_split_into_fewer_groups_is_noted(clusters, monkeypatch):
+    split = BernoulliMixture.split_group
+    monkeypatch.setattr(
+        BernoulliMixture, "split_group", lambda self, X, j, n_groups: split(self, X, j, n_groups=2)
+    )
+    result = clusters("--flat", "--split", "1:3")
+    assert words("fewer_parts", parameter="split", value="1:3", found=2) in result.stderr
 
 
 def test_an_edited_model_is_saved(clusters, run, records_table, tmp_path):

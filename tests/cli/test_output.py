@@ -9,6 +9,7 @@ import signal
 import stat
 import tempfile
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,21 @@ import pytest
 from momentree.cli import _output
 from momentree.cli._output import Outputs
 from momentree.exceptions import MomentreeError
+from tests.raising import raises
 
 HTML = (".html",)
 
 
 def fill(text: str):
     return lambda path: path.write_text(text)
+
+
+@contextmanager
+def refused(reason: str):
+    """Expect an output to be refused for a reason with this code."""
+    with raises(MomentreeError, "cannot_write") as caught:
+        yield
+    assert caught.value.message.values["reason"].code == reason
 
 
 def write_all(outputs: Outputs, *options: str) -> None:
@@ -33,15 +43,15 @@ def write_all(outputs: Outputs, *options: str) -> None:
 def outputs_to(**targets: Path | None) -> Outputs:
     outputs = Outputs()
     for option, path in targets.items():
-        outputs.add(f"--{option}", path, (path.suffix,) if path else HTML)
+        outputs.add(option, path, (path.suffix,) if path else HTML)
     return outputs
 
 
 def test_files_appear_together_at_the_end(tmp_path):
     outputs = outputs_to(a=tmp_path / "a.html", b=tmp_path / "b.json")
     with outputs.writing() as write:
-        write("--a", fill("one"))
-        write("--b", fill("two"))
+        write("a", fill("one"))
+        write("b", fill("two"))
         assert not (tmp_path / "a.html").exists()
     assert (tmp_path / "a.html").read_text() == "one"
     assert (tmp_path / "b.json").read_text() == "two"
@@ -60,8 +70,8 @@ def test_an_error_leaves_all_as_it_was(tmp_path, error):
 
     def run():
         with outputs.writing() as write:
-            write("--a", fill("new"))
-            write("--b", fail)
+            write("a", fill("new"))
+            write("b", fail)
 
     with pytest.raises((MomentreeError, KeyboardInterrupt, ValueError)):
         run()
@@ -75,12 +85,12 @@ def test_error_names_option_file_and_cause(tmp_path):
     def fail(path: Path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
+    values = {"path": str(tmp_path / "a.html"), "reason": os.strerror(errno.ENOSPC)}
     with (
-        pytest.raises(MomentreeError, match=r"--a .*a\.html: No space left on device") as caught,
+        raises(MomentreeError, "cannot_write", parameter="a", **values),
         outputs.writing() as write,
     ):
-        write("--a", fail)
-    assert ".momentree-" not in str(caught.value)
+        write("a", fail)
 
 
 def test_failing_move_names_the_file(tmp_path, monkeypatch):
@@ -90,38 +100,39 @@ def test_failing_move_names_the_file(tmp_path, monkeypatch):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr(Path, "replace", replace)
-    with pytest.raises(MomentreeError, match="Read-only file system"), outputs.writing() as write:
-        write("--a", fill("x"))
+    reason = os.strerror(errno.EROFS)
+    with raises(MomentreeError, "cannot_write", reason=reason), outputs.writing() as write:
+        write("a", fill("x"))
     assert os.listdir(tmp_path) == []
 
 
 def test_option_not_given_writes_nothing(tmp_path):
     outputs = outputs_to(a=None)
     with outputs.writing() as write:
-        write("--a", lambda path: pytest.fail("called for an option that was not given"))
-    assert "--a" not in outputs
+        write("a", lambda path: pytest.fail("called for an option that was not given"))
+    assert "a" not in outputs
     assert outputs.paths == []
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "reason"),
     [
-        (".", "it is a folder"),
-        ("a.txt", r"must end in \.html"),
-        ("none/a.html", "there is no folder"),
-        ("file/a.html", "there is no folder"),
+        (".", "is_a_folder"),
+        ("a.txt", "wrong_suffix"),
+        ("none/a.html", "no_folder"),
+        ("file/a.html", "no_folder"),
     ],
 )
-def test_bad_target_is_refused_at_once(tmp_path, name, words):
+def test_bad_target_is_refused_at_once(tmp_path, name, reason):
     (tmp_path / "file").write_text("")
-    with pytest.raises(MomentreeError, match=words):
-        Outputs().add("--output", tmp_path / name, HTML)
+    with refused(reason):
+        Outputs().add("output", tmp_path / name, HTML)
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a file system like /proc")
 def test_folder_that_takes_no_files():
-    with pytest.raises(MomentreeError, match="no file can be made in /proc"):
-        Outputs().add("--output", Path("/proc/a.html"), HTML)
+    with refused("folder_not_writable"):
+        Outputs().add("output", Path("/proc/a.html"), HTML)
 
 
 def test_read_only_file_is_not_replaced(tmp_path, monkeypatch):
@@ -129,21 +140,21 @@ def test_read_only_file_is_not_replaced(tmp_path, monkeypatch):
     target.write_text("kept")
     # Root may write anywhere, so that a permission alone would not be felt by all users.
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != target)
-    with pytest.raises(MomentreeError, match="read-only"):
-        Outputs().add("--output", target, HTML)
+    with refused("read_only"):
+        Outputs().add("output", target, HTML)
 
 
 def test_an_input_is_not_replaced(tmp_path):
     source = tmp_path / "a.csv"
     source.write_text("text\nhello\n")
-    with pytest.raises(MomentreeError, match="also the input"):
-        Outputs([source]).add("--csv", tmp_path / "." / "a.csv", (".csv",))
+    with refused("same_as_input"):
+        Outputs([source]).add("csv", tmp_path / "." / "a.csv", (".csv",))
 
 
 def test_two_outputs_are_not_one_file(tmp_path):
     outputs = outputs_to(a=tmp_path / "a.html")
-    with pytest.raises(MomentreeError, match="also the file of --a"):
-        outputs.add("--b", tmp_path / "a.html", HTML)
+    with refused("same_as_output"):
+        outputs.add("b", tmp_path / "a.html", HTML)
 
 
 def test_a_link_stays_a_link(tmp_path):
@@ -152,7 +163,7 @@ def test_a_link_stays_a_link(tmp_path):
     link = tmp_path / "link.html"
     link.symlink_to(real)
     with outputs_to(a=link).writing() as write:
-        write("--a", fill("new"))
+        write("a", fill("new"))
     assert link.is_symlink()
     assert real.read_text() == "new"
 
@@ -165,8 +176,8 @@ def test_permissions(tmp_path):
     mask = os.umask(0o022)
     try:
         with outputs_to(a=old, b=tmp_path / "new.html").writing() as write:
-            write("--a", fill("x"))
-            write("--b", fill("x"))
+            write("a", fill("x"))
+            write("b", fill("x"))
     finally:
         os.umask(mask)
     assert stat.S_IMODE(old.stat().st_mode) == 0o640
@@ -180,7 +191,7 @@ def test_pipe_is_written_to_and_stays(tmp_path):
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
     with outputs_to(a=pipe).writing() as write:
-        write("--a", fill("through the pipe"))
+        write("a", fill("through the pipe"))
     reader.join(timeout=10)
     assert read == [b"through the pipe"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -190,16 +201,17 @@ def test_a_pipe_that_nobody_reads_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(_output, "_TRIES", 1)
     os.mkfifo(tmp_path / "pipe")
     outputs = outputs_to(a=tmp_path / "pipe")
-    with pytest.raises(MomentreeError, match="cannot write --a"), outputs.writing() as write:
-        write("--a", fill("x"))
+    with raises(MomentreeError, "cannot_write"), outputs.writing() as write:
+        write("a", fill("x"))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_full_device():
     outputs = Outputs()
-    outputs.add("--a", Path("/dev/full"), HTML)
-    with pytest.raises(MomentreeError, match="No space left"), outputs.writing() as write:
-        write("--a", fill("x"))
+    outputs.add("a", Path("/dev/full"), HTML)
+    reason = os.strerror(errno.ENOSPC)
+    with raises(MomentreeError, "cannot_write", reason=reason), outputs.writing() as write:
+        write("a", fill("x"))
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
@@ -220,7 +232,7 @@ def test_a_signal_waits_while_files_are_moved(tmp_path, monkeypatch, name):
     before = signal.signal(number, stop)
     try:
         with pytest.raises(SystemExit):
-            write_all(outputs, "--a", "--b")
+            write_all(outputs, "a", "b")
         assert signal.getsignal(number) is stop
     finally:
         signal.signal(number, before)
@@ -237,7 +249,7 @@ def test_a_signal_waits_while_what_is_unfinished_is_removed(tmp_path, monkeypatc
 
     monkeypatch.setattr(shutil, "rmtree", interrupted_remove)
     with pytest.raises(KeyboardInterrupt):
-        write_all(outputs, "--a", "--b")
+        write_all(outputs, "a", "b")
     assert sorted(os.listdir(tmp_path)) == ["a.html", "b.html"]
 
 
@@ -254,8 +266,8 @@ def test_a_move_that_fails_takes_those_before_it_back(tmp_path, monkeypatch):
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", failing_replace)
-    with pytest.raises(MomentreeError, match=r"--last .*last\.html: Operation not permitted"):
-        write_all(outputs, "--new", "--old", "--last")
+    with raises(MomentreeError, "cannot_write", parameter="last"):
+        write_all(outputs, "new", "old", "last")
     assert sorted(os.listdir(tmp_path)) == ["last.html", "old.html"]
     assert (old.read_text(), last.read_text()) == ("old", "last")
 
@@ -272,8 +284,8 @@ def test_a_hard_link_of_the_input_is_the_input(tmp_path):
     source, link = tmp_path / "a.csv", tmp_path / "b.csv"
     source.write_text("text\nhello\n")
     link.hardlink_to(source)
-    with pytest.raises(MomentreeError, match="also the input"):
-        Outputs([source]).add("--csv", link, (".csv",))
+    with refused("same_as_input"):
+        Outputs([source]).add("csv", link, (".csv",))
 
 
 def test_two_names_of_one_file_are_one_output(tmp_path):
@@ -281,23 +293,23 @@ def test_two_names_of_one_file_are_one_output(tmp_path):
     first.write_text("")
     second.hardlink_to(first)
     outputs = outputs_to(a=first)
-    with pytest.raises(MomentreeError, match="also the file of --a"):
-        outputs.add("--b", second, HTML)
+    with refused("same_as_output"):
+        outputs.add("b", second, HTML)
 
 
 def test_a_loop_of_links_is_refused(tmp_path):
     loop = tmp_path / "loop.html"
     loop.symlink_to(loop)
-    with pytest.raises(MomentreeError, match="Too many levels of symbolic links"):
-        Outputs([loop]).add("--output", loop, HTML)
+    with raises(MomentreeError, "cannot_write", reason=os.strerror(errno.ELOOP)):
+        Outputs([loop]).add("output", loop, HTML)
     assert loop.is_symlink()
 
 
 def test_a_long_name_is_no_reason_to_fail(tmp_path):
     target = tmp_path / ("a" * 250 + ".html")
     with outputs_to(a=target, b=tmp_path / "b.html").writing() as write:
-        write("--a", fill("1"))
-        write("--b", fill("2"))
+        write("a", fill("1"))
+        write("b", fill("2"))
     assert target.read_text() == "1"
 
 
@@ -308,5 +320,5 @@ def test_a_file_below_dev_is_replaced_whole():
         target.write_text("old")
         number = target.stat().st_ino
         with outputs_to(a=target).writing() as write:
-            write("--a", fill("new"))
+            write("a", fill("new"))
         assert (target.read_text(), target.stat().st_ino == number) == ("new", False)

@@ -96,4 +96,4 @@ def test_the_option_of_each_command(run, dangerous, tmp_path):
 def test_the_option_needs_a_table(refuses, dangerous):
     documents, records = dangerous
     for command in (["topics", documents], ["clusters", records]):
-        assert "add --csv FILE.csv" in refuses(*command, "--escape-formulas")
+        assert refuses(*command, "--escape-formulas").code == "applies_to_csv"

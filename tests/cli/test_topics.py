@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from .conftest import N_DOCUMENTS, THEMES, read_json, write_csv
+from .conftest import N_DOCUMENTS, THEMES, read_json, words, write_csv
 
 
 def read_csv(path):
@@ -111,7 +111,7 @@ def test_leaves_auto(run, lasting_table, tmp_path):
 
 def test_one_leaf_says_why(run, lasting_table):
     result = run("topics", lasting_table, "--leaves", 1)
-    assert "Not split: " in result.stdout
+    assert words("not_split", reason="") in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -241,5 +241,5 @@ def test_quiet(run, lasting_table, tmp_path):
 
 def test_verbose(run, lasting_table):
     result = run("topics", lasting_table, "--verbose")
-    for words in ("reading documents.csv: ", "growing the tree: 2 leaves", "growing the tree: "):
-        assert words in result.stderr
+    for step in ("reading documents.csv: ", "growing the tree: "):
+        assert step in result.stderr

@@ -183,8 +183,8 @@ def calls() -> dict[str, Call]:
             mt.report.plot_tree,
             {"estimator": mt.TopicTree(3).fit(X), "n_words": 3, "lam": 0.6, "fontsize": 9.0},
         ),
-        "plot_topic_shares": (
-            mt.report.plot_topic_shares,
+        "plot_topic_proportions": (
+            mt.report.plot_topic_proportions,
             {"model_or_shares": np.eye(3)[labels], "order": np.arange(n)},
         ),
     }
@@ -207,7 +207,7 @@ NAMES = (
     *("topic_parameters", "bernoulli_bias", "moment_error_bound", "required_samples", "sidiwo"),
     *("perturbation_bound", "make_single_topic", "make_lda", "make_poisson_mixture", "als"),
     *("make_bernoulli_mixture", "make_patient_records", "vectorize", "filter_vocabulary"),
-    *("align_columns", "plot_topic_shares", "eigendecomposition", "jennrich", "svd_method"),
+    *("align_columns", "plot_topic_proportions", "eigendecomposition", "jennrich", "svd_method"),
     *("random_projections", "svtd", "tensor_power_method"),
 )
 

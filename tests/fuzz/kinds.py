@@ -33,7 +33,7 @@ _RECORDS = (
     ("-k", "3", "--min-records", "1"),
     ("-k", "3", "--id-column", "visit_id", "--min-cell", "1"),
     ("--flat", "-k", "3", "--empty", "zero", "--include-records"),
-    ("-k", "3", "--union-by", "visit_id", "--coverage", "0.9", "--stability"),
+    ("-k", "3", "--union-by", "visit_id", "--cumulative-frequency", "0.9", "--stability"),
     ("-k", "auto", "--no-refine", "--keep-constant"),
 )
 _SLOTS = (
@@ -60,8 +60,8 @@ def load() -> None:
 
     import momentree.cli
     import momentree.cli._clusters
-    import momentree.cli._flat
-    import momentree.cli._tree
+    import momentree.cli._assign
+    import momentree.cli._topics
     import momentree.report
 
     for name in momentree.__all__:

@@ -54,7 +54,7 @@ def nest(X, groups, labels, depth=0, parent=None):
     rows = np.flatnonzero(np.isin(labels, leaves))
     node = TreeNode(center_of(X, rows), len(rows) / X.shape[0], depth=depth, parent=parent)
     if isinstance(groups, int):
-        node.leaf_id, node._samples, node.reason = groups, rows, "max_leaf_nodes is reached"
+        node.leaf_id, node._samples, node.reason = groups, rows, "limit_reached"
     else:
         node.gain = 1234.5 / (depth + 1)
         node.children = [nest(X, group, labels, depth + 1, node) for group in groups]
@@ -90,14 +90,11 @@ def build_case(n_samples=120, groups=((0, 1), (2, 3)), seed=0, length=80, repeat
         [f"{name}{letter(i)}" for name in TOPIC_NAMES for i in range(WORDS_PER_TOPIC)]
     )
     labels = np.sort(rng.permutation(n_samples) % 4)
-    X = sp.csr_array(np.array([rng.multinomial(length, topics[k]) for k in labels]))
+    counts = rng.multinomial(length, topics[labels])
+    X = sp.csr_array(counts)
     leaf_of = labels * 0 if groups == 0 else labels
     root = number(nest(X, groups, leaf_of), vocabulary)
-    texts = []
-    for i in range(n_samples):
-        row = X[[i]]
-        text = " ".join(np.repeat(vocabulary[row.indices], row.data))
-        texts.append(" ".join([text] * repeat))
+    texts = [" ".join(np.repeat(vocabulary, np.tile(row, repeat))) for row in counts]
     return Case(
         FittedTree(root, leaf_of, vocabulary),
         X,
@@ -121,9 +118,9 @@ def make_case():
     return build_case
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def driver(tmp_path_factory):
-    """One headless Chromium per module; skips where there is none."""
+    """One headless Chromium; skips where there is none."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     browser = next(
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from momentree._version import __version__
-from momentree.cli._edits import InOrder
-from momentree.cli._guard import INTERRUPTED, Commands, prepare_process
+from momentree.cli._guard import INTERRUPTED, Command, Commands, prepare_process
 from momentree.cli._screen import one_line
 from momentree.cli.assign import EXAMPLES as ASSIGN_EXAMPLES
 from momentree.cli.assign import assign
@@ -25,7 +24,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="momentree",
     cls=Commands,
-    help="Topics of text and groups of records, as trees and lists, by the method of moments.",
+    help="Find topics of documents and groups of records, by the method of moments.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -34,15 +33,16 @@ app = typer.Typer(
 )
 
 
-def _help(command: Callable[..., None]) -> str:
-    """Return the text of a command with each paragraph on one line, to be wrapped anew."""
-    return "\n\n".join(map(one_line, (command.__doc__ or "").split("\n\n")))
-
-
-app.command(help=_help(demo))(demo)
-app.command(help=_help(topics), epilog=TOPICS_EXAMPLES)(topics)
-app.command(cls=InOrder, help=_help(clusters), epilog=CLUSTERS_EXAMPLES)(clusters)
-app.command(help=_help(assign), epilog=ASSIGN_EXAMPLES)(assign)
+_COMMANDS: dict[Callable[..., None], str | None] = {
+    demo: None,
+    topics: TOPICS_EXAMPLES,
+    clusters: CLUSTERS_EXAMPLES,
+    assign: ASSIGN_EXAMPLES,
+}
+for _command, _examples in _COMMANDS.items():
+    # Each paragraph is one line, which typer wraps to the terminal.
+    _help = "\n\n".join(map(one_line, (_command.__doc__ or "").split("\n\n")))
+    app.command(cls=Command, help=_help, epilog=_examples)(_command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -64,12 +64,12 @@ def _options(
 
 
 def main() -> None:
-    """Run the command ``momentree`` with the arguments of the process, and end the process."""
+    """Run the command ``momentree`` with the arguments of the process."""
     prepare_process()
     try:
         app()
     except KeyboardInterrupt:
-        # Before or after a command, which answers for itself while it runs.
+        # Before or after a command, which handles it while it runs.
         sys.exit(INTERRUPTED)
     finally:
         sys.stdout.flush()

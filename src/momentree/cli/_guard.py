@@ -1,105 +1,37 @@
-"""How a command ends: exit status, one clear line on stderr, never a traceback."""
+"""How a command ends: with an exit status and one line on standard error, never a traceback."""
 
 from __future__ import annotations
 
-import re
 import signal
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn, TextIO
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from momentree.cli._screen import BROKEN_PIPE, GENERAL_ERROR, one_line, prepare_screen, say
-from momentree.exceptions import MomentreeError
+from momentree.cli._words import audience_of
+from momentree.exceptions import MomentreeError, MomentreeWarning
+from momentree.messages import Audience, Message, in_words
 
-__all__ = ["INTERRUPTED", "Commands", "guarded", "in_options", "prepare_process"]
+__all__ = ["INTERRUPTED", "ORDER", "Command", "Commands", "prepare_process"]
 
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+ORDER = "momentree.order"
+"""Where the context of a command keeps the names of its options, in the order written."""
 
-_OPTIONS = {
-    "max_leaf_nodes": "leaves",
-    "max_depth": "depth",
-    "n_components": "components",
-    "code_columns": "code-column",
-    "outcome_columns": "outcome",
-    "ignore_columns": "ignore",
-    **{
-        name: name.replace("_", "-")
-        for name in (
-            "alpha0",
-            "coverage",
-            "log_scaling",
-            "empty",
-            "encoding",
-            "id_column",
-            "label_column",
-            "language",
-            "max_df",
-            "max_features",
-            "min_cell",
-            "min_codes",
-            "min_df",
-            "min_records",
-            "min_samples_leaf",
-            "names",
-            "outcome",
-            "rollup",
-            "separator",
-            "sheet",
-            "skip_rows",
-            "stop_words",
-            "text_column",
-            "token_pattern",
-            "union_by",
-            "vocabulary",
-            "weighting",
-        )
-    },
-}
-# What is on by default in Python has an option that turns it off.
-_SWITCHES = {"drop_constant=False": "--keep-constant"}
-# A parameter with its value, or one with an underscore; neither quoted nor part of a path.
-_PARAMETER = re.compile(
-    r"(?<![\w'\"./-])(?:(?P<switch>SWITCHES)|(?P<set>NAMES)=(?P<value>'[^']*'|[\w.]+)|(?P<named>NAMES))(?![\w'\"/-])".replace(
-        "NAMES", "|".join(_OPTIONS)
-    ).replace("SWITCHES", "|".join(_SWITCHES))
-)
-
-
-def in_options(message: str, spelling: Mapping[str, str] | None = None) -> str:
-    """Return a message with the parameters of Python put as options of the command.
-
-    Parameters
-    ----------
-    message : str
-        What a room says.
-    spelling : mapping of str to str, optional
-        Names of parameters for which the command has an option of another name than others have.
-    """
-    options = {**_OPTIONS, **(spelling or {})}
-
-    def put(match: re.Match[str]) -> str:
-        if match["switch"]:
-            return _SWITCHES[match["switch"]]
-        if match["set"]:
-            value = match["value"].strip("'")
-            return f"--{options[match['set']]} {'none' if value == 'None' else value}"
-        # A word of English, such as "encoding", is a parameter only where it has a value.
-        return f"--{options[match['named']]}" if "_" in match["named"] else match["named"]
-
-    return _PARAMETER.sub(put, message)
+_OUT_OF_MEMORY = {"topics": "out_of_memory_words", "clusters": "out_of_memory_codes"}
 
 
 def prepare_process() -> None:
-    """Make the process print anything anywhere, and clean up when it is stopped."""
+    """Make the process print safely anywhere, and clean up when it is stopped."""
     prepare_screen()
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        # A command started under nohup ignores SIGHUP, and must go on doing so.
+        # A command started under nohup ignores SIGHUP, and must continue to do so.
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _stop)
 
@@ -114,7 +46,7 @@ _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 
 
 class Commands(TyperGroup):
-    """A group of commands that tells of options it cannot read in one line, as of all errors."""
+    """A group of commands that reports options it cannot read in one line, like all errors."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options before the command; without any argument typer shows the help."""
@@ -129,6 +61,41 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+class Command(TyperCommand):
+    """A command whose errors and warnings are lines on standard error."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options, and their order, of which typer keeps only that within each option."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.meta[ORDER] = [parameter.name for parameter in order]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command.
+
+        Bad input, files that cannot be read or written and a lack of memory give status 2,
+        Ctrl-C gives 130, and a reader that closed the pipe gives 141 without a line.
+        """
+        audience = audience_of(self)
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _shower(audience)
+                return super().invoke(ctx)
+        except MomentreeError as error:
+            _fail(in_words(error.message, audience))
+        except BrokenPipeError:
+            raise typer.Exit(BROKEN_PIPE) from None
+        except OSError as error:
+            what = error.strerror or error
+            _fail(f"{what}: {error.filename}" if error.filename else what)
+        except MemoryError:
+            code = _OUT_OF_MEMORY.get(str(self.name), "out_of_memory")
+            _fail(in_words(Message(code), audience))
+        except KeyboardInterrupt:
+            say("momentree: interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+
+
 @contextmanager
 def _parsing() -> Iterator[None]:
     try:
@@ -140,42 +107,7 @@ def _parsing() -> Iterator[None]:
         if option.startswith("-") and error.message:
             message = f"{option}: {one_line(error.message).removeprefix('Value error, ')}"
         command = error.ctx.command_path if error.ctx is not None else "momentree"
-        say(f"momentree: error: {message.rstrip('.')}; see {command} --help")
-        raise typer.Exit(GENERAL_ERROR) from None
-
-
-@contextmanager
-def guarded(
-    spelling: Mapping[str, str] | None = None, less: str = "lower --max-features or raise --min-df"
-) -> Iterator[None]:
-    """Turn what goes wrong inside a command into one line on stderr and an exit status.
-
-    Bad input, files that cannot be read or written and a lack of memory give status 2,
-    Ctrl-C gives 130 and a reader that closed the pipe gives 141, quietly.
-
-    Parameters
-    ----------
-    spelling : mapping of str to str, optional
-        As `in_options` takes it.
-    less : str
-        How to need less memory.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
-            yield
-    except MomentreeError as error:
-        _fail(in_options(str(error), spelling))
-    except BrokenPipeError:
-        raise typer.Exit(BROKEN_PIPE) from None
-    except OSError as error:
-        what = error.strerror or error
-        _fail(f"{what}: {error.filename}" if error.filename else what)
-    except MemoryError:
-        _fail(f"not enough memory; {less}, or give less data")
-    except KeyboardInterrupt:
-        say("momentree: interrupted")
-        raise typer.Exit(INTERRUPTED) from None
+        _fail(f"{message.rstrip('.')}; see {command} --help")
 
 
 def _fail(message: object) -> NoReturn:
@@ -183,15 +115,19 @@ def _fail(message: object) -> NoReturn:
     raise typer.Exit(GENERAL_ERROR) from None
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    # Notes of libraries to their programmers (deprecations) are of no use to who runs a command.
-    del filename, lineno, file, line
-    if issubclass(category, UserWarning):
-        say(f"momentree: warning: {one_line(message)}")
+def _shower(audience: Audience) -> Any:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        del filename, lineno, file, line
+        if isinstance(message, MomentreeWarning):
+            say(f"momentree: warning: {one_line(in_words(message.message, audience))}")
+        elif issubclass(category, UserWarning):  # deprecations are for programmers
+            say(f"momentree: warning: {one_line(message)}")
+
+    return show

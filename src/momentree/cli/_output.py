@@ -1,4 +1,4 @@
-"""Output files: checked before the work, staged beside their targets, moved together at the end."""
+"""Output files: checked first, written beside their targets, moved together at the end."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from typing import BinaryIO, cast
 
 from momentree._files import staging
 from momentree.exceptions import MomentreeError
+from momentree.messages import Message
 
 __all__ = ["Outputs", "Write"]
 
 Write = Callable[[str, Callable[[Path], object]], None]
-# Where a name stands for what a process has open: written to, even if that is a file.
+# Names here stand for open files of a process, which are written to, never replaced.
 _DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 _STOPS = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 _TRIES = 50
-"""Tenths of a second that a pipe is given to find its reader."""
+"""Tenths of a second to wait for the reader of a pipe."""
 
 
 class Outputs:
-    """The output files of one command, written whole or not at all.
+    """The output files of a command, written whole or not at all.
 
-    Each target is checked when it is added, before the long work. Inside `writing` each
-    is filled under a temporary name; when all are filled without an error they are moved
-    over their targets, otherwise every temporary file is removed and the targets stay as they were.
-    A target that is a pipe or a device gets its bytes at the same moment instead.
+    Each target is checked when it is added, before the long work. Inside `writing` each is written
+    under a temporary name. If all succeed, they replace their targets together; after an error
+    the temporary files are removed and the targets stay as they were. A target that is a pipe or a
+    device gets its bytes at that moment instead.
 
     Parameters
     ----------
@@ -44,7 +45,11 @@ class Outputs:
     """
 
     def __init__(self, inputs: Iterable[Path] = ()) -> None:
-        self._taken = {key: f"the input {path}" for path in inputs for key in _identities(path)}
+        self._taken = {
+            key: Message("same_as_input", path=str(path))
+            for path in inputs
+            for key in _identities(path)
+        }
         self._targets: dict[str, Path] = {}
         self._shown: dict[str, Path] = {}
         self._streams: set[str] = set()
@@ -52,30 +57,38 @@ class Outputs:
     def add(self, option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
         """Check the file that an option names; None, an option not given, is skipped.
 
+        Parameters
+        ----------
+        option : str
+            The option, without its dashes.
+        path : Path or None
+            The file.
+        suffixes : tuple of str
+            How its name may end.
+
         Raises
         ------
         MomentreeError
-            When the path is a folder, lies in no folder, has another suffix than those
-            expected, may not be written, or is an input or another output.
+            If the path is a folder, lies in no folder, has the wrong suffix, cannot be written,
+            or is an input or another output.
         """
         if path is None:
             return
         identities = _identities(path)
-        complaint = _unreachable(path)
+        complaint: Message | str | None = _unreachable(path)
         if complaint is None and _is_stream(path):
             self._streams.add(option)
             target = path
-            complaint = None if os.access(path, os.W_OK) else "you may not write to it"
+            complaint = None if os.access(path, os.W_OK) else Message("no_permission")
         else:
             target = Path(os.path.realpath(path))  # writes through a link instead of replacing it
             taken = [self._taken[key] for key in identities if key in self._taken]
             complaint = complaint or _complaint(path, target, suffixes)
             if complaint is None and taken:
-                complaint = f"it is also {taken[0]}; name another file"
+                complaint = taken[0]
         if complaint is not None:
-            message = f"cannot write {option} {path}: {complaint}."
-            raise MomentreeError(message)
-        self._taken |= dict.fromkeys(identities, f"the file of {option}")
+            raise _cannot_write(option, path, complaint)
+        self._taken |= dict.fromkeys(identities, Message("same_as_output", parameter=option))
         self._targets[option] = target
         self._shown[option] = path
 
@@ -92,13 +105,13 @@ class Outputs:
     def writing(self) -> Iterator[Write]:
         """Yield a function that writes one output; put all in place when the block ends well.
 
-        The function takes an option and a function that fills the path it is given, and does
-        nothing for an option that was not named.
+        The function takes an option and a function that writes to the path it is given. It does
+        nothing for an option that was not given.
 
         Raises
         ------
         MomentreeError
-            When a file cannot be written, such as on a full disk; no target is changed then.
+            If a file cannot be written, for example on a full disk; no target is changed then.
         """
         folders: dict[Path, Path] = {}
         staged: dict[str, Path] = {}
@@ -152,18 +165,22 @@ class Outputs:
 
     @contextmanager
     def _naming(self, option: str) -> Iterator[None]:
-        """Name the option and its file in any error of the system."""
+        """Report errors of the operating system with the option and its file."""
         try:
             yield
         except BrokenPipeError:
             raise
         except OSError as error:
-            message = f"cannot write {option} {self._shown[option]}: {error.strerror or error}."
-            raise MomentreeError(message) from error
+            reason = error.strerror or str(error)
+            raise _cannot_write(option, self._shown[option], reason) from error
+
+
+def _cannot_write(option: str, path: Path, reason: Message | str) -> MomentreeError:
+    return MomentreeError("cannot_write", parameter=option, path=str(path), reason=reason)
 
 
 def _identities(path: Path) -> list[object]:
-    """Return what a file is known by: its path without links, and its number on the disk."""
+    """Return what identifies a file: its path without links, and its inode."""
     identities: list[object] = [os.path.realpath(path)]
     with suppress(OSError):
         status = path.stat()
@@ -172,7 +189,7 @@ def _identities(path: Path) -> list[object]:
 
 
 def _unreachable(path: Path) -> str | None:
-    """Say why nothing can be known of a file, such as a loop of links, or None."""
+    """Return why a path cannot be followed, such as a loop of links, or None."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -189,30 +206,31 @@ def _is_stream(path: Path) -> bool:
     return not path.is_file() or path.parent in _DESCRIPTORS
 
 
-def _complaint(path: Path, target: Path, suffixes: tuple[str, ...]) -> str | None:
-    """Say why a file cannot be written, or None."""
+def _complaint(path: Path, target: Path, suffixes: tuple[str, ...]) -> Message | None:
+    """Return why a file cannot be written, or None."""
     folder = target.parent
     if target.is_dir():
-        return "it is a folder; name a file in it"
+        return Message("is_a_folder")
     if path.suffix.lower() not in suffixes:
-        return f"its name must end in {' or '.join(suffixes)}"
+        return Message("wrong_suffix", suffixes=list(suffixes))
     if not folder.is_dir():
-        return f"there is no folder {path.parent}; create it first"
+        return Message("no_folder", path=str(path.parent))
     if target.exists() and not os.access(target, os.W_OK):
-        return "the file is there and is read-only"
+        return Message("read_only")
     try:
-        # The one sure test: some file systems are read-only whatever the permissions say.
+        # Only a trial is certain: some file systems are read-only whatever the permissions say.
         with staging(folder):
             pass
     except OSError as error:
-        return f"no file can be made in {path.parent} ({error.strerror or error})"
+        reason = error.strerror or str(error)
+        return Message("folder_not_writable", path=str(path.parent), reason=reason)
     return None
 
 
 def _settle(temporary: Path, target: Path) -> None:
-    """Bring a staged file to the disk, with the permissions that the target has or would get."""
+    """Flush a staged file to the disk, with the permissions that the target has or would get."""
     with temporary.open("rb+") as file:
-        os.fsync(file.fileno())  # a full disk shows here at the latest
+        os.fsync(file.fileno())  # fails at the latest here if the disk is full
     if target.exists():
         mode = stat.S_IMODE(target.stat().st_mode)
     else:
@@ -224,7 +242,7 @@ def _settle(temporary: Path, target: Path) -> None:
 
 
 def _keep(target: Path, temporary: Path) -> Path:
-    """Keep the file that is about to be replaced, beside the one that replaces it."""
+    """Keep the file that is about to be replaced, beside its replacement."""
     kept = temporary.with_name(f"old-{temporary.name}")
     try:
         os.link(target, kept)
@@ -234,7 +252,7 @@ def _keep(target: Path, temporary: Path) -> Path:
 
 
 def _pipe_with_reader(pipe: Path) -> BinaryIO:
-    """Open a pipe for writing; a reader who does not come in time is an error, not a wait."""
+    """Open a pipe for writing; it is an error if no reader appears in time."""
     for left in range(_TRIES, -1, -1):
         try:
             descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
@@ -257,7 +275,7 @@ def _pour(temporary: Path, target: Path) -> None:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Hold signals back that stop the command, so that either all files are in place or none."""
+    """Delay signals that stop the command, so that either all files are in place or none."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""What a command tells on stderr while it works."""
+"""Progress of a command on standard error: a line that changes on a terminal, or a log."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "seconds"]
 
-# Where the rooms of the package say what they are doing.
 _LOGGER = logging.getLogger("momentree")
+"""Where the rooms of the package log their steps."""
 
 
 def seconds(duration: float) -> str:
@@ -31,24 +31,24 @@ def seconds(duration: float) -> str:
 
 
 class Progress:
-    """Show the stage at work on a terminal; with ``verbose``, log each stage and its time.
+    """Show the current stage on a terminal; with ``verbose``, log each stage and its time.
 
     Parameters
     ----------
     quiet : bool
         Show nothing at all.
     verbose : bool
-        Write lines that stay, also where stderr is not a terminal.
+        Log lines instead of one line that changes.
     """
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self._verbose = verbose and not quiet
         self._status: Status | None = None
-        self._live = not (quiet or verbose) and _is_lively_terminal()
+        self._live = not (quiet or verbose) and _is_live_terminal()
 
     @contextmanager
     def stage(self, text: str) -> Iterator[None]:
-        """Name what the block does for as long as it runs, with what the library says of it."""
+        """Show a stage for as long as the block runs, and the steps that the library logs."""
         start = time.perf_counter()
         if self._live:
             from rich.console import Console
@@ -59,7 +59,7 @@ class Progress:
             first = Text(f"{printable(text)} ...")
             with (
                 console.status(first, spinner=spinner, spinner_style="cyan") as status,
-                attach_handler(_LOGGER, _Teller(self.tell)),
+                attach_handler(_LOGGER, _Forward(self.update)),
             ):
                 self._status = status
                 try:
@@ -67,28 +67,28 @@ class Progress:
                 finally:
                     self._status = None
         elif self._verbose:
-            with attach_handler(_LOGGER, _Teller(lambda message: say(f"  {message}"))):
+            with attach_handler(_LOGGER, _Forward(lambda step: say(f"  {step}"))):
                 yield
             say(f"{text}: {seconds(time.perf_counter() - start)}")
         else:
             yield
 
-    def tell(self, message: str) -> None:
-        """Show a message on a terminal in place of the name of the stage, until the next one."""
+    def update(self, step: str) -> None:
+        """Show a step of the current stage on a terminal."""
         if self._status is not None:
             from rich.text import Text
 
-            self._status.update(Text(f"{printable(message)} ..."))
+            self._status.update(Text(f"{printable(step)} ..."))
 
 
-def _is_lively_terminal() -> bool:
+def _is_live_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
-class _Teller(logging.Handler):
-    def __init__(self, tell: Callable[[str], None]) -> None:
+class _Forward(logging.Handler):
+    def __init__(self, take: Callable[[str], None]) -> None:
         super().__init__(logging.INFO)
-        self._tell = tell
+        self._take = take
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._tell(record.getMessage())
+        self._take(record.getMessage())

@@ -1,4 +1,4 @@
-"""All that the command prints: clean of control characters, and ended well where it cannot be."""
+"""Printing: no control characters from the data, and a clean end where nothing can be printed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
+
+from momentree.messages import Message
 
 __all__ = [
     "BROKEN_PIPE",
@@ -24,19 +26,19 @@ __all__ = [
 GENERAL_ERROR = 2
 BROKEN_PIPE = 141  # 128 + SIGPIPE, as a shell reports it
 
-# C0, DEL and C1; ends of lines and of paragraphs; overrides of the direction of text.
+# C0, DEL and C1; line and paragraph separators; overrides of the direction of text.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-# What rich and typer read as numbers, without a look at what is there.
+# Rich and typer read these as numbers, and fail where they are none.
 _WIDTHS = ("COLUMNS", "LINES", "TERMINAL_WIDTH")
 
 
 def one_line(message: object) -> str:
-    """Return a message with all its white space, line breaks included, as single spaces."""
+    """Return a message with all white space, line breaks included, as single spaces."""
     return " ".join(str(message).split())
 
 
 def printable(text: object) -> str:
-    r"""Return a text with control characters written out, so that it cannot steer a terminal.
+    r"""Return a text with control characters escaped, so that it cannot control a terminal.
 
     Examples
     --------
@@ -47,7 +49,7 @@ def printable(text: object) -> str:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error; where that is closed or full, nobody can be reached."""
+    """Print a line on standard error, if that is possible."""
     try:
         print(printable(line), file=sys.stderr, flush=True)
     except (OSError, ValueError):
@@ -60,16 +62,16 @@ def show(text: str) -> None:
 
 
 def prepare_screen() -> None:
-    """Make the process print anything anywhere, and end well where it cannot print."""
+    """Let the process print any text in any encoding, and end cleanly where it cannot print."""
     for name in _WIDTHS:
         if not re.fullmatch("[1-9][0-9]{0,5}", os.environ.get(name, "")):
             os.environ.pop(name, None)
     for number in (0, 1, 2):
-        # A file opened later would take the number of a closed stream, and all that is printed.
+        # A file opened later would get the number of a closed stream, and with it the output.
         try:
             os.fstat(number)
         except OSError:
-            # A table that cannot be printed is an error; a note that cannot be is none.
+            # Output that cannot be printed is an error; a note that cannot be printed is none.
             os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)
     if sys.stderr is None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  for as long as the process lives
@@ -85,12 +87,12 @@ def prepare_screen() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            # A word that the terminal's encoding lacks becomes "?" instead of an error.
+            # A character that the encoding lacks becomes "?" instead of an error.
             reconfigure(errors="replace")
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output that ends the process in one way, whoever writes to it."""
+    """Standard output that ends the process in the same way, whoever writes to it."""
 
     def write(self, text: str) -> int:
         with _ending(self):
@@ -109,13 +111,13 @@ def _ending(stream: TextIO) -> Iterator[None]:
         _silence(stream)
         if isinstance(error, BrokenPipeError):
             raise SystemExit(BROKEN_PIPE) from None
-        reason = error.strerror or error
-        say(f"momentree: error: cannot write to standard output: {reason}")
+        message = Message("cannot_print", reason=error.strerror or str(error))
+        say(f"momentree: error: {message}")
         raise SystemExit(GENERAL_ERROR) from None
 
 
 def _silence(stream: TextIO) -> None:
-    # What is still in the buffer would fail again when the interpreter ends, with a traceback.
+    # The rest of the buffer would fail again when the interpreter ends, with a traceback.
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -1,22 +1,29 @@
-"""Tables as CSV, in a file or on standard output."""
+"""Tables and plain values in files: CSV, with formulas escaped on request, and JSON."""
 
 from __future__ import annotations
 
 import csv
+import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from momentree.cli._screen import printable
 
-__all__ = ["Table"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-# What a spreadsheet takes for the start of a formula, or skips on the way to one.
+__all__ = ["Table", "assignments", "decimals", "names_of", "write_json"]
+
+# How a formula of a spreadsheet starts, also after characters that it skips.
 _FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# Smaller probabilities are rounding errors.
+_LEAST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -28,9 +35,9 @@ class Table:
     header : sequence of str
         Names of the columns.
     rows : iterable of sequence
-        What they hold.
+        One value a column.
     escape_formulas : bool
-        Whether text that a spreadsheet would take for a formula gets an apostrophe before it.
+        Whether to put an apostrophe before text that a spreadsheet would run as a formula.
     """
 
     header: Sequence[str]
@@ -39,12 +46,12 @@ class Table:
 
     def write(self, path: Path) -> None:
         """Write the table as a CSV file, in UTF-8."""
-        # A document may be named by a file whose name holds bytes that are no text.
+        # An id may be the name of a file with bytes that are not text.
         with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             self._write_to(file, self._cells())
 
     def print(self) -> None:
-        """Print the table as CSV; on a terminal, control characters in cells are written out."""
+        """Print the table as CSV; on a terminal, control characters are escaped."""
         rows = self._cells()
         if sys.stdout.isatty():
             rows = ([printable(cell) for cell in row] for row in rows)
@@ -54,7 +61,7 @@ class Table:
         return map(_escaped, self.rows) if self.escape_formulas else iter(self.rows)
 
     def _write_to(self, file: TextIO, rows: Iterable[Sequence[object]]) -> None:
-        # The csv module puts a carriage return in quotes only where lines end in one.
+        # The csv module quotes a carriage return only where lines end in one.
         writer: Any = csv.writer(_Lines(file), lineterminator="\r\n")
         writer.writerow(self.header)
         writer.writerows(rows)
@@ -62,7 +69,7 @@ class Table:
 
 @dataclass(frozen=True)
 class _Lines:
-    """Takes rows of CSV that end in CR LF, and ends them in LF."""
+    """Writes rows of CSV that end in CR LF with LF alone."""
 
     file: TextIO
 
@@ -76,3 +83,54 @@ def _escaped(row: Sequence[object]) -> list[object]:
 
 def _is_formula(text: str) -> bool:
     return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write plain values as JSON, in UTF-8."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def decimals(value: float) -> str:
+    """Write a probability or proportion with six significant digits."""
+    return f"{value:.6g}" if value >= _LEAST else "0"
+
+
+def names_of(model: Any) -> list[str]:
+    """Return the name of each leaf, topic or group of a model: its most relevant words or codes."""
+    if hasattr(model, "leaves_"):
+        return [leaf.name for leaf in model.leaves_]
+    from momentree.report.topics import topic_names
+
+    return topic_names(model)
+
+
+def assignments(
+    kind: str,
+    names: Sequence[str],
+    places: Iterable[int],
+    proba: NDArray[np.float64],
+    *,
+    every: bool,
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the header and rows of a table of assignments.
+
+    Parameters
+    ----------
+    kind : {"leaf", "topic", "group"}
+        What rows are assigned to.
+    names : sequence of str
+        The name of each.
+    places : iterable of int
+        Where each row belongs.
+    proba : ndarray of shape (n, k)
+        Posterior probabilities.
+    every : bool
+        Whether to add a column for each probability, not only that of the place.
+    """
+    header = [kind, "name", "probability"]
+    header += [f"{kind}_{j}" for j in range(len(names))] if every else []
+    return header, [
+        (int(j), names[j], decimals(row[j]), *(map(decimals, row) if every else ()))
+        for j, row in zip(places, proba, strict=True)
+    ]

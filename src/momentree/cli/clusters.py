@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from momentree.cli._choices import Empty, check_table, given, parse_leaves
 from momentree.cli._edits import read_edits
-from momentree.cli._guard import guarded, in_options
 from momentree.cli._options import (
-    READING,
+    READING_RECORDS,
     WRITING,
+    CodeColumns,
+    Encoding,
     EscapeFormulas,
+    IdColumn,
+    Ignore,
     Output,
     Quiet,
+    Refine,
     Separator,
+    Sheet,
+    SkipRows,
     Title,
+    UnionBy,
     Verbose,
+    count_or_auto,
+    given,
     input_path,
 )
+from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
 
 __all__ = ["EXAMPLES", "clusters"]
@@ -31,24 +40,23 @@ EXAMPLES = """
 A table with a row for each record and codes in columns DX1, DX2, ...:\n
   momentree clusters visits.csv --code-column 'DX*' --rollup icd9 -o visits.html
 
-A table with a row for each code, and how often each group was readmitted:\n
+A table with a row for each code, and the readmission rate of each group:\n
   momentree clusters codes.csv --id-column visit --code-column icd --outcome readmitted
 
-Admissions joined to patients, as many groups as the data bear, for new patients later:\n
+Admissions combined by patient, as many groups as the data support, and a model for new patients:\n
   momentree clusters stays.csv --union-by patient --groups auto --save stays.mt
 
-The same groups again, with group 3 split and then 2 and 5 merged:\n
+The same groups, with group 3 split and then 2 and 5 merged:\n
   momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
 """
+
+Empty = Literal["missing", "zero"]
 
 CODES = "Codes"
 GROUPS = "Groups"
 EDITING = "Editing groups by hand (in the order written)"
-# The options that are named otherwise than for topics.
-SPELLING = {"max_leaf_nodes": "groups", "n_components": "groups"}
 
 
-@guarded(SPELLING, less="raise --min-records")
 def clusters(
     context: typer.Context,
     source: Annotated[
@@ -56,43 +64,44 @@ def clusters(
         typer.Argument(
             metavar="TABLE",
             parser=input_path,
-            help="A CSV, TSV, Parquet, Excel or OpenDocument table: a row for each record with its "
-            "codes in one cell, in several columns or as columns of 0 and 1; or a row for each "
-            "code of a record.",
+            help="A CSV, TSV, Parquet, Excel or OpenDocument table with a row for each record (its "
+            "codes in one cell, in several columns, or as columns of 0 and 1), or with a row for "
+            "each code of a record.",
         ),
     ],
     groups: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--groups",
             "-k",
             metavar="N|auto",
-            parser=parse_leaves,
-            help="Number of groups; auto lets a penalty on their number decide.",
+            parser=count_or_auto,
+            help="Number of groups. With auto, the BIC decides.",
             rich_help_panel=GROUPS,
         ),
-    ] = "8",  # type: ignore[assignment]
+    ] = 8,
     flat: Annotated[
         bool,
         typer.Option(
-            "--flat", help="A flat list of groups (a mixture), no tree.", rich_help_panel=GROUPS
+            "--flat",
+            help="Find a flat list of groups (a mixture), no tree.",
+            rich_help_panel=GROUPS,
         ),
     ] = False,
     min_samples_leaf: Annotated[
         int,
         typer.Option(
-            min=1, metavar="N", help="Fewest records in a group of a tree.", rich_help_panel=GROUPS
+            min=1,
+            metavar="N",
+            help="Minimum number of records in a group of a tree.",
+            rich_help_panel=GROUPS,
         ),
     ] = 5,
-    refine: Annotated[
-        bool, typer.Option(help="Refine the moments' answer by EM.", rich_help_panel=GROUPS)
-    ] = True,
     outcome: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN",
-            help="Column that is no code, to tell its rate in each group; may be repeated, and a "
-            "pattern.",
+            metavar="NAME",
+            help="Outcome column, or a pattern; report its rate per group. Repeatable.",
             rich_help_panel=GROUPS,
         ),
     ] = None,
@@ -100,7 +109,7 @@ def clusters(
         bool,
         typer.Option(
             "--stability",
-            help="Tell how well five repeats on overlapping samples agree.",
+            help="Report how well the groups of five overlapping samples agree.",
             rich_help_panel=GROUPS,
         ),
     ] = False,
@@ -108,7 +117,7 @@ def clusters(
         list[str] | None,
         typer.Option(
             metavar="A,B",
-            help="Merge groups, by the numbers that this command shows without the option.",
+            help="Merge groups, numbered as without this option. Repeatable.",
             rich_help_panel=EDITING,
         ),
     ] = None,
@@ -116,76 +125,31 @@ def clusters(
         list[str] | None,
         typer.Option(
             metavar="A|A:N",
-            help="Split a group in two, or in N, by the number that this command shows without the "
-            "option.",
+            help="Split a group in two, or in N, numbered as without this option. Repeatable.",
             rich_help_panel=EDITING,
         ),
     ] = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Column with the ids of records.", rich_help_panel=READING
-        ),
-    ] = None,
-    code_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column with codes (else found where that is safe); may be repeated, and a "
-            "pattern such as 'DX*'.",
-            rich_help_panel=READING,
-        ),
-    ] = None,
-    union_by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column whose rows make one record, such as the patient of an admission.",
-            rich_help_panel=READING,
-        ),
-    ] = None,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="Encoding of text.", rich_help_panel=READING)
-    ] = "utf-8",
+    refine: Refine = True,
+    id_column: IdColumn = None,
+    encoding: Encoding = "utf-8",
     separator: Separator = None,
-    sheet: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Sheet of a spreadsheet.",
-            show_default="the first",
-            rich_help_panel=READING,
-        ),
-    ] = None,
-    skip_rows: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Rows above the one that names the columns, such as a title.",
-            rich_help_panel=READING,
-        ),
-    ] = 0,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column that is neither code nor id nor outcome; may be repeated, and a pattern.",
-            rich_help_panel=READING,
-        ),
-    ] = None,
+    code_column: CodeColumns = None,
+    union_by: UnionBy = None,
+    sheet: Sheet = None,
+    skip_rows: SkipRows = 0,
+    ignore: Ignore = None,
     empty: Annotated[
         Empty,
         typer.Option(
-            help="What an empty cell means in columns of 0 and 1: not known, or no.",
-            rich_help_panel=READING,
+            help="Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no).",
+            rich_help_panel=READING_RECORDS,
         ),
-    ] = Empty.missing,
+    ] = "missing",
     rollup: Annotated[
         str | None,
         typer.Option(
             metavar="icd9|icd10|FILE",
-            help="Bring codes to their first three characters, or to the groups of a table with "
+            help="Roll codes up to their first three characters, or to the groups in a table with "
             "columns code and group.",
             rich_help_panel=CODES,
         ),
@@ -209,11 +173,11 @@ def clusters(
             rich_help_panel=CODES,
         ),
     ] = None,
-    coverage: Annotated[
+    cumulative_frequency: Annotated[
         float | None,
         typer.Option(
-            metavar="SHARE",
-            help="Keep the commonest codes that make up this share of all entries.",
+            metavar="FRACTION",
+            help="Keep only the most frequent codes that make up this fraction of all entries.",
             show_default="all",
             rich_help_panel=CODES,
         ),
@@ -223,7 +187,7 @@ def clusters(
         typer.Option(
             min=0,
             metavar="N",
-            help="Learn from records with at least so many codes; others are assigned only.",
+            help="Fit to records with at least N codes; the others are assigned afterwards.",
             rich_help_panel=CODES,
         ),
     ] = 1,
@@ -240,8 +204,8 @@ def clusters(
         typer.Option(
             min=1,
             metavar="N",
-            help="Hide numbers of records below this, but for zero, and what would tell them: on "
-            "the screen, in the report and in --json.",
+            help="Suppress nonzero counts of records below N, and the cells from which they could "
+            "be derived, in the drawing, the report and --json.",
             rich_help_panel=WRITING,
         ),
     ] = 5,
@@ -249,8 +213,8 @@ def clusters(
         bool,
         typer.Option(
             "--include-records",
-            help="Draw records themselves, with ids, in the report (at most 2,000). Else it holds "
-            "none.",
+            help="Show up to 2,000 single records with their ids in the report. Without it, the "
+            "report holds none.",
             rich_help_panel=WRITING,
         ),
     ] = False,
@@ -258,8 +222,7 @@ def clusters(
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="The group of each record, by its id: a table of single records, with nothing "
-            "hidden.",
+            help="Table with the group of each record, by id. Nothing is suppressed.",
             rich_help_panel=WRITING,
         ),
     ] = None,
@@ -267,15 +230,14 @@ def clusters(
     json: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.json", help="The groups with their codes.", rich_help_panel=WRITING
+            metavar="FILE.json", help="The groups and their codes.", rich_help_panel=WRITING
         ),
     ] = None,
     save: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.mt",
-            help="The model, for momentree assign: no ids and codes of single records, but exact "
-            "frequencies.",
+            help="The model, for momentree assign. It holds no records, but exact frequencies.",
             rich_help_panel=WRITING,
         ),
     ] = None,
@@ -284,32 +246,27 @@ def clusters(
 ) -> None:
     """Find groups of records by their codes and draw them: a tree, or with --flat a list.
 
-    Files are written whole or not at all, all together at the end.
+    All files are written together at the end; after an error, none is.
     """
-    from momentree.cli import _clusters, _work
-    from momentree.cli._output import Outputs
-    from momentree.cli._progress import Progress
-
     edits = read_edits(context, {"merge": merge or (), "split": split or ()})
     if flat and given(context, "min_samples_leaf"):
-        message = "--min-samples-leaf is for trees: leave it out, or leave out --flat."
-        raise InvalidParameterError(message)
-    if include_records and output is None:
-        message = "--include-records is for the report: add --output FILE.html."
-        raise InvalidParameterError(message)
-    check_table(escape_formulas=escape_formulas, csv=csv)
-    mapping = Path(rollup) if rollup is not None and Path(rollup).is_file() else None
-    outputs = Outputs(path for path in (source, names, mapping) if path is not None)
-    outputs.add("--output", output, (".html", ".htm"))
-    outputs.add("--csv", csv, (".csv",))
-    outputs.add("--json", json, (".json",))
-    outputs.add("--save", save, (".mt",))
-    progress = Progress(quiet=quiet, verbose=verbose)
+        raise InvalidParameterError("applies_to_trees", parameter="min_samples_leaf")
+    check_needed(context, "include_records", needs="output", code="applies_to_report")
+    check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
+    groups_of_codes = Path(rollup) if rollup is not None and Path(rollup).is_file() else None
+    run = Run(
+        context,
+        inputs=(source, names, groups_of_codes),
+        outputs={"output": output, "csv": csv, "json": json, "save": save},
+        quiet=quiet,
+        verbose=verbose,
+        escape_formulas=escape_formulas,
+    )
+    with run.stage(f"reading {source.name or source}"):
+        from momentree import readers
+        from momentree.cli import _clusters
 
-    with progress.stage(f"reading {source.name or source}"):
-        from momentree.datasets import read_records
-
-        records = read_records(
+        records = readers.read_records(
             source,
             id_column=id_column,
             code_columns=code_column or None,
@@ -319,32 +276,27 @@ def clusters(
             rollup=rollup,
             names=names,
             min_records=min_records,
-            cumulative_frequency=coverage,
+            cumulative_frequency=cumulative_frequency,
             min_codes=min_codes,
             drop_constant=not keep_constant,
-            empty=empty.value,
+            empty=empty,
             encoding=encoding,
             separator=separator,
             sheet=sheet,
             skip_rows=skip_rows,
         )
-    for message in records.notes:
-        _work.tell(in_options(message), quiet=quiet)
-    _clusters.run(
-        _clusters.Job(
-            records=records,
-            groups=groups,
-            flat=flat,
-            min_samples_leaf=min_samples_leaf,
-            refine=refine,
-            edits=edits,
-            stability=stability,
-            include_records=include_records,
-            escape_formulas=escape_formulas,
-            min_cell=min_cell,
-            title=title,
-            outputs=outputs,
-            progress=progress,
-            quiet=quiet,
-        )
+    for note in records.notes:
+        run.note(note)
+    job = _clusters.Job(
+        records=records,
+        n_groups=groups,
+        flat=flat,
+        min_samples_leaf=min_samples_leaf,
+        refine="em" if refine else None,
+        edits=edits,
+        stability=stability,
+        include_records=include_records,
+        min_cell=min_cell,
+        title=title,
     )
+    run.finish(_clusters.find_groups(run, job))

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from momentree.cli._choices import (
-    Growth,
-    LogScaling,
-    Weighting,
-    check_table,
-    check_together,
-    flat_parameters,
-    parse_concentration,
-    parse_leaves,
-    parse_share,
-    read_model_option,
-)
-from momentree.cli._guard import guarded
 from momentree.cli._options import (
-    READING,
+    FITTING,
+    READING_TEXT,
     WRITING,
+    Encoding,
     EscapeFormulas,
+    IdColumn,
+    Model,
     Output,
     Quiet,
+    Refine,
     Separator,
+    TextColumn,
     Title,
     Verbose,
+    Vocabulary,
+    count_or_auto,
+    count_or_fraction,
+    given,
     input_path,
+    positive_or_auto,
 )
-
-if TYPE_CHECKING:
-    from momentree.datasets import Corpus
+from momentree.cli._run import Run, check_needed
+from momentree.exceptions import InvalidParameterError
 
 __all__ = ["EXAMPLES", "topics"]
 
@@ -43,26 +41,28 @@ EXAMPLES = """
 A folder of text files, eight topics, a report:\n
   momentree topics letters/ --output letters.html
 
-A table in Italian with known labels to compare with:\n
+A table in Italian, its known labels compared with the topics:\n
   momentree topics news.csv --label-column section --language it
 
-As many topics as the data bear, and a model for new documents:\n
+As many topics as the data support, and a model for new documents:\n
   momentree topics news.jsonl.gz --leaves auto --save news.mt
 
-Every leaf split three times, by the moments alone:\n
+Every leaf split three times, from the moments alone:\n
   momentree topics counts.npz --growth depth --depth 3 --no-refine
 
-Twelve topics that documents mix, no tree, and their shares over the years:\n
+Twelve topics that mix within documents, over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
 """
+
+Growth = Literal["best_first", "depth"]
+LogScaling = Literal["log1p", "none"]
+Weighting = Literal["length", "uniform", "three_words"]
 
 WORDS = "Counting words"
 TREE = "Growing the tree"
 FLAT = "Flat topics, without a tree"
-FITTING = "Fitting"
 
 
-@guarded()
 def topics(
     context: typer.Context,
     source: Annotated[
@@ -70,131 +70,115 @@ def topics(
         typer.Argument(
             metavar="INPUT",
             parser=input_path,
-            help="A folder of text files, a CSV, TSV, JSON Lines or Parquet file, or word counts: "
+            help="A folder of text files; a CSV, TSV, JSON Lines or Parquet file; or word counts: "
             "UCI bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
         ),
     ],
     leaves: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--leaves",
             "-k",
             metavar="N|auto",
-            parser=parse_leaves,
-            help="Number of leaves; auto lets a penalty on size decide.",
+            parser=count_or_auto,
+            help="Number of leaves. With auto, the BIC decides.",
             rich_help_panel=TREE,
         ),
-    ] = "8",  # type: ignore[assignment]
+    ] = 8,
     depth: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="Most splits from root to leaf.", rich_help_panel=TREE
-        ),
+        typer.Option(min=1, metavar="N", help="Maximum depth of the tree.", rich_help_panel=TREE),
     ] = None,
     growth: Annotated[
         Growth,
         typer.Option(
-            help="best_first splits what gains most; depth splits all down to --depth.",
+            help="best_first splits the leaf that gains most; depth splits every leaf down to "
+            "--depth.",
             rich_help_panel=TREE,
         ),
-    ] = Growth.best_first,
+    ] = "best_first",
     min_samples_leaf: Annotated[
         int,
-        typer.Option(min=1, metavar="N", help="Fewest documents in a leaf.", rich_help_panel=TREE),
+        typer.Option(
+            min=1, metavar="N", help="Minimum number of documents in a leaf.", rich_help_panel=TREE
+        ),
     ] = 5,
     flat: Annotated[
         bool,
-        typer.Option("--flat", help="A flat list of topics, no tree.", rich_help_panel=FLAT),
+        typer.Option("--flat", help="Find a flat list of topics, no tree.", rich_help_panel=FLAT),
     ] = False,
     components: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--components",
             metavar="K|auto",
-            parser=parse_leaves,
-            help="Number of topics; auto lets the data choose, with the default settings.",
+            parser=count_or_auto,
+            help="Number of topics. With auto, cross-validation with default settings decides.",
             rich_help_panel=FLAT,
         ),
-    ] = "8",  # type: ignore[assignment]
+    ] = 8,
     model: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME|FILE.mt",
-            help="single-topic (the default): one topic a document; lda: documents mix topics. "
-            "A FILE.mt is taken as by --save; may be given twice, once for each.",
+            help="single-topic: one topic a document; lda: documents mix topics. A file name means "
+            "--save. Repeatable, once for each.",
+            show_default="single-topic",
             rich_help_panel=FLAT,
         ),
     ] = None,
     alpha0: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="A|auto",
-            parser=parse_concentration,
-            help="For lda, the total concentration where the moments start: the smaller, the fewer "
-            "topics in a document. Refinement estimates it anew.",
+            parser=positive_or_auto,
+            help="Total concentration of lda where the moments start: the smaller, the fewer "
+            "topics a document has. EM then estimates it.",
+            show_default="auto",
             rich_help_panel=FLAT,
         ),
-    ] = "auto",  # type: ignore[assignment]
-    refine: Annotated[
-        bool, typer.Option(help="Refine the moments' answer by EM.", rich_help_panel=FITTING)
-    ] = True,
+    ] = None,
+    refine: Refine = True,
     log_scaling: Annotated[
-        LogScaling, typer.Option(help="Damp large counts.", rich_help_panel=FITTING)
-    ] = LogScaling.log1p,
+        LogScaling,
+        typer.Option(
+            help="Replace each count x by log(1 + x), so that repeated words weigh less.",
+            rich_help_panel=FITTING,
+        ),
+    ] = "log1p",
     weighting: Annotated[
         Weighting,
         typer.Option(
-            help="Weight of documents in the moments; three_words needs --log-scaling none.",
+            help="Weight of documents in the moments. three_words requires --log-scaling none.",
             rich_help_panel=FITTING,
         ),
-    ] = Weighting.length,
-    text_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Column with the text (else guessed).", rich_help_panel=READING
-        ),
-    ] = None,
+    ] = "length",
+    id_column: IdColumn = None,
+    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    text_column: TextColumn = None,
     label_column: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Column with known labels, to compare the topics with.",
-            rich_help_panel=READING,
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Column with names of documents.", rich_help_panel=READING
+            help="Column with known labels, to compare with the topics.",
+            rich_help_panel=READING_TEXT,
         ),
     ] = None,
     order: Annotated[
         str,
         typer.Option(
-            metavar="COLUMN|input",
-            help="Column with numbers or dates, by which the chart of shares goes from left to "
-            "right.",
-            rich_help_panel=READING,
+            metavar="NAME|input",
+            help="Column with numbers or dates that orders the documents in the chart of topic "
+            "proportions.",
+            rich_help_panel=READING_TEXT,
         ),
     ] = "input",
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="Encoding of text files.", rich_help_panel=READING)
-    ] = "utf-8",
-    separator: Separator = None,
-    vocabulary: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            parser=input_path,
-            help="Words of a matrix of counts, one a line.",
-            rich_help_panel=READING,
-        ),
-    ] = None,
+    vocabulary: Vocabulary = None,
     language: Annotated[
         str,
         typer.Option(
             metavar="CODE",
-            help="Language of the stop words to leave out; none keeps all words.",
+            help="Language whose stop words are left out; none keeps all words.",
             rich_help_panel=WORDS,
         ),
     ] = "en",
@@ -210,9 +194,9 @@ def topics(
     min_df: Annotated[
         float | None,
         typer.Option(
-            metavar="N|SHARE",
-            parser=parse_share,
-            help="Leave out words in fewer documents than this number, or share with a point.",
+            metavar="N|FRACTION",
+            parser=count_or_fraction,
+            help="Leave out words in fewer documents than this number, or fraction (0.01).",
             show_default="5, or 2 below 1,000 documents",
             rich_help_panel=WORDS,
         ),
@@ -220,9 +204,9 @@ def topics(
     max_df: Annotated[
         float | None,
         typer.Option(
-            metavar="N|SHARE",
-            parser=parse_share,
-            help="Leave out words in more documents than this.",
+            metavar="N|FRACTION",
+            parser=count_or_fraction,
+            help="Leave out words in more documents than this number, or fraction.",
             show_default="0.5",
             rich_help_panel=WORDS,
         ),
@@ -232,122 +216,172 @@ def topics(
         typer.Option(
             min=1,
             metavar="N",
-            help="Keep only this many of the most frequent words.",
+            help="Keep only this many words, the most frequent.",
             show_default="20000",
             rich_help_panel=WORDS,
         ),
     ] = None,
     token_pattern: Annotated[
         str | None,
-        typer.Option(metavar="REGEX", help="What counts as a word.", rich_help_panel=WORDS),
+        typer.Option(
+            metavar="REGEX", help="Regular expression that matches a word.", rich_help_panel=WORDS
+        ),
     ] = None,
     keep_case: Annotated[
         bool,
-        typer.Option("--keep-case", help="Do not lower-case words.", rich_help_panel=WORDS),
+        typer.Option(
+            "--keep-case", help="Keep capitals apart from small letters.", rich_help_panel=WORDS
+        ),
     ] = False,
     output: Output = None,
     title: Title = None,
     csv: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.csv", help="Leaf or topic of each document.", rich_help_panel=WRITING
+            metavar="FILE.csv",
+            help="Table with the leaf or topic of each document.",
+            rich_help_panel=WRITING,
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
     json: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.json", help="The tree or the topics.", rich_help_panel=WRITING),
+        typer.Option(metavar="FILE.json", help="The tree, or the topics.", rich_help_panel=WRITING),
     ] = None,
     save: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.mt",
-            help="The model, for momentree assign (also --model FILE.mt).",
-            rich_help_panel=WRITING,
+            metavar="FILE.mt", help="The model, for momentree assign.", rich_help_panel=WRITING
         ),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Find the topics of a pile of documents and draw them: a tree, or with --flat a list.
+    """Find the topics of documents and draw them: a tree, or with --flat a list.
 
-    Files are written whole or not at all, all together at the end.
+    All files are written together at the end; after an error, none is.
     """
-    from momentree.cli import _flat, _tree, _work
-    from momentree.cli._output import Outputs
-    from momentree.cli._progress import Progress
+    kind, target = _read_model(model or (), save)
+    _check_together(context, flat=flat, model=kind)
+    check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
+    run = Run(
+        context,
+        inputs=(source, vocabulary, stop_words),
+        outputs={"output": output, "csv": csv, "json": json, **target},
+        escape_formulas=escape_formulas,
+        quiet=quiet,
+        verbose=verbose,
+    )
+    with run.stage(f"reading {source.name or source}"):
+        from momentree import readers
+        from momentree.cli import _topics
 
-    target = read_model_option(model or (), save)
-    check_together(context, flat=flat, model=target.model)
-    check_table(escape_formulas=escape_formulas, csv=csv)
-    outputs = Outputs(path for path in (source, vocabulary, stop_words) if path is not None)
-    outputs.add("--output", output, (".html", ".htm"))
-    outputs.add("--csv", csv, (".csv",))
-    outputs.add("--json", json, (".json",))
-    outputs.add(target.option, target.path, (".mt",))
-    progress = Progress(quiet=quiet, verbose=verbose)
-
-    with progress.stage(f"reading {source.name or source}"):
-        places = None
+        places: Any = None
+        table: dict[str, Any] = {
+            "text_column": text_column,
+            "encoding": encoding,
+            "separator": separator,
+        }
         if order != "input":
-            places = _work.read_order(
-                source, order, text_column=text_column, encoding=encoding, separator=separator
-            )
-        corpus = _read(
+            places = _topics.read_order(source, order, **table)
+        reading: dict[str, Any] = {
+            **table,
+            "label_column": label_column,
+            "id_column": id_column,
+            "vocabulary": vocabulary,
+            "stop_words": stop_words,
+            "min_df": min_df,
+            "max_df": max_df,
+            "max_features": max_features,
+            "token_pattern": token_pattern,
+        }
+        corpus = readers.read_corpus(
             source,
-            text_column=text_column,
-            label_column=label_column,
-            id_column=id_column,
-            encoding=encoding,
-            separator=separator,
-            vocabulary=vocabulary,
+            # What was not given keeps the defaults of the reader.
+            **{name: value for name, value in reading.items() if value is not None},
             language=None if language.lower() == "none" else language,
-            stop_words=stop_words,
-            min_df=min_df,
-            max_df=max_df,
-            max_features=max_features,
-            token_pattern=token_pattern,
             lowercase=not keep_case,
         )
     for message in corpus.notes:
-        _work.tell(str(message), quiet=quiet)
-    job = _work.Job(
-        corpus=corpus,
-        title=title,
-        order=places,
-        escape_formulas=escape_formulas,
-        outputs=outputs,
-        save_option=target.option,
-        progress=progress,
-        quiet=quiet,
-    )
+        run.note(message)
+    parameters: dict[str, Any] = {"refine": "em" if refine else None}
+    scaling = None if log_scaling == "none" else log_scaling
     if flat:
-        parameters = flat_parameters(
-            context,
-            target.model,
-            refine=refine,
-            log_scaling=log_scaling,
-            weighting=weighting,
-            alpha0=alpha0,
+        # A flat model has other defaults than a tree.
+        if given(context, "weighting"):
+            parameters["weighting"] = weighting
+        if kind == "lda":
+            parameters["alpha0"] = alpha0
+        elif given(context, "log_scaling"):
+            parameters["log_scaling"] = scaling
+        result = _topics.fit_flat(
+            run, corpus, kind or "single-topic", components, parameters, title=title, order=places
         )
-        _flat.run(job, target.model or "single-topic", components, parameters)
-        return
-    parameters = {
-        "max_leaf_nodes": leaves or None,
-        "max_depth": depth,
-        "min_samples_leaf": min_samples_leaf,
-        "growth": growth.value,
-        "refine": "em" if refine else None,
-        "log_scaling": None if log_scaling is LogScaling.none else log_scaling.value,
-        "weighting": weighting.value,
-    }
-    _tree.run(job, parameters)
+    else:
+        parameters |= {
+            "max_leaf_nodes": leaves,
+            "max_depth": depth,
+            "min_samples_leaf": min_samples_leaf,
+            "growth": growth,
+            "log_scaling": scaling,
+            "weighting": weighting,
+        }
+        result = _topics.grow_tree(run, corpus, parameters, title=title, order=places)
+    run.finish(result)
 
 
-def _read(source: Path, **options: Any) -> Corpus:
-    from momentree.datasets import read_corpus
+def _read_model(
+    values: Iterable[str], save: Path | None
+) -> tuple[Model | None, dict[str, Path | None]]:
+    """Return the model that ``--model`` names, and the file that it or ``--save`` names.
 
-    # What was not given is left to the defaults of the reader.
-    keep_none = {"language"}
-    given = {k: v for k, v in options.items() if v is not None or k in keep_none}
-    return read_corpus(source, **given)
+    Raises
+    ------
+    InvalidParameterError
+        If a value is neither, or there are two of a kind.
+    """
+    choices: tuple[Model, ...] = get_args(Model)
+    kinds = [model for value in values for model in choices if model == value]
+    files = [Path(value) for value in values if value not in choices]
+    for file in files:
+        if not file.suffix and len(file.parts) == 1:
+            raise InvalidParameterError(
+                "not_a_model", parameter="model", value=str(file), choices=list(choices)
+            )
+    if len(kinds) > 1:
+        raise InvalidParameterError("two_models", parameter="model", names=kinds)
+    if len(files) + (save is not None) > 1:
+        raise InvalidParameterError("two_model_files")
+    target = {"model": files[0]} if files else {"save": save}
+    return (kinds[0] if kinds else None), dict(target)
+
+
+def _check_together(context: typer.Context, *, flat: bool, model: Model | None) -> None:
+    """Refuse options that would have no effect.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an option is for the other kind of topics, or for another model.
+    """
+
+    def refuse(code: str, parameter: str) -> None:
+        raise InvalidParameterError(code, parameter=parameter)
+
+    scaled = context.params["log_scaling"] != "none"
+    for name in ("leaves", "depth", "growth", "min_samples_leaf"):
+        if flat and given(context, name):
+            refuse("leaves_of_flat" if name == "leaves" else "applies_to_trees", name)
+    for name in ("components", "alpha0"):
+        if not flat and given(context, name):
+            refuse("applies_to_flat", name)
+    if model is not None and not flat:
+        raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
+    if given(context, "order") and context.params["output"] is None:
+        refuse("applies_to_report", "order")
+    if model != "lda" and given(context, "alpha0"):
+        refuse("applies_to_lda", "alpha0")
+    if flat and model != "lda" and context.params["weighting"] == "three_words" and scaled:
+        refuse("three_words_log_scaled", "weighting")
+    if model == "lda" and given(context, "log_scaling") and scaled:
+        refuse("lda_log_scaled", "log_scaling")

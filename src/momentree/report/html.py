@@ -15,47 +15,35 @@ import jinja2
 from markupsafe import Markup
 
 from momentree._files import atomic_write
-from momentree.report.chart import stacked_areas
 from momentree.report.numbers import fixed, percent, whole_percent
+from momentree.report.topics._chart import stacked_areas
 
 __all__ = ["render_html", "write_html"]
 
-_TOPIC_STYLES = ("base.css", "views.css", "node.css", "shares.css", "print.css")
-_RECORD_STYLES = ("base.css", "views.css", "node.css", "shares.css", "records.css", "print.css")
-_TOPIC_SCRIPTS = (
-    "core.js",
-    "topics.js",
-    "tree.js",
-    "map.js",
-    "node.js",
-    "shares.js",
-    "search.js",
-    "views.js",
-    "address.js",
-    "start.js",
-)
-_RECORD_SCRIPTS = (
-    "core.js",
-    "records_numbers.js",
-    "tree.js",
-    "map.js",
-    "records.js",
-    "records_heat.js",
-    "records_codes.js",
-    "records_assign.js",
-    "views.js",
-    "address.js",
-    "records_start.js",
-)
-# Set before the page is painted: what only works with scripts is hidden without them.
+_TEMPLATES = {"topics": "topics.html.j2", "records": "records.html.j2"}
+_STYLES = {
+    "topics": ("base", "views", "node", "proportions", "print"),
+    "records": ("base", "views", "node", "proportions", "records", "print"),
+}
+_SCRIPTS = {
+    "topics": (
+        *("core", "topics", "tree", "map", "topics_node", "proportions", "topics_search"),
+        *("views", "address", "topics_start"),
+    ),
+    "records": (
+        *("core", "records_numbers", "tree", "map", "records_node", "records_heat"),
+        *("records_codes", "records_assign", "views", "address", "records_start"),
+    ),
+}
+# Runs before the page is painted: parts that need scripts are hidden without them.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
-# Height of the icicle, pixels: of all rows together, and the limits of one row.
+# Height of the icicle in pixels: of all rows together, and the limits of one row.
 _ICICLE_HEIGHT = 230
 _ROW_LIMITS = (7, 44)
-# Without scripts the names in the icicle fit a page of this width, pixels.
+# Without scripts, names in the icicle are fitted to a page of this width in pixels.
 _PLAIN_WIDTH = 760
 _LETTER_WIDTH = 7.5
-# A larger matrix of topics is neither read nor small: the strongest pairs stay.
+# A larger matrix of topics is hard to read; the lists of the strongest pairs remain.
 _MOST_IN_MATRIX = 40
 
 
@@ -65,14 +53,13 @@ def render_html(summary: Mapping[str, Any]) -> str:
     Parameters
     ----------
     summary : mapping
-        What `summarize` or `summarize_records` returns.
+        From `summarize` or `summarize_records`.
 
     Returns
     -------
     str
-        A whole HTML document: styles, scripts and data are inside, nothing is loaded, and a
-        content security policy forbids that anything is. The same summary gives the same
-        string.
+        A complete HTML document. Styles, scripts and data are inline, and a content security
+        policy forbids loading anything. The same summary gives the same string.
 
     Examples
     --------
@@ -95,29 +82,31 @@ def render_html(summary: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["integer"] = lambda value: f"{value:,}"
-    environment.filters["percent"] = percent
-    environment.filters["whole_percent"] = whole_percent
-    environment.filters["fixed"] = fixed
-    environment.filters["amount"] = _amount
-    environment.filters["fitted"] = _fitted
-    records = str(summary["kind"]).startswith("records")
-    scripts = _RECORD_SCRIPTS if records else _TOPIC_SCRIPTS
-    styles = _RECORD_STYLES if records else _TOPIC_STYLES
-    script = "(() => {\n'use strict';\n" + "".join(map(_read, scripts)) + "})();"
-    topics = [node for node in summary["nodes"] if node["leaf"] is not None]
-    special = {} if records else _of_topics(summary)
+    environment.filters |= {
+        "amount": _amount,
+        "fitted": _fitted,
+        "fixed": fixed,
+        "integer": lambda value: f"{value:,}",
+        "percent": percent,
+        "whole_percent": whole_percent,
+    }
+    kind = "records" if "records" in summary["kind"] else "topics"
+    styles = "".join(_read(f"{name}.css") for name in _STYLES[kind])
+    scripts = "".join(_read(f"{name}.js") for name in _SCRIPTS[kind])
+    script = f"(() => {{\n'use strict';\n{scripts}}})();"
+    leaves = [node for node in summary["nodes"] if node["leaf"] is not None]
+    special = _of_topics(summary) if kind == "topics" else {}
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
     low, high = _ROW_LIMITS
-    return environment.get_template("records.html.j2" if records else "report.html.j2").render(
+    return environment.get_template(_TEMPLATES[kind]).render(
         summary=summary,
         nodes=summary["nodes"],
         row_height=max(low, min(high, _ICICLE_HEIGHT // rows)),
         rows=rows,
-        topics=sorted(topics, key=lambda node: int(node["leaf"])),
-        by_share=topics,
-        flat=str(summary["kind"]).endswith("flat"),
-        style=Markup("".join(map(_read, styles))),  # noqa: S704  own files
+        topics=sorted(leaves, key=lambda node: int(node["leaf"])),
+        by_share=leaves,
+        flat="flat" in summary["kind"],
+        style=Markup(styles),  # noqa: S704  own files
         first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
         script=Markup(script),  # noqa: S704  own files
         script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
@@ -132,9 +121,9 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     Parameters
     ----------
     summary : mapping
-        What `summarize` or `summarize_records` returns.
+        From `summarize` or `summarize_records`.
     path : str or path-like
-        File to write; one that exists is replaced.
+        File to write; an existing file is replaced.
 
     Returns
     -------
@@ -144,8 +133,8 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     Raises
     ------
     OSError
-        When the folder is missing or cannot be written, or the disk is full. Nothing is
-        left behind then, and a file that was there is as it was.
+        If the folder is missing or cannot be written, or the disk is full. An existing file is
+        then unchanged, and nothing else remains.
     """
     target = Path(path)
     page = render_html(summary).encode("utf-8")
@@ -174,15 +163,15 @@ def _hash_source(script: str) -> str:
 
 def _script_json(value: Mapping[str, Any]) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # Inside a script element only "<" can end or restart it; "&" and ">" are escaped for
-    # readers that treat it as markup, and U+2028/9 end a line in old script readers.
+    # Only "<" can end or restart a script element; "&" and ">" are escaped for parsers that take
+    # it for markup, and U+2028/9, which end a line in old versions of JavaScript.
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
 def _fitted(name: str, share: float, separator: str) -> str:
-    """Return as many words of a name as its block holds; with scripts it is measured anew."""
+    """Return as many words of a name as fit its block, until a script measures them exactly."""
     words = name.split(separator)
     while words and _LETTER_WIDTH * len(separator.join(words)) > share * _PLAIN_WIDTH - 16:
         words.pop()

@@ -1,27 +1,15 @@
-"""Shares as text, rounded as scripts of the page round them, so that no two places disagree."""
+"""Shares as text, rounded half up as the scripts of the page do, so that both print the same."""
 
 from __future__ import annotations
 
 import math
 from decimal import ROUND_HALF_UP, Decimal
 
-__all__ = ["fixed", "percent", "whole_percent"]
+__all__ = ["fixed", "percent", "short_percent", "whole_percent"]
 
 
 def fixed(value: float, digits: int) -> str:
-    """Return a number with so many decimals; halves go up, as in a script's ``toFixed``.
-
-    Parameters
-    ----------
-    value : float
-        Finite, >= 0.
-    digits : int
-        Decimals, >= 0.
-
-    Returns
-    -------
-    str
-        Such as "2.5".
+    """Return a number >= 0 with a fixed number of decimals, like ``toFixed`` of JavaScript.
 
     Examples
     --------
@@ -32,34 +20,20 @@ def fixed(value: float, digits: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as per cent with one decimal.
-
-    Parameters
-    ----------
-    share : float
-        In [0, 1].
-
-    Returns
-    -------
-    str
-        Such as "12.3 %", or "< 0.1 %" for a little more than nothing.
-    """
+    """Return a share in [0, 1] as a percentage with one decimal: "12.3 %", or "< 0.1 %"."""
     value = 100.0 * share
     return "< 0.1 %" if 0.0 < value < 0.1 else f"{fixed(value, 1)} %"
 
 
 def whole_percent(share: float) -> str:
-    """Return a share as whole per cent.
-
-    Parameters
-    ----------
-    share : float
-        In [0, 1].
-
-    Returns
-    -------
-    str
-        Such as "12 %", or "<1 %" for a little more than nothing.
-    """
+    """Return a share in [0, 1] as a whole percentage: "12 %", or "<1 %"."""
     value = 100.0 * share
     return "<1 %" if 0.0 < value < 0.5 else f"{math.floor(value + 0.5)} %"
+
+
+def short_percent(share: float) -> str:
+    """Return a share as a percentage of two digits at least: "12 %", "1.2 %"; "–" for NaN."""
+    value = 100.0 * share
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"

@@ -1,8 +1,8 @@
-// The data, small helpers, and what is chosen. Text from the data only ever becomes text
-// nodes and attributes, never markup.
+// The data, small helpers, and the selected node. Text from the data only becomes text nodes and
+// attributes, never markup.
 const data = JSON.parse(document.getElementById("data").textContent);
 const nodes = data.nodes;
-// A flat model is a tree of one level: the whole, and below it its parts.
+// A flat model is a tree of one level: the root, and its parts below it.
 const flat = data.kind.endsWith("flat");
 const state = { node: 0, lambda: data.default_lambda, found: null };
 const listeners = [];
@@ -41,6 +41,13 @@ function amount(value) {
   return value.toLocaleString("en", { maximumFractionDigits: digits });
 }
 
+// Text to compare: case and accents do not matter.
+const comparable = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{Mn}/gu, "");
+
+// A number with its name, in the list at the top of a node.
+const fact = (name, value, note = "", title = null) =>
+  el("div", { title }, el("dt", {}, name), el("dd", {}, value, note ? el("small", {}, ` ${note}`) : null));
+
 const isRoot = (node) => node.parent === null && node.children.length > 0;
 const color = (node) => ({ "--h": node.cell.hue });
 
@@ -50,7 +57,7 @@ function path(node) {
   return above;
 }
 
-// Choose a node everywhere at once. `reveal` scrolls to the topic where it is out of sight.
+// Select a node everywhere at once. `reveal` scrolls to it if it is out of sight.
 function choose(id, { reveal = false, found = null, remember = true } = {}) {
   const changed = state.node !== id;
   state.node = id;

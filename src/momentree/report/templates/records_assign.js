@@ -1,13 +1,13 @@
-// Assign a record: codes go in, probabilities of groups come out, computed here.
+// Assign a record: computes the probabilities of the groups from codes.
 const scoring = data.scoring;
 const MOST_OPTIONS = 12;
 const chosenCodes = [];
 let option = -1;
 
-// log P[group | codes] up to a constant in `logs`, and the group that the model says.
+// `logs`: log P[group | codes] up to a constant; `leaf`: the group that the model assigns.
 const assign = (indices) => follow(scoring, everyone.length, indices);
 
-// The same by any rule, over its own `size` leaves.
+// The same by any rule with `size` leaves.
 function follow(rule, size, indices) {
   if (rule.kind === "nested") return followNested(rule, size, indices);
   return rule.kind === "rules" ? followRules(rule, size, indices) : addScores(rule, size, indices);
@@ -27,7 +27,7 @@ function addScores(rule, size, indices) {
   return { logs: logs.map((value) => value - total), leaf: rule.group[scores.indexOf(Math.max(...scores))] };
 }
 
-// How much each side of a rule claims a record, and the log of its share.
+// The score of each side of a rule for a record, and the log of its probability.
 function sidesOf(node, indices) {
   const linear = node.intercept.map((intercept, side) => intercept + sum(indices.map((j) => node.coef[side][j])));
   const total = logSum(linear);
@@ -37,7 +37,7 @@ function sidesOf(node, indices) {
   return { scores, logs: scores.map((value) => Math.log(all > 0 ? value / all : 1 / scores.length)) };
 }
 
-// From the root down; several sides may lead to one group where groups were merged.
+// From the root down; if groups were merged, several sides lead to one group.
 function followRules(rule, size, indices) {
   const sides = rule.nodes.map((node) => sidesOf(node, indices));
   const inner = rule.nodes.map((_, at) => (at === 0 ? 0 : -Infinity));
@@ -52,7 +52,7 @@ function followRules(rule, size, indices) {
   return { logs, leaf: -1 - at };
 }
 
-// Groups that were divided by hand: by the first rule, and within its leaves by others.
+// Groups that were split by hand: by the first rule, and within its leaves by other rules.
 function followNested(rule, size, indices) {
   const base = follow(rule.base, rule.parts.length, indices);
   const logs = numbers(size).map(() => -Infinity);
@@ -75,31 +75,31 @@ function logOdds(indices, leaf) {
 }
 
 function optionsFor(text) {
-  const parts = plain(text).split(/\s+/).filter(Boolean);
+  const parts = comparable(text).split(/\s+/).filter(Boolean);
   if (!parts.length) return [];
   const start = parts.join(" ");
-  const rank = (j) => (plain(codes.code[j]).startsWith(start) ? 0 : plain(codes.name[j]).startsWith(start) ? 1 : 2);
+  const rank = (j) => (comparable(codes.code[j]).startsWith(start) ? 0 : comparable(codes.name[j]).startsWith(start) ? 1 : 2);
   return allCodes.filter((j) => parts.every((part) => haystacks[j].includes(part)) && !chosenCodes.includes(j))
     .map((j) => [rank(j), baseOf(j), j])
     .sort((a, b) => a[0] - b[0] || b[1] - a[1] || a[2] - b[2])
     .slice(0, MOST_OPTIONS).map(([, , j]) => j);
 }
 
-// A code as columns are compared: without its dot, but for numbers with fewer than three digits
-// before it: 38.9 is not 389. Rolled up by ICD-9 it is 038.9, with the zero that was lost.
+// A code to compare: without its dot, unless fewer than three digits precede it, as 38.9 is not
+// 389. Codes rolled up by ICD-9 get lost zeros back: 38.9 becomes 038.9.
 function bare(code) {
-  const text = plain(code).replace(/\s/g, "");
+  const text = comparable(code).replace(/\s/g, "");
   if (!/^\d{1,2}(\.|$)/.test(text)) return text.replace(/\./g, "");
   return data.rollup === "icd9" ? text.replace(/^\d+/, (head) => head.padStart(3, "0")).replace(/\./g, "") : text;
 }
 
-// A code as typed: itself, or the longest code of three signs or more that it is a detail of.
+// The column of a typed code: the code itself, or its longest prefix of three characters or more.
 function codeOf(text) {
   const typed = bare(text);
   if (!typed) return -1;
-  const folded = codes.code.map(bare);
+  const known = codes.code.map(bare);
   for (let length = typed.length; length >= Math.min(3, typed.length); length -= 1) {
-    const found = folded.indexOf(typed.slice(0, length));
+    const found = known.indexOf(typed.slice(0, length));
     if (found >= 0) return found;
   }
   return -1;
@@ -110,21 +110,21 @@ function addCodes(indices, unknown = []) {
   chosenCodes.push(...fresh);
   const had = indices.length - fresh.length;
   $("#assign-message").textContent = [
-    unknown.length ? `No code whose code or name holds “${unknown.join("”, “")}”; codes are searched by code and name.` : "",
-    had ? `${plural(had, "code")} already there.` : "",
+    unknown.length ? `No code or name matches “${unknown.join("”, “")}”.` : "",
+    had ? `${plural(had, "code")} already entered.` : "",
   ].join(" ").trim();
   $("#code-query").value = "";
   showOptions();
   drawAssigned();
 }
 
-const named = (text) => codes.name.findIndex((name) => plain(name) === plain(text).trim());
+const named = (text) => codes.name.findIndex((name) => comparable(name) === comparable(text).trim());
 
-// A name, or codes between commas or blanks; of a lone word of a name the first option.
+// Enter a name, or codes separated by commas or blanks; for part of a name, the first option.
 function enterCodes(text) {
   if (named(text) >= 0) { addCodes([named(text)]); return; }
   const pieces = text.split(/[,;|\n\t]+/).map((piece) => piece.trim()).filter(Boolean);
-  // "401 250" are two codes, "heart failure" is one name.
+  // "401 250" is two codes, "heart failure" is one name.
   const words = pieces.flatMap((piece) => (piece.split(/\s+/).every((word) => codeOf(word) >= 0) ? piece.split(/\s+/) : [piece]));
   const found = words.map((word) => [word, [codeOf(word), named(word), words.length === 1 ? optionsFor(word)[0] ?? -1 : -1].find((j) => j >= 0) ?? -1]);
   addCodes(found.filter(([, j]) => j >= 0).map(([, j]) => j), found.filter(([, j]) => j < 0).map(([word]) => word));
@@ -169,9 +169,9 @@ function drawAssigned() {
       el("span", { class: "value" }, p > 0.999 && p < 1 ? "> 99.9 %" : percent(p)));
   };
   panel.replaceChildren(
-    el("div", { class: "assigned-group", style: color(node) }, el("h3", {}, "It belongs to group"), el("p", { class: "answer", id: "answer", "data-leaf": leaf }, el("span", { class: "number" }, `${leaf} `), user("b", node.name)),
-      el("p", { class: "note" }, `with probability ${percent(Math.exp(logs[leaf]))}${hides ? ", from rounded rules" : ""}; of all records ${percent(node.share)} do`),
-      chosenCodes.length < data.few_codes ? el("p", { class: "note few" }, `Three of four records have ${plural(data.few_codes, "code")} or more. With fewer, a record is placed by what it lacks: look at the other probabilities too.`) : null),
+    el("div", { class: "assigned-group", style: color(node) }, el("h3", {}, "Assigned group"), el("p", { class: "answer", id: "answer", "data-leaf": leaf }, el("span", { class: "number" }, `${leaf} `), user("b", node.name)),
+      el("p", { class: "note" }, `Probability ${percent(Math.exp(logs[leaf]))}${hides ? " (by rounded rules)" : ""}; ${percent(node.share)} of all records belong to it.`),
+      chosenCodes.length < data.few_codes ? el("p", { class: "note few" }, `Three quarters of the records have ${plural(data.few_codes, "code")} or more. A record with fewer is assigned largely by the codes it lacks, so look at the other probabilities too.`) : null),
     el("section", {}, el("h3", {}, "Probability of each group"), el("ul", { class: "share-list", id: "probabilities" }, ...order.map(probability))),
     drawReasons(leaf),
   );
@@ -185,8 +185,8 @@ function drawReasons(leaf) {
   found.sort((a, b) => b.weight - a.weight || a.j - b.j);
   const most = Math.max(0.5, ...found.map(({ weight }) => Math.abs(weight)));
   return el("section", { style: color(groupNode(leaf)) },
-    el("h3", {}, "What spoke for it"),
-    el("p", { class: "note" }, "How the odds of this group change by each code, the others given: to the right for it, to the left against it."),
+    el("h3", {}, "Evidence"),
+    el("p", { class: "note" }, "How each code changes the odds of this group, given the others: to the right for it, to the left against it."),
     el("ol", { class: "code-list reasons", id: "reasons" }, ...found.map(({ j, weight }) => el("li", { "data-code": j },
       label(j, { class: "word" }),
       el("span", { class: "forest", "aria-hidden": "true" }, el("s", { style: { left: "50%" } }), el("i", { style: weight >= 0 ? { left: "50%", width: `${(50 * weight) / most}%` } : { right: "50%", width: `${(-50 * weight) / most}%` } })),

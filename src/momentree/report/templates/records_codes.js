@@ -1,9 +1,7 @@
-// The table of codes and groups: sorted by any column, narrowed by a word.
+// The table of codes and groups, which can be sorted by any column and filtered by words.
 const FIRST_ROWS = 60;
 const codeState = { key: "all", ascending: false, shown: FIRST_ROWS, drawn: false };
-// Case and accents do not matter.
-const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{Mn}/gu, "");
-const haystacks = codes.code.map((code, j) => plain(`${code} ${codes.name[j]}`));
+const haystacks = codes.code.map((code, j) => comparable(`${code} ${codes.name[j]}`));
 const leafNodes = nodes.filter((node) => node.leaf !== null);
 
 function codeValue(j, key) {
@@ -13,7 +11,7 @@ function codeValue(j, key) {
 }
 
 function sortedCodes() {
-  const parts = plain($("#code-filter").value).split(/\s+/).filter(Boolean);
+  const parts = comparable($("#code-filter").value).split(/\s+/).filter(Boolean);
   const found = allCodes.filter((j) => parts.every((part) => haystacks[j].includes(part)));
   const sign = codeState.ascending ? 1 : -1;
   const values = new Map(found.map((j) => [j, codeValue(j, codeState.key)]));
@@ -45,15 +43,15 @@ function drawCodes() {
       user("td", codes.code[j], { class: "label" }), el("th", { scope: "row", dir: "auto" }, codes.name[j]),
       codeCell(whole, j), ...leafNodes.map((node) => codeCell(node, j))))),
   );
-  const rest = list.length - codeState.shown;
-  const more = $("#more-codes");
-  more.hidden = rest <= 0;
-  more.textContent = `Show ${integer(rest)} more`;
+  const more = list.length - codeState.shown;
+  const button = $("#more-codes");
+  button.hidden = more <= 0;
+  button.textContent = `Show ${integer(more)} more`;
   $("#status").textContent = plural(list.length, "code");
 }
 
 function setupCodes() {
-  // The table is large: it is made when it is first looked at.
+  // The table is large: it is drawn when it first comes into view.
   new IntersectionObserver((entries, observer) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     observer.disconnect();

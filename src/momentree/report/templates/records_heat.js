@@ -13,14 +13,14 @@ function bitsOf(text, rows, columns) {
   return (row, column) => (bytes[row * width + (column >> 3)] >> (7 - (column & 7))) & 1;
 }
 
-// Rows of the map: leaf, share of its group's height, shade of a column, what it says in words.
+// Rows of the map: leaf, shade of a column, and its meaning in words.
 function prepareHeat() {
   if (heat.records) {
     const { ids, leaf, bits } = heat.records;
     const has = bitsOf(bits, ids.length, heat.codes.length);
     ids.forEach((id, row) => heatRows.push({
       leaf: leaf[row], shade: (column) => has(row, column),
-      words: (column) => `${id}: ${has(row, column) ? "has" : "has not"}`,
+      words: (column) => `${id}: ${has(row, column) ? "has" : "does not have"}`,
     }));
     return;
   }
@@ -69,7 +69,7 @@ function paintHeat() {
         const shade = row.shade(column);
         if (!shade) continue;
         const x = Math.round((column * width) / columns);
-        // Few are seen too: the eye takes the square root of what is there.
+        // The square root keeps low densities visible.
         const strength = heat.records ? 1 : Math.sqrt(shade);
         pen.fillStyle = dark ? `oklch(${0.32 + 0.58 * strength} 0.1 ${hue} / ${strength})` : `oklch(${0.88 - 0.58 * strength} 0.1 ${hue} / ${strength})`;
         pen.fillRect(x, y, Math.round(((column + 1) * width) / columns) - x - (heat.records ? 0 : scale), Math.max(next - y, 1));
@@ -106,8 +106,8 @@ function rowAt(y) {
 function setupHeat() {
   prepareHeat();
   const columns = heat.codes.length;
-  const canvas = el("canvas", { id: "heat-canvas", tabindex: 0, role: "img", "aria-label": `Heat map of ${data.n_leaves} groups and ${columns} codes; the table of codes has its numbers`, "aria-describedby": "heat-reading" });
-  // As high as the longest name, which a code without one is not.
+  const canvas = el("canvas", { id: "heat-canvas", tabindex: 0, role: "img", "aria-label": `Heat map of ${data.n_leaves} groups and ${columns} codes; the numbers are in the table of codes`, "aria-describedby": "heat-reading" });
+  // As high as the longest name; codes without names are short.
   ruler.font = `12px ${window.getComputedStyle(document.body).fontFamily}`;
   const longest = Math.max(...heat.codes.map((j) => ruler.measureText(codes.name[j]).width));
   const names = el("div", { class: "heat-names", "aria-hidden": "true", style: { height: `${Math.min(MOST_NAME, Math.ceil(1.05 * longest) + 6)}px` } }, ...heat.codes.map((j) => el("span", { class: "column" }, label(j))));

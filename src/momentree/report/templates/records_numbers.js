@@ -1,5 +1,5 @@
-// What the data of records are: counts of groups, of which small ones are hidden (-1: small,
-// -2: hidden to protect a small one). Everything shown is computed from them here.
+// The counts of groups, in which small ones are suppressed (-1: small, -2: hidden to protect a
+// small one). Everything the page shows is computed from them here.
 const { groups, codes } = data;
 const nameSeparator = "\u00a0· ";
 const hides = data.min_cell > 1;
@@ -10,9 +10,9 @@ const sizeOf = (node) => `${node.size} record${node.size === "1" ? "" : "s"}`;
 const groupNode = (leaf) => nodes.find((node) => node.leaf === leaf);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-// What a hidden count may be taken for: an equal part of what is left of its total, or half of
-// the threshold where the total is hidden too.
-function guess(counts, total) {
+// Estimate of a suppressed count: an equal part of the remainder of its total, or half of the
+// threshold if the total is hidden too.
+function estimate(counts, total) {
   const hidden = counts.filter((count) => count < 0).length;
   if (total === -1) return data.min_cell / 2 / Math.max(hidden, 1);
   if (total < 0) return data.min_cell / 2;
@@ -21,14 +21,14 @@ function guess(counts, total) {
 
 function measured(table, totals, leaves, j) {
   const column = table.map((row) => row[j]);
-  const value = guess(column, totals[j]);
+  const value = estimate(column, totals[j]);
   const hidden = leaves.filter((leaf) => column[leaf] < 0).length;
-  // Hidden counts that are all in these groups add up to what is left of the total.
+  // If all hidden counts are in these groups, their sum is known: the remainder of the total.
   const whole = totals[j] >= 0 && hidden === column.filter((count) => count < 0).length;
   return { sum: sum(leaves.map((leaf) => (column[leaf] < 0 ? value : column[leaf]))), hidden, about: hidden > 0 && !whole };
 }
 
-// Hidden sizes of all groups together are what is left of the whole.
+// The sum of all hidden sizes is known: the total less the sizes that are shown.
 function unsureSize(leaves) {
   const hidden = leaves.filter((leaf) => groups.sizes[leaf] < 0).length;
   return hidden > 0 && hidden < groups.sizes.filter((size) => size < 0).length;
@@ -43,7 +43,7 @@ function counted(leaves, j) {
   return { ones: Math.min(ones.sum, known), known, about, hidden: leaves.length === 1 && ones.hidden === 1 };
 }
 
-// Wilson's interval of a share.
+// Wilson's interval of a rate.
 function wilson(ones, n) {
   if (n <= 0) return [NaN, NaN];
   const share = ones / n;
@@ -53,7 +53,7 @@ function wilson(ones, n) {
   return [share === 0 ? 0 : Math.max(0, middle - half), share === 1 ? 1 : Math.min(1, middle + half)];
 }
 
-// A ratio of two shares with Katz's interval; half a record more in each cell where one is zero.
+// A ratio of two rates with Katz's interval; half a record is added to each cell if one is zero.
 function ratio(a, n, b, m) {
   if (n <= 0 || m <= 0 || (a <= 0 && b <= 0)) return null;
   const half = a === 0 || a === n || b === 0 || b === m ? 0.5 : 0;
@@ -66,7 +66,7 @@ function ratio(a, n, b, m) {
 
 const rates = new Map();
 
-// How common a code is in a node: share, interval, whether it is hidden or estimated.
+// The rate of a code in a node, its interval, and whether it is hidden or estimated.
 function rateOf(node, j) {
   const key = node.id * codes.code.length + j;
   if (!rates.has(key)) {
@@ -79,7 +79,7 @@ function rateOf(node, j) {
 
 const baseOf = (j) => rateOf(nodes[0], j).rate;
 
-// How many times more often than outside of the node; null where that is hidden.
+// The relative risk of a code in a node against all other records; null if it is hidden.
 function riskOf(node, j) {
   const inside = rateOf(node, j);
   const outside = counted(everyone.filter((leaf) => !node.leaves.includes(leaf)), j);
@@ -88,20 +88,20 @@ function riskOf(node, j) {
   return found && { ...found, about: inside.about || outside.about };
 }
 
-// Whether the counts of a code in a node that are shown outweigh those that are guessed.
-function isTold(node, j) {
+// Whether the shown counts of a code in a node outweigh the estimated ones.
+function isDisclosed(node, j) {
   const column = groups.counts.map((row) => row[j]);
   const shown = sum(node.leaves.map((leaf) => Math.max(column[leaf], 0)));
   const hidden = node.leaves.filter((leaf) => column[leaf] < 0).length;
-  return shown > 0 && shown > hidden * guess(column, codes.total[j]);
+  return shown > 0 && shown > hidden * estimate(column, codes.total[j]);
 }
 
 const allCodes = codes.code.map((_, j) => j);
 
 // The most relevant codes of a node: λ·log p(code|node) + (1 − λ)·log(p(code|node) / p(code)).
-// What is less common than in the whole does not set a group apart, however common it is.
+// A code that is less common than in all records is not distinctive, however common it is.
 function relevantCodes(node, lambda, limit) {
-  const scored = allCodes.filter((j) => isTold(node, j)).map((j) => {
+  const scored = allCodes.filter((j) => isDisclosed(node, j)).map((j) => {
     const p = rateOf(node, j).rate;
     const base = baseOf(j);
     return { j, p, base, score: Math.round((Math.log(p) - (1 - lambda) * Math.log(base)) * 1e9) };
@@ -126,5 +126,5 @@ function times(value) {
   return value >= 9.95 || value === 0 ? value.toFixed(0) : value >= 0.995 ? value.toFixed(1) : value.toFixed(2);
 }
 
-// A code as people know it, with the code itself in the tooltip.
+// The name of a code, with the code itself in the tooltip.
 const label = (j, attributes = {}) => user("span", codes.name[j], { title: codes.name[j] === codes.code[j] ? codes.code[j] : `${codes.code[j]} ${codes.name[j]}`, ...attributes });

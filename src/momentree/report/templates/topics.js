@@ -1,11 +1,11 @@
-// What the data of topics are: documents and words.
+// The data of topics: documents and words.
 const documents = data.documents.items;
 const nameSeparator = ", ";
 const logBase = data.words.p.map(Math.log);
 const sizeOf = (node) => plural(node.n_samples, "document");
 
-// The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The
-// node ships every word that any λ can bring to the top.
+// The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The node
+// has every word that any λ can bring to the top.
 function relevantWords(node, lambda, limit) {
   const { index, p } = node.words;
   const scored = index.map((word, i) => ({

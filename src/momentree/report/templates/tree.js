@@ -1,8 +1,8 @@
-// The static nested list becomes an ARIA tree: one tab stop, arrow keys, type-ahead.
+// The static nested list becomes an ARIA tree with one tab stop, arrow keys and type-ahead.
 const tree = $("#tree");
 const items = new Map($$("li", tree).map((item) => [Number(item.dataset.node), item]));
 const isOpen = (item) => item.getAttribute("aria-expanded") === "true";
-// More leaves than this do not fit a screen: only the top of the tree starts unfolded.
+// If there are more leaves, which do not fit a screen, only the top of the tree starts unfolded.
 const UNFOLDED_LEAVES = 24;
 const UNFOLDED_DEPTH = 3;
 
@@ -44,7 +44,7 @@ function setupTree() {
   listeners.push(showInTree);
 }
 
-// The chosen node, or while it is folded away the node above it, holds the tab stop.
+// The selected node, or the nearest visible node above it, is the tab stop.
 function showInTree(node, changed = false) {
   if (changed) for (const above of path(node)) setOpen(items.get(above.id), true);
   const shown = [...path(node), node].find(
@@ -73,6 +73,23 @@ function onTreeClick(event) {
   }
   choose(Number(item.dataset.node), { reveal: true });
   item.focus({ preventScroll: true });
+}
+
+function backToTree(event) {
+  event.preventDefault();
+  $("#tree-title").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+  items.get(state.node).focus({ preventScroll: true });
+}
+
+const backLink = (parts) => el("a", { class: "back", href: "#tree-title", onclick: backToTree }, `Back to the ${flat ? parts : "tree"}`);
+
+// The nodes above one, as buttons; `nameOf` shortens their names.
+function drawTrail(node, nameOf = (other) => other.name) {
+  const above = path(node);
+  if (!above.length) return el("p", { class: "trail" }, "Overview");
+  return el("nav", { "aria-label": "Nodes above this one" }, el("ol", { class: "trail" }, ...above.map((other) =>
+    el("li", {}, user("button", nameOf(other), { type: "button", title: other.name, onclick: () => choose(other.id) })),
+  )));
 }
 
 let typed = "";

@@ -1,4 +1,4 @@
-// The three views behind tabs, and the table that sorts by any column.
+// The views behind tabs, and the table that sorts by any column.
 const tabs = $$('[role="tab"]');
 const viewOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
 
@@ -44,7 +44,7 @@ function sortValue(node, key) {
   return node[key];
 }
 
-// Nodes without a value come last in either direction; ties keep the order of the tree.
+// Nodes without a value come last in both directions; ties keep the order of the tree.
 function compare(a, b, key, sign) {
   const [x, y] = [sortValue(a, key), sortValue(b, key)];
   if (x === null || y === null) return (x === null) - (y === null) || a.id - b.id;

@@ -1,0 +1,176 @@
+"""Drawing a summary in the terminal: its tree or list of nodes, its tables and remarks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from momentree.cli._group_tables import describe_quality, draw_codes, draw_outcomes, tight_percent
+from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
+from momentree.cli._progress import seconds
+from momentree.cli._screen import CONTROL, one_line
+
+__all__ = ["draw", "show_summary"]
+
+_MAX_WIDTH = 120
+_PIPE_WIDTH = 100
+_INTERVALS_FROM, _LABELS_FROM = 80, 90
+"""Narrower terminals leave out these columns."""
+_LABELS, _LABELS_WIDE, _WIDE = 30, 44, 110
+_MIN_LABEL_PERCENT = 5
+# For encodings other than those of Unicode.
+_ASCII = str.maketrans({"█": "#", "·": "-", "–": "-", "≈": "~", **dict.fromkeys(EIGHTHS, " ")})
+
+
+def show_summary(summary: Mapping[str, Any], took: float, remarks: Iterable[str]) -> None:
+    """Print the drawing of a summary on standard output.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `momentree.report.summarize` or `momentree.report.summarize_records`.
+    took : float
+        Seconds to fit.
+    remarks : iterable of str
+        Lines to print below it.
+    """
+    is_terminal = sys.stdout.isatty()
+    console = Console(
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=None if is_terminal or os.environ.get("COLUMNS") else _PIPE_WIDTH,
+        no_color=True if os.environ.get("NO_COLOR") else None,
+        force_terminal=None if is_terminal else False,
+    )
+    console.width = min(console.width, _MAX_WIDTH)
+    text = draw(summary, console, took, remarks)
+    text.plain = CONTROL.sub(lambda match: "\n" if match[0] == "\n" else "\ufffd", text.plain)
+    with console.capture() as capture:
+        console.print(text, no_wrap=True, overflow="ignore", crop=False, end="")
+    # Not through the console, which handles a closed pipe in its own way.
+    sys.stdout.write(capture.get())
+
+
+def draw(
+    summary: Mapping[str, Any], console: Console, took: float = 0.0, remarks: Iterable[str] = ()
+) -> Text:
+    """Return the drawing of a summary: lines no wider than the console.
+
+    Parameters
+    ----------
+    summary, took, remarks
+        As for `show_summary`.
+    console : Console
+        Gives the width; an encoding other than those of Unicode gives plain ASCII.
+    """
+    of_records = summary["kind"].startswith("records")
+    parts: list[RenderableType] = [_heading(summary, of_records, took), ""]
+    if of_records:
+        parts += _draw_groups(summary, console)
+        lines = [*describe_quality(summary), *remarks]
+    else:
+        parts.append(_draw_topics(summary, console))
+        lines = [*_agreement(summary), *remarks]
+    if lines:
+        parts += ["", *(Text(line) for line in lines)]
+    return _laid_out(Group(*parts), console)
+
+
+def _laid_out(renderable: RenderableType, console: Console) -> Text:
+    """Return what a console would print, without blanks at the ends of lines."""
+    drawn = []
+    for line in console.render_lines(renderable, pad=False):
+        text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
+        if console.options.ascii_only:
+            text.plain = text.plain.translate(_ASCII)
+        text.rstrip()
+        drawn.append(text)
+    return Text("\n").join([*drawn, Text()])
+
+
+def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
+    many, of = ("records", "codes") if of_records else ("documents", "words")
+    one, several = ("group", "groups") if of_records else ("leaf", "leaves")
+    if summary["kind"] == "flat":
+        one, several = "topic", "topics"
+    n = summary["n_leaves"]
+    return Text.assemble(
+        (one_line(summary["title"]), "bold"),
+        f": {summary[f'n_{many}']:,} {many}, {summary['n_features']:,} {of}, "
+        f"{n} {one if n == 1 else several}, {seconds(took)}",
+    )
+
+
+def _draw_topics(summary: Mapping[str, Any], console: Console) -> RenderableType:
+    nodes = listed(summary)
+    vocabulary: Sequence[str] = summary["words"]["word"]
+    words = [
+        [node["name"]]
+        if node["leaf"] is None or not node["top"]
+        else [vocabulary[i] for i in node["top"]]
+        for node in nodes
+    ]
+    before = [
+        Column("docs", [f"{node['n_samples']:,}" for node in nodes]),
+        Column("share", [f"{100 * node['share']:.1f}%" for node in nodes]),
+    ]
+    after = []
+    if summary["labels"] and console.width >= _LABELS_FROM:
+        width = _LABELS if console.width < _WIDE else _LABELS_WIDE
+        labels = [_labels(node, summary["labels"], width) for node in nodes]
+        after = [Column("labels", labels, "left", ["dim"] * len(nodes))]
+    return draw_nodes(summary, words, before, after, console)
+
+
+def _labels(node: Node, labels: Sequence[str], width: int) -> str:
+    """Return the most common labels of a node with their percentages, as many as fit."""
+    line = ""
+    for index, count in node["labels"]:
+        share = round(100 * count / max(1, node["n_samples"]))
+        if line and share < _MIN_LABEL_PERCENT:
+            break
+        part = f"{cut(labels[index], width - len(f' {share}%'))} {share}%"
+        longer = f"{line} · {part}" if line else part
+        if line and cell_len(longer) > width:
+            break
+        line = longer
+    return line
+
+
+def _agreement(summary: Mapping[str, Any]) -> list[str]:
+    agreement = summary["agreement"]
+    if agreement is None:
+        return []
+    places = "topics" if summary["kind"] == "flat" else "leaves"
+    return [
+        f"Agreement of {places} and labels: NMI {agreement['nmi']:.3f}, ARI {agreement['ari']:.3f}"
+    ]
+
+
+def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
+    nodes = listed(summary)
+    # In the page, a no-break space stands before each dot.
+    words = [[node["name"].replace("\N{NO-BREAK SPACE}", " ")] for node in nodes]
+    before = [
+        Column("records", [node["size"] for node in nodes]),
+        Column("share", [tight_percent(node["share"]) for node in nodes]),
+    ]
+    if console.width >= _INTERVALS_FROM:
+        intervals = [_interval(node["share_interval"]) for node in nodes]
+        before.append(Column("95 % interval", intervals, styles=["dim"] * len(nodes)))
+    tree = draw_nodes(summary, words, before, [], console)
+    return [tree, "", *draw_codes(summary, console), *draw_outcomes(summary, console)]
+
+
+def _interval(interval: Sequence[float] | None) -> str:
+    if interval is None:
+        return ""
+    low, high = map(tight_percent, interval)
+    return f"{low.removesuffix('%')}–{high}"

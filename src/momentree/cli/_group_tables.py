@@ -1,0 +1,159 @@
+"""Drawing what sets groups of records apart: their codes, their outcomes and their quality."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from momentree.cli._nodes import cut
+from momentree.report.numbers import fixed, percent, whole_percent
+from momentree.report.records import class_rate
+
+__all__ = ["describe_quality", "draw_codes", "draw_outcomes", "tight_percent"]
+
+_CODES = 6
+"""Codes shown of each group."""
+_CODE, _CLASS = 40, 30
+"""Longest names of codes and of classes."""
+_HIDDEN = "*"
+
+
+def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
+    """Return the most relevant codes of each group, with their frequencies."""
+    codes = summary["codes"]
+    lines = ["Most relevant codes: share of the group with the code (share of all records)"]
+    if any(codes["about"]):
+        lines.append(f"≈ estimated, because counts below {summary['min_cell']} are suppressed")
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    number_width = len(str(summary["n_leaves"] - 1)) + 2
+    for node in summary["nodes"]:
+        if node["leaf"] is None:
+            continue
+        items = []
+        if node["residual"]:
+            held = fixed(node["codes_per_record"], 1)
+            overall = fixed(summary["nodes"][0]["codes_per_record"], 1)
+            items.append(
+                f"Residual group: {held} codes a record ({overall} overall), none in half of them"
+            )
+        top = zip(node["top"], node["top_rates"], node["top_about"], strict=True)
+        for j, rate, about in list(top)[:_CODES]:
+            code, name = codes["code"][j], codes["name"][j]
+            title = cut(code if name == code else f"{code} {name}", _CODE)
+            here = ("≈" if about else "") + whole_percent(rate)
+            base = ("≈" if codes["about"][j] else "") + whole_percent(codes["rate"][j])
+            items.append(f"{title} {here} ({base})".replace(" %", "%"))
+        wrapped = _wrapped(items or ["(no common codes)"], console.width - number_width)
+        table.add_row(str(node["leaf"]), Text("\n".join(wrapped), no_wrap=True))
+    return [*map(Text, lines), "", table]
+
+
+def _wrapped(items: Sequence[str], width: int) -> list[str]:
+    """Join items to lines that break between items only."""
+    lines = [""]
+    for item in items:
+        longer = f"{lines[-1]} · {item}" if lines[-1] else item
+        if lines[-1] and cell_len(longer) > width:
+            lines.append(item)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
+    """Return the rates of outcomes as tables of as many groups as fit beside each other."""
+    k = summary["n_leaves"]
+    rows: list[tuple[str, Sequence[str], str]] = []
+    # The summary has the overall rates of binary outcomes.
+    overall = iter(summary["nodes"][0]["outcome_rates"])
+    for outcome in summary["outcomes"]:
+        if outcome["binary"]:
+            rates, _ = _rates(summary, outcome, outcome["classes"][0])
+            rows.append((outcome["name"], rates, next(overall).replace(" ", "")))
+            continue
+        rows.append((outcome["name"], [""] * k, ""))
+        rows += [(f"  {one['name']}", *_rates(summary, outcome, one)) for one in outcome["classes"]]
+    if not rows:
+        return []
+    rows = [(cut(name, _CLASS), cells, whole) for name, cells, whole in rows]
+    first = max(cell_len(name) for name, _, _ in rows)
+    widest = 2 + max(len(cell) for _, cells, whole in rows for cell in (*cells, whole, "all"))
+    block = max(1, (console.width - first) // widest - 1)
+    parts: list[RenderableType] = [
+        "",
+        Text("Outcomes: share of the records of each group whose outcome is known"),
+    ]
+    for start in range(0, k, block):
+        end = min(start + block, k)
+        table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="dim")
+        table.add_column("group", width=first, no_wrap=True)
+        for title in (*map(str, range(start, end)), "all"):
+            table.add_column(title, justify="right", no_wrap=True, width=widest - 2)
+        for name, cells, whole in rows:
+            table.add_row(*map(Text, (name, *cells[start:end], whole)))
+        parts += ["", table]
+    if any(_HIDDEN in (*cells, whole) for _, cells, whole in rows):
+        reason = f"a count below {summary['min_cell']} could be derived from it"
+        parts += ["", Text(f"{_HIDDEN} suppressed, because {reason}")]
+    return parts
+
+
+def _rates(
+    summary: Mapping[str, Any], outcome: Mapping[str, Any], one: Mapping[str, Any]
+) -> tuple[list[str], str]:
+    """Return the rates of a class in each group and overall, as text."""
+    sizes, about = summary["groups"]["sizes"], summary["groups"]["about"]
+    small = f"<{summary['min_cell']}"
+    cells = []
+    for count, missing, size, n in zip(
+        one["counts"], outcome["missing"], sizes, about, strict=True
+    ):
+        if count == -1:
+            cells.append(small)
+        elif count < 0 or missing < 0 or size < 0:
+            cells.append(_HIDDEN)
+        else:
+            cells.append(tight_percent(count / (n - missing)) if n > missing else "")
+    if one["total"] == -1:
+        return cells, small
+    rate, estimated = class_rate(
+        outcome,
+        outcome["classes"].index(one),
+        range(summary["n_leaves"]),
+        np.array(about, dtype=np.float64),
+        summary["min_cell"],
+    )
+    return cells, ("≈" if estimated else "") + tight_percent(rate) if np.isfinite(rate) else ""
+
+
+def describe_quality(summary: Mapping[str, Any]) -> list[str]:
+    """Return a line for each measure of quality."""
+    quality = summary["quality"]
+    lines = []
+    if stability := quality["stability"]:
+        lines.append(
+            f"Stability over {stability['n']} samples: {stability['mean']:.2f} on average, "
+            f"{stability['low']:.2f} to {stability['high']:.2f} (1 = the same groups each time)"
+        )
+    for power in quality["predictive_power"]:
+        auc = ""
+        if power["auc"] is not None:
+            auc = f"; AUC {power['auc']:.2f} (0.5 = chance, 1 = perfect)"
+        lines.append(
+            f"{power['name']}: predicted correctly from the group alone for "
+            f"{100 * power['accuracy']:.1f}% of records, from the most frequent class for "
+            f"{100 * power['baseline']:.1f}%{auc}"
+        )
+    return [*lines, *(f"{name}: {value}" for name, value in quality["other"])]
+
+
+def tight_percent(share: float) -> str:
+    """Return a percentage with one decimal, without blanks."""
+    return percent(share).replace(" ", "")

@@ -1,0 +1,187 @@
+"""Drawing nodes: rich's tree of their names, or a list, and beside it rich's table of columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any, Literal
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+__all__ = ["EIGHTHS", "Column", "Node", "cut", "draw_nodes", "listed"]
+
+_MIN_NAME = 16
+_BAR = 10
+_BARS_FROM = 60
+"""Narrower terminals show no bars."""
+_DEEP = 4
+"""Deeper trees are indented less."""
+_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
+_COLOUR_DEPTH = 2
+"""Each branch at this depth has a colour of its own."""
+EIGHTHS = "▏▎▍▌▋▊▉"
+"""The last character of a bar, by its width."""
+
+_BREAK = re.compile("[\t-\r\x85\u2028\u2029]")
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column beside the names of nodes.
+
+    Parameters
+    ----------
+    header : str
+        Above it.
+    cells : sequence of str
+        One for each node.
+    justify : {"left", "right"}, default="right"
+        Where cells stand.
+    styles : sequence of str, default=()
+        One for each cell; none makes all plain.
+    """
+
+    header: str
+    cells: Sequence[str]
+    justify: Literal["left", "right"] = "right"
+    styles: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _Name:
+    """The number and words of a node: as many as fit the room that the tree leaves them."""
+
+    number: str
+    words: Sequence[str]
+    colour: str
+    style: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        room = options.max_width - len(self.number)
+        number = (self.number, f"bold {self.colour}")
+        yield Text.assemble(number, (_fit(self.words, room), self.style), no_wrap=True)
+
+
+def listed(summary: Mapping[str, Any]) -> Sequence[Node]:
+    """Return the nodes to draw: all of a tree, only the leaves of a flat model."""
+    nodes: Sequence[Node] = summary["nodes"]
+    return nodes if _is_tree(summary) else [node for node in nodes if node["leaf"] is not None]
+
+
+def _is_tree(summary: Mapping[str, Any]) -> bool:
+    return str(summary["kind"]).endswith("tree")
+
+
+def draw_nodes(
+    summary: Mapping[str, Any],
+    words: Sequence[Sequence[str]],
+    before: Sequence[Column],
+    after: Sequence[Column],
+    console: Console,
+) -> RenderableType:
+    """Return the nodes of a summary in lines of their names, columns and bars.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `momentree.report`.
+    words : sequence of sequence of str
+        What names each of the nodes in `listed`; what does not fit is left out.
+    before, after : sequence of Column
+        Columns to the left and to the right of the bars.
+    console : Console
+        Gives the width.
+    """
+    nodes = listed(summary)
+    colours = _colours(nodes)
+    # Proportions of many topics are all small, so the longest bar of a list fills its column.
+    unit = 1.0 if _is_tree(summary) else max(node["share"] for node in nodes)
+    bars = Column(
+        "",
+        [f"{_bar(node['share'] / unit):{_BAR}}" for node in nodes],
+        "left",
+        ["dim" if node["leaf"] is None else colours[node["id"]] for node in nodes],
+    )
+    columns = [*before, *([bars] if console.width >= _BARS_FROM else []), *after]
+    table = Table(box=None, padding=(0, 0, 0, 2), header_style="dim")
+    for column in columns:
+        table.add_column(column.header, justify=column.justify, no_wrap=True)
+    for i in range(len(nodes)):
+        table.add_row(*(Text(c.cells[i], c.styles[i] if c.styles else "") for c in columns))
+    digits = 0 if _is_tree(summary) else len(str(summary["n_leaves"] - 1))
+    names = {}
+    for node, parts in zip(nodes, words, strict=True):
+        number = "" if node["leaf"] is None else f"{node['leaf']:>{digits}} "
+        style = "" if number else "bold" if node["parent"] is None else "dim"
+        names[node["id"]] = _Name(number, parts, colours.get(node["id"], ""), style)
+    width = console.measure(table).maximum
+    grid = Table.grid()
+    grid.add_column(width=max(_MIN_NAME, console.width - width))
+    grid.add_column(width=width)
+    # A blank line beside the header of the table.
+    grid.add_row(Group(" ", _branches(summary, names)), table)
+    return grid
+
+
+def _colours(nodes: Sequence[Node]) -> dict[int, str]:
+    """Return colours by node: one for each branch at some depth, or for a leaf above it."""
+    colours: dict[int, str] = {}
+    palette = cycle(_COLOURS)
+    for node in nodes:
+        if node["parent"] in colours:
+            colours[node["id"]] = colours[node["parent"]]
+        elif node["leaf"] is not None or node["depth"] == _COLOUR_DEPTH:
+            colours[node["id"]] = next(palette)
+    return colours
+
+
+def _branches(summary: Mapping[str, Any], names: Mapping[int, _Name]) -> Tree:
+    """Return names as a tree; those of a list hang from a root that is not shown."""
+    root, *others = listed(summary)
+    tree = Tree(names[root["id"]], guide_style="dim")
+    places: dict[int, Tree] = {}
+    if not _is_tree(summary):
+        tree, others = Tree("", hide_root=True), [root, *others]
+    # Before 13.8, rich has guides of its own, which are one column wider.
+    deep = max(node["depth"] for node in (root, *others)) > _DEEP
+    tree.ASCII_GUIDES = ("  ", "| ", "|-", "`-") if deep else ("   ", "|  ", "|- ", "`- ")
+    guides = ("  ", "│ ", "├ ", "└ ") if deep else ("   ", "│  ", "├─ ", "└─ ")
+    tree.TREE_GUIDES = [guides] * 3
+    for node in others:
+        places[node["id"]] = places.get(node["parent"], tree).add(names[node["id"]])
+    return tree
+
+
+def _bar(share: float) -> str:
+    whole, part = divmod(round(share * _BAR * 8), 8)
+    return "█" * whole + (EIGHTHS[part - 1] if part else "")
+
+
+def _fit(words: Sequence[str], width: int) -> str:
+    """Join as many whole words as fit; the first is shortened if even it does not."""
+    line = ""
+    for word in (_BREAK.sub(" ", word) for word in words):
+        longer = f"{line}, {word}" if line else word
+        if cell_len(longer) > width:
+            break
+        line = longer
+    return line or (cut(words[0], width) if words else "")
+
+
+def cut(text: str, width: int) -> str:
+    """Shorten a text to a width in cells, at a space if there is one; on one line."""
+    text = _BREAK.sub(" ", text).replace("…", "...")
+    if cell_len(text) <= width:
+        return text
+    while text and cell_len(text) > max(0, width - 3):
+        text = text[:-1]
+    head = text.rsplit(" ", 1)[0] if " " in text else text
+    return head.rstrip(" ,.·") + "..."

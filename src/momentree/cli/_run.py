@@ -1,0 +1,153 @@
+"""What all commands share: words, progress and files of a run, and how its result gets out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from momentree.cli._output import Outputs
+from momentree.cli._progress import Progress
+from momentree.cli._screen import one_line, printable, say, show
+from momentree.cli._tables import Table, write_json
+from momentree.cli._words import audience_of
+from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message, in_words
+
+__all__ = ["Result", "Run", "check_needed"]
+
+_SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "json": (".json",)}
+_MODEL = (".mt",)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command found.
+
+    Parameters
+    ----------
+    summary : mapping
+        Of `momentree.report`; the page and the drawing show it.
+    took : float
+        Seconds to fit.
+    table : callable
+        Returns the table of ``--csv``.
+    content : callable
+        Returns the plain values of ``--json``.
+    save : callable
+        Writes the model to a path.
+    remarks : sequence of str
+        Lines below the drawing.
+    """
+
+    summary: Mapping[str, Any]
+    took: float
+    table: Callable[[], Table]
+    content: Callable[[], Mapping[str, Any]]
+    save: Callable[[Path], object]
+    remarks: Sequence[str] = ()
+
+
+class Run:
+    """One run of a command.
+
+    Parameters
+    ----------
+    context : Context
+        Of the command.
+    inputs : iterable of Path or None
+        Files that it reads; None is skipped.
+    outputs : mapping of str to Path or None
+        Files to write, by option. All are checked now; None is skipped.
+    quiet, verbose : bool
+        How much to print.
+    escape_formulas : bool, default=False
+        Whether tables are safe to open in a spreadsheet.
+
+    Raises
+    ------
+    MomentreeError
+        If a file cannot be written.
+    """
+
+    def __init__(
+        self,
+        context: typer.Context,
+        *,
+        inputs: Iterable[Path | None] = (),
+        outputs: Mapping[str, Path | None],
+        quiet: bool,
+        verbose: bool,
+        escape_formulas: bool = False,
+    ) -> None:
+        self.quiet = quiet
+        self.escape_formulas = escape_formulas
+        self._audience = audience_of(context.command)
+        self._progress = Progress(quiet=quiet, verbose=verbose)
+        self._outputs = Outputs(path for path in inputs if path is not None)
+        for option, path in outputs.items():
+            self._outputs.add(option, path, _SUFFIXES.get(option, _MODEL))
+
+    def writes(self, option: str) -> bool:
+        """Whether a file was asked for."""
+        return option in self._outputs
+
+    def stage(self, text: str) -> AbstractContextManager[None]:
+        """Show a stage for as long as a block runs."""
+        return self._progress.stage(text)
+
+    def update(self, step: str) -> None:
+        """Show a step of the current stage."""
+        self._progress.update(step)
+
+    def words(self, message: Message | str) -> str:
+        """Return a message in the words of the command, on one line."""
+        words = in_words(message, self._audience) if isinstance(message, Message) else message
+        return one_line(words)
+
+    def note(self, message: Message | str) -> None:
+        """Print a note on standard error."""
+        if not self.quiet:
+            say(f"momentree: note: {self.words(message)}")
+
+    def finish(self, result: Result) -> None:
+        """Write the files, then draw the result on standard output."""
+        from momentree import report
+
+        with self.stage("writing"), self._outputs.writing() as write:
+            write("output", lambda path: report.write_html(result.summary, path))
+            write("csv", lambda path: result.table().write(path))
+            write("json", lambda path: write_json(path, result.content()))
+            write("save", result.save)
+            write("model", result.save)
+        if not self.quiet:
+            from momentree.cli import _drawing
+
+            _drawing.show_summary(result.summary, result.took, result.remarks)
+        self.list_files()
+
+    def write_table(self, table: Table) -> None:
+        """Write a table, and nothing else."""
+        with self._outputs.writing() as write:
+            write("csv", table.write)
+
+    def list_files(self) -> None:
+        """Print which files were written."""
+        if self._outputs.paths and not self.quiet:
+            show("\nWrote " + ", ".join(map(printable, self._outputs.paths)) + "\n")
+
+
+def check_needed(context: typer.Context, option: str, *, needs: str, code: str) -> None:
+    """Refuse an option that has no effect without another one.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is given alone.
+    """
+    if context.params[option] and context.params[needs] is None:
+        raise InvalidParameterError(code, parameter=option)

@@ -1,0 +1,272 @@
+"""Topics of documents: read them, fit a tree or a flat model, and summarize it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from momentree import models, readers, report
+from momentree._version import __version__
+from momentree.cli._options import Model
+from momentree.cli._progress import seconds
+from momentree.cli._run import Result, Run
+from momentree.cli._tables import Table, assignments, decimals, names_of
+from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
+from momentree.messages import Message
+from momentree.readers import Corpus
+from momentree.report.topics import sort_documents
+from momentree.tree import TopicTree
+
+__all__ = ["fit_flat", "grow_tree", "read_order"]
+
+_JSON_WORDS = 20
+
+
+def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
+    """Read the column of a table by which documents are ordered.
+
+    Raises
+    ------
+    MomentreeError
+        If there is no such column, or it holds neither numbers nor dates.
+    """
+    if source.is_dir() or readers.holds_counts(source):
+        raise InvalidParameterError("no_columns_to_order_by", parameter="order", path=str(source))
+    try:
+        # Labels are read as needed here: one value a row, "" for a missing one.
+        documents = readers.read_documents(source, label_column=column, **options)
+    except ReadError as error:
+        # What was read is no label for the user.
+        named = {**error.message.values, "parameter": "order"}  # noqa: PD011  no data frame
+        raise ReadError(error.code, **named) from error
+    order = pd.Series(documents.labels, name=column, dtype=object)
+    sort_documents(order, len(order))  # fails now rather than after the fit
+    return order
+
+
+def grow_tree(
+    run: Run,
+    corpus: Corpus,
+    parameters: Mapping[str, Any],
+    *,
+    title: str | None = None,
+    order: pd.Series[Any] | None = None,
+) -> Result:
+    """Grow a tree of topics.
+
+    Parameters
+    ----------
+    run : Run
+        The run of the command.
+    corpus : Corpus
+        The documents.
+    parameters : mapping
+        Of the tree.
+    title : str, default=None
+        Title; None takes the name of the corpus.
+    order : Series, default=None
+        What orders the documents in a chart.
+    """
+    with run.stage("growing the tree"):
+        start = time.perf_counter()
+        tree = TopicTree(**parameters).fit(corpus.X, feature_names=corpus.vocabulary)
+        took = time.perf_counter() - start
+    summary = _summarize(run, tree, corpus, took, title=title, order=order)
+    content = {
+        "format": "momentree.tree",
+        "momentree": __version__,
+        "title": summary["title"],
+        "n_documents": summary["n_documents"],
+        "n_words": summary["n_features"],
+        "n_leaves": summary["n_leaves"],
+        "agreement": summary["agreement"],
+        "made": summary["made"],
+    }
+    remarks = []
+    if summary["n_leaves"] == 1 and tree.tree_.reason:
+        remarks.append(run.words(Message("not_split", reason=tree.tree_.reason)))
+    return Result(
+        summary,
+        took,
+        table=lambda: _table(
+            run, corpus, "leaf", tree, tree.predict(corpus.X), tree.predict_proba(corpus.X)
+        ),
+        content=lambda: {**content, "tree": tree.to_dict()},
+        save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),
+        remarks=remarks,
+    )
+
+
+def fit_flat(
+    run: Run,
+    corpus: Corpus,
+    model: Model,
+    n_components: int | None,
+    parameters: Mapping[str, Any],
+    *,
+    title: str | None = None,
+    order: pd.Series[Any] | None = None,
+) -> Result:
+    """Fit a flat model of topics.
+
+    Parameters
+    ----------
+    run, corpus, title, order
+        As for `grow_tree`.
+    model : {"single-topic", "lda"}
+        What to fit.
+    n_components : int or None
+        Number of topics; None lets the data choose.
+    parameters : mapping
+        Further parameters of the estimator.
+    """
+    start = time.perf_counter()
+    choice = None if n_components else _choose(run, corpus, model)
+    kind: Any = models.LatentDirichletAllocation if model == "lda" else models.SingleTopicModel
+    with run.stage("fitting topics"), warnings.catch_warnings():
+        # The diagnostics report that there are fewer topics.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = kind(choice["n_components"] if choice else n_components, **parameters)
+        fitted.fit(corpus.X, feature_names=corpus.vocabulary)
+    took = time.perf_counter() - start
+    with run.stage("inferring topic proportions"):
+        proportions = fitted.transform(corpus.X)
+    summary = _summarize(
+        run, fitted, corpus, took, title=title, order=order, topic_proportions=proportions
+    )
+    remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
+    if choice is not None:
+        chosen = run.words(Message("n_topics_chosen", reason=choice["reason"]))
+        summary["diagnostics"]["words"].insert(0, chosen)
+        remarks.insert(0, chosen)
+    return Result(
+        summary,
+        took,
+        table=lambda: _table(run, corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
+        content=lambda: _flat_content(fitted, summary, choice),
+        save=lambda path: fitted.save(path, vectorizer_config=_config(corpus)),
+        remarks=remarks,
+    )
+
+
+def _choose(run: Run, corpus: Corpus, model: Model) -> dict[str, Any]:
+    """Choose the number of topics by the data."""
+    step = "choosing the number of topics"
+    with run.stage(step):
+        choice = models.choose_n_components(
+            corpus.X,
+            model=model,
+            progress=lambda done, total: run.update(f"{step}: {done} of {total} tried"),
+        )
+    low, high = choice.interval
+    return {
+        "n_components": int(choice.n_components),
+        "interval": [int(low), int(high)],
+        "reason": " ".join(map(run.words, choice.reasons)),
+    }
+
+
+def _summarize(
+    run: Run,
+    model: Any,
+    corpus: Corpus,
+    took: float,
+    *,
+    title: str | None,
+    order: pd.Series[Any] | None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Summarize a model: all of it for a report, otherwise what the drawing shows."""
+    if run.writes("output"):
+        options |= {"ids": corpus.ids, "texts": corpus.texts, "order": order}
+    labels: Any = corpus.labels
+    with run.stage("summarizing"):
+        return report.summarize(
+            model,
+            corpus.X if run.writes("output") else None,
+            # An empty label is an unknown one.
+            labels=labels and [label or None for label in labels],
+            title=title or corpus.name,
+            made_with=_made_with(corpus, took),
+            **options,
+        )
+
+
+def _made_with(corpus: Corpus, took: float) -> dict[str, object]:
+    settings = _config(corpus) or {}
+    names = ("language", "min_df", "max_df", "max_features", "lowercase")
+    return {
+        "input": corpus.name,
+        **{
+            name.replace("_", " "): settings[name]
+            for name in names
+            if settings.get(name) is not None
+        },
+        "time to fit": seconds(took),
+    }
+
+
+def _config(corpus: Corpus) -> dict[str, Any] | None:
+    return None if corpus.vectorizer is None else corpus.vectorizer.to_dict()
+
+
+def _table(run: Run, corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> Table:
+    header, rows = assignments(kind, names_of(model), places, proba, every=kind == "topic")
+    known = [corpus.ids] if corpus.labels is None else [corpus.ids, corpus.labels]
+    table = ((*values, *row) for *values, row in zip(*known, rows, strict=True))
+    return Table(["id", "label"][: len(known)] + header, table, run.escape_formulas)
+
+
+def _flat_content(
+    model: Any, summary: Mapping[str, Any], choice: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    words = _top_words(model)
+    content = {
+        "format": "momentree.topics",
+        "momentree": __version__,
+        "title": summary["title"],
+        "about": summary["about"],
+        "n_documents": summary["n_documents"],
+        "n_words": summary["n_features"],
+        "n_topics": summary["n_leaves"],
+        "choice": choice,
+        "agreement": summary["agreement"],
+        "made": summary["made"],
+        "diagnostics": summary["diagnostics"],
+        "topics": [
+            {
+                "topic": node["leaf"],
+                "name": node["name"],
+                "share": _rounded(node["share"]),
+                "weight": _rounded(model.weights_[node["leaf"]]),
+                "n_documents": node["n_samples"],
+                "words": words[node["leaf"]],
+            }
+            for node in summary["nodes"]
+            if node["leaf"] is not None
+        ],
+    }
+    alpha = getattr(model, "alpha_", None)
+    if alpha is not None:
+        content["alpha"] = [_rounded(value) for value in alpha]  # by number of the topic
+        content["alpha0"] = _rounded(alpha.sum())
+    return content
+
+
+def _rounded(value: float) -> float:
+    return float(decimals(value))
+
+
+def _top_words(model: Any) -> list[list[dict[str, Any]]]:
+    """Return the most relevant words of each topic with their probabilities."""
+    column = {str(word): j for j, word in enumerate(model.vocabulary_)}
+    P = model.components_ / model.components_.sum(axis=1, keepdims=True)
+    return [
+        [{"word": word, "probability": _rounded(row[column[word]])} for word in words]
+        for words, row in zip(model.top_words(_JSON_WORDS), P, strict=True)
+    ]

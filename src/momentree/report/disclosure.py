@@ -1,0 +1,323 @@
+"""Disclosure control: which counts of records may be shown, and what replaces the others.
+
+A page holds counts of groups only, not of the groups above them, and computes everything else from
+them. So the only equation a reader can use is that, for each code, the groups add up to the total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._validation import check_integer
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+
+__all__ = ["HIDDEN", "SMALL", "Disclosure", "Published"]
+
+SMALL = -1
+"""Replaces a count from 1 to `min_cell` - 1 (primary suppression)."""
+HIDDEN = -2
+"""Replaces a count from which a small one could be derived (complementary suppression)."""
+
+_COUNTS = ("n_records", "n_rows", "n_entries")
+"""Values of messages that count records, or rows or entries, which can be one a record."""
+_TOTAL = "n_all"
+"""Value of messages that is the number of all records."""
+_EXACT_DIGITS, _SCORE_DIGITS = 12, 7
+_LOG_ODDS_DECIMALS, _INTERCEPT_DECIMALS = 3, 2
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Published:
+    """Counts that may be shown.
+
+    Attributes
+    ----------
+    counts : ndarray of int of shape (k, c)
+        Records of each group, or `SMALL` or `HIDDEN`.
+    totals : ndarray of int of shape (c,)
+        Records of all groups together, or `SMALL` or `HIDDEN`.
+    """
+
+    counts: Ints
+    totals: Ints
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """The rules of disclosure control for one threshold.
+
+    Parameters
+    ----------
+    min_cell : int >= 1
+        The smallest nonzero count that may be shown; 1 hides nothing.
+    """
+
+    min_cell: int
+
+    def __post_init__(self) -> None:
+        check_integer("min_cell", self.min_cell, at_least=1)
+
+    @property
+    def hides(self) -> bool:
+        """Whether any count can be too small to show."""
+        return self.min_cell > 1
+
+    @property
+    def symbol(self) -> str:
+        """What is printed in place of a small count."""
+        return f"<{self.min_cell}"
+
+    def is_small(self, counts: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which counts are nonzero and below the threshold."""
+        return np.asarray((counts > 0) & (counts < self.min_cell))
+
+    def suppress(self, counts: Ints) -> Published:
+        """Suppress small counts of k groups with c properties, and totals that narrow one down.
+
+        A total is kept if none of its counts is suppressed, or if the sum H of its h suppressed
+        counts satisfies
+
+            h + m - 2 <= H <= 1 + (h - 1) (m - 1),   m = min_cell,
+
+        because each of them can then still be any number from 1 to m - 1.
+
+        Examples
+        --------
+        >>> Disclosure(5).suppress(np.array([[7, 7, 2], [0, 3, 2], [9, 9, 3]]))
+        Published(counts=array([[ 7,  7, -1],
+               [ 0, -1, -1],
+               [ 9,  9, -1]]), totals=array([16, -2,  7]))
+        """
+        m, small = self.min_cell, self.is_small(counts)
+        h, total = small.sum(axis=0), counts.sum(axis=0)
+        hidden = np.where(small, counts, 0).sum(axis=0)
+        free = (h == 0) | ((hidden >= h + m - 2) & (hidden <= 1 + (h - 1) * (m - 1)))
+        totals = np.where(self.is_small(total), SMALL, np.where(free, total, HIDDEN))
+        return Published(np.where(small, SMALL, counts), totals)
+
+    def suppress_classes(self, counts: Ints) -> Published:
+        """Suppress small counts of c classes that partition each of k groups of known size.
+
+        In a row with small counts the smallest other count is hidden too, so that no small one is
+        the difference of known numbers; the whole row is hidden where its sum leaves open whether
+        there is another one. Totals over such a count are hidden.
+        """
+        published = self.suppress(counts)
+        table = published.counts.copy()
+        for row, values in zip(table, counts, strict=True):
+            if not (row == SMALL).any():
+                continue
+            if values.sum() <= len(values) * (self.min_cell - 1):
+                row[:] = HIDDEN
+            else:
+                _hide_smallest(row, values, self.min_cell)
+        hidden = (table == HIDDEN).any(axis=0) & (published.totals > 0)
+        return Published(table, np.where(hidden, HIDDEN, published.totals))
+
+    def suppress_binary(self, counts: Ints) -> Published:
+        """Suppress counts of k groups in columns "no", "yes" and unknown; return the last two.
+
+        "No" is never shown. "Yes" is hidden where "no" is small (18 of 20 discloses the other two),
+        where a small unknown count could be derived from it, and, without a hint which of the two
+        is small, where few values are known. The unknown count is hidden where few values are
+        known. Totals over a hidden count are hidden.
+
+        Examples
+        --------
+        >>> Disclosure(5).suppress_binary(np.array([[2, 18, 0], [30, 20, 0], [40, 3, 0]]))
+        Published(counts=array([[-2,  0],
+               [20,  0],
+               [-1,  0]]), totals=array([-2,  0]))
+        """
+        m, small = self.min_cell, self.is_small(counts)
+        published = self.suppress(counts[:, 1:])
+        table = published.counts.copy()
+        no, yes, unknown = counts.T
+        known = no + yes
+        either = small[:, :2].any(axis=1) & (known >= m) & (known <= 2 * (m - 1))
+        derived = small[:, 2] & (no + unknown < m + 2)
+        table[either | ((yes >= m) & (small[:, 0] | derived)), 0] = HIDDEN
+        table[self.is_small(known) & (unknown >= m), 1] = HIDDEN
+        table[small.any(axis=1) & (unknown > 0) & (counts.sum(axis=1) <= 3 * (m - 1))] = HIDDEN
+        # If few records have "no", and all of them are in groups without "yes", the total
+        # discloses them.
+        if 0 < no.sum() < m and not (table[:, 0] == HIDDEN).any() and (yes >= m).any():
+            _hide_smallest(table[:, 0], yes, m)
+        hidden = (table == HIDDEN).any(axis=0)
+        return Published(table, np.where(hidden, HIDDEN, published.totals))
+
+    def suppress_sizes(self, sizes: Ints) -> tuple[Ints, Floats]:
+        """Suppress small sizes of k groups of known sum; if there are any, also the smallest other.
+
+        Returns
+        -------
+        shown : ndarray of int of shape (k,)
+            Sizes, or `SMALL` or `HIDDEN`.
+        estimates : ndarray of shape (k,)
+            Estimates of the sizes from what is shown, with the same sum.
+
+        Raises
+        ------
+        InvalidDataError
+            If all groups are small, so that none can be hidden behind another.
+        """
+        small = self.is_small(sizes)
+        if not small.any():
+            return sizes, sizes.astype(np.float64)
+        if not (sizes >= self.min_cell).any():
+            raise InvalidDataError("all_groups_small", min_cell=self.min_cell)
+        shown = np.where(small, SMALL, sizes)
+        other = _hide_smallest(shown, sizes, self.min_cell)
+        estimates = np.where(small, self.min_cell / 2.0, sizes)
+        estimates[other] += sizes.sum() - estimates.sum()
+        return shown, estimates
+
+    def round_counts(self, counts: Ints, sizes: Ints) -> Ints:
+        """Round counts (k, c) of groups of hidden size to multiples of `min_cell`.
+
+        The largest count can be close to the size.
+        """
+        m = self.min_cell
+        rounded = m * ((counts + m // 2) // m)
+        return np.where((sizes == HIDDEN)[:, None] & (counts >= m), rounded, counts)
+
+    def estimate(self, published: Published) -> Floats:
+        """Estimate the suppressed counts from what is published, and from nothing else.
+
+        They share the remainder of their total equally; each is `min_cell` / 2 if the total is
+        hidden too.
+        """
+        counts, totals = published.counts, published.totals
+        hidden = counts < 0
+        h = np.maximum(hidden.sum(axis=0), 1)
+        known = np.where(hidden, 0, counts)
+        half = self.min_cell / 2.0
+        values = np.where(
+            totals >= 0, (totals - known.sum(axis=0)) / h, np.where(totals == SMALL, half / h, half)
+        )
+        return np.where(hidden, values, known).astype(np.float64)
+
+    def count(self, n: int) -> int | str:
+        """Return a count, or "<5" in its place if it is small.
+
+        Examples
+        --------
+        >>> [Disclosure(5).count(n) for n in (0, 3, 5)]
+        [0, '<5', 5]
+        """
+        return self.symbol if 0 < n < self.min_cell else n
+
+    def size(self, sizes: Ints, estimate: float, *, exact: bool) -> str:
+        """Return the size of a node as text, given the published sizes of its groups."""
+        if exact:
+            return f"{round(estimate):,}"
+        one = len(sizes) == 1 and sizes[0] == SMALL
+        return self.symbol if one else f"about {round(estimate):,}"
+
+    def size_symbols(self, sizes: Floats) -> list[str | None]:
+        """Return what replaces each size in a figure: "<5", "*" for a hidden one, or None."""
+        whole = np.rint(sizes).astype(np.int64)
+        if (whole >= self.min_cell).any():
+            shown = self.suppress_sizes(whole)[0]
+        else:  # the figure shows no other size from which one could be derived
+            shown = np.where(self.is_small(whole), SMALL, whole)
+        return [self.symbol if n == SMALL else "*" if n == HIDDEN else None for n in shown]
+
+    def join_rare(
+        self, classes: NDArray[np.intp], names: list[str], other: str
+    ) -> tuple[NDArray[np.intp], list[str]]:
+        """Join rare classes to `other`, whose name could identify their only record.
+
+        They are missing (-1) if they are rare together too. Returns the class of each record, and
+        the names of the remaining classes.
+        """
+        totals = np.bincount(classes[classes >= 0], minlength=len(names))
+        if not (totals < self.min_cell).any():
+            return classes, names
+        joined = (totals < self.min_cell) | (np.array(names) == other)
+        place = np.append(np.cumsum(~joined) - 1, -1)  # the last one is that of -1, missing
+        kept = [name for name, gone in zip(names, joined, strict=True) if not gone]
+        few = totals[joined].sum() < self.min_cell
+        place[:-1][joined] = -1 if few else len(kept)
+        return place[classes].astype(np.intp), kept if few else [*kept, other]
+
+    def notes(self, notes: Sequence[Message], n_fitted: int, n_left_out: int) -> list[Message]:
+        """Drop the notes of a reader that disclose a small number, and say how many were dropped.
+
+        These are notes that count few records, rows or entries, or all but a few. If few records
+        were left out of the fit, they are also those that have the total, from which that number
+        could be derived.
+
+        Examples
+        --------
+        >>> notes = [Message("no_ids", n_rows=2), Message("encoding", name="UTF-8")]
+        >>> [note.code for note in Disclosure(5).notes(notes, 54, 0)]
+        ['encoding', 'notes_suppressed']
+        """
+        total = n_fitted + n_left_out if 0 < n_left_out < self.min_cell else None
+
+        def disclosive(note: Message) -> bool:
+            numbers = list(_numbers("", note))
+            counts = [n for name, n in numbers if name.startswith(_COUNTS)]
+            # The records that a count leaves of the total are a count too.
+            counts += [n - m for name, n in numbers if name == _TOTAL for m in counts]
+            return any(0 < n < self.min_cell for n in counts) or any(n == total for _, n in numbers)
+
+        kept = [note for note in notes if not disclosive(note)]
+        if dropped := len(notes) - len(kept):
+            kept.append(Message("notes_suppressed", n_notes=dropped, min_cell=self.min_cell))
+        return kept
+
+    def decimals(self, n: float) -> int:
+        """Return decimals, at most 4, for shares of n records: one step is `min_cell` or more."""
+        if not self.hides:
+            return 4
+        return int(np.clip(np.floor(np.log10(n / self.min_cell)), 1, 4))
+
+    def round_log_odds(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
+        """Return log-odds and intercepts as lists, rounded so far that they disclose no count."""
+        if not self.hides:
+            return self.round_scores(coef, intercept)
+        return {
+            "coef": np.round(coef, _LOG_ODDS_DECIMALS).tolist(),
+            "intercept": np.round(intercept, _INTERCEPT_DECIMALS).tolist(),
+        }
+
+    def round_scores(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
+        """Return coefficients that depend on all records at once as lists, with fewer digits."""
+        digits = _SCORE_DIGITS if self.hides else _EXACT_DIGITS
+
+        def rounded(values: Floats) -> Any:
+            short = [float(f"{value:.{digits}g}") for value in values.ravel()]
+            return np.reshape(short, values.shape).tolist()
+
+        return {"coef": rounded(coef), "intercept": rounded(intercept)}
+
+
+def _hide_smallest(shown: Ints, values: NDArray[Any], min_cell: int) -> int:
+    """Hide the smallest count that is not small, in place; return where it is."""
+    large = np.flatnonzero((values >= min_cell) & (shown >= 0))
+    at = int(large[np.argmin(values[large])])
+    shown[at] = HIDDEN
+    return at
+
+
+def _numbers(name: str, value: Any) -> Iterator[tuple[str, int]]:
+    """Yield all whole numbers in a message with their names, those of messages within it too."""
+    if isinstance(value, Message):
+        for key, inner in value.values.items():
+            yield from _numbers(key, inner)
+    elif isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _numbers(name, inner)
+    elif isinstance(value, int | np.integer) and not isinstance(value, bool):
+        yield name, int(value)

@@ -1,0 +1,28 @@
+"""Figures of trees, topics and groups of records for papers and notebooks, with matplotlib."""
+
+from momentree.report.figures.codes import plot_code_frequencies, plot_relative_risk
+from momentree.report.figures.components import plot_n_components
+from momentree.report.figures.groups import (
+    group_colors,
+    plot_group_sizes,
+    plot_outcome_rates,
+    plot_stability,
+)
+from momentree.report.figures.heat_map import plot_record_heatmap
+from momentree.report.figures.topics import plot_topic_proportions, plot_topic_words
+from momentree.report.figures.trees import plot_icicle, plot_tree
+
+__all__ = [
+    "group_colors",
+    "plot_code_frequencies",
+    "plot_group_sizes",
+    "plot_icicle",
+    "plot_n_components",
+    "plot_outcome_rates",
+    "plot_record_heatmap",
+    "plot_relative_risk",
+    "plot_stability",
+    "plot_topic_proportions",
+    "plot_topic_words",
+    "plot_tree",
+]

@@ -1,0 +1,196 @@
+"""The canvas that all figures share: axes, colours, text that fits, scales and names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._validation import check_integer, check_number
+from momentree.exceptions import InvalidDataError
+from momentree.metrics import relevance
+from momentree.report._layout import leaf_color, spread_hue
+from momentree.report.disclosure import Disclosure
+from momentree.report.numbers import short_percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "BLUE",
+    "INK",
+    "LARGEST_FONT",
+    "LINE",
+    "SOFT",
+    "bare",
+    "colors_of",
+    "disclosure_of",
+    "full_axes",
+    "mark_panels",
+    "names_of",
+    "new_axes",
+    "nice_top",
+    "plain",
+    "size_in_points",
+    "text_widths",
+    "top_words",
+]
+
+INK, SOFT, LINE, BLUE = "#20242a", "#6b7178", "#dedbd4", "#0072b2"
+LARGEST_FONT = 1000
+_LONGEST_NAME = 44
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """Return the axes of a new figure of a size in inches."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def full_axes(width: float, height: float) -> Axes:
+    """Return axes that fill a new figure, so that sizes measured now hold when it is drawn."""
+    import matplotlib.pyplot as plt
+
+    return plt.figure(figsize=(width, height)).add_axes((0.01, 0.02, 0.98, 0.96))
+
+
+def size_in_points(ax: Axes) -> tuple[float, float]:
+    """Return width and height of axes in points."""
+    box = ax.get_window_extent()
+    scale = 72.0 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    return float(box.width * scale), float(box.height * scale)
+
+
+def text_widths(fontsize: float) -> Callable[[str], float]:
+    """Return a function that measures a line of text, in points.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the font size is not a number of points from 1 to 1000.
+    """
+    from matplotlib.textpath import TextPath
+
+    check_number("fontsize", fontsize, at_least=1, at_most=LARGEST_FONT)
+
+    @cache
+    def width(text: str) -> float:
+        # Letters are drawn on whole pixels, which adds up to a few per cent.
+        return 1.05 * float(TextPath((0.0, 0.0), text, size=fontsize).get_extents().width)
+
+    return width
+
+
+def plain(text: Any, longest: int | None = None) -> str:
+    """Return a text as matplotlib draws it literally, on one line, cut if it is too long."""
+    line = " ".join(str(text).split())
+    if longest is not None and len(line) > longest:
+        line = line[: longest - 1].rstrip() + "…"
+    return line.replace("$", r"\$")  # a dollar sign would start mathematics
+
+
+def names_of(
+    what: str,
+    names: Sequence[Any] | Mapping[Any, Any] | None,
+    n: int,
+    longest: int = _LONGEST_NAME,
+    codes: Sequence[Any] | NDArray[Any] | None = None,
+) -> list[str]:
+    """Return n names to draw, cut if long: those given by a parameter, or codes, or numbers.
+
+    Raises
+    ------
+    InvalidDataError
+        If there are not n, or names are a mapping and there are no codes.
+    """
+    if codes is not None:
+        if len(codes) != n:
+            raise InvalidDataError(
+                "not_one_each", parameter="codes", found=len(codes), needed=n, of="column"
+            )
+        if names is None or isinstance(names, Mapping):
+            known = names or {}
+            return [plain(known.get(code) or code, longest) for code in codes]
+    if isinstance(names, Mapping):
+        raise InvalidDataError("names_need_codes", parameter=what, found=len(names))
+    if names is None:
+        return [str(i) for i in range(n)]
+    if len(names) != n:
+        of = "group" if what == "group_names" else "column"
+        raise InvalidDataError("not_one_each", parameter=what, found=len(names), needed=n, of=of)
+    return [plain(name, longest) for name in names]
+
+
+def colors_of(colors: Sequence[Any] | None, k: int) -> list[Any]:
+    """Return k colours: those given, or those of flat groups on the page.
+
+    Raises
+    ------
+    InvalidDataError
+        If there are not k.
+    """
+    if colors is None:
+        return [leaf_color(spread_hue(group)) for group in range(k)]
+    if len(colors) != k:
+        raise InvalidDataError(
+            "not_one_each", parameter="colors", found=len(colors), needed=k, of="group"
+        )
+    return list(colors)
+
+
+def disclosure_of(min_cell: int | None) -> Disclosure:
+    """Return the disclosure control of a figure; None hides nothing."""
+    return Disclosure(1 if min_cell is None else min_cell)
+
+
+def top_words(
+    P: NDArray[np.float64],
+    base: NDArray[np.float64],
+    vocabulary: NDArray[Any],
+    n_words: int,
+    lam: float,
+) -> list[list[tuple[int, str]]]:
+    """Return for each row of P[word | topic] column and text of the most relevant words.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `n_words` < 1 or `lam` is outside [0, 1].
+    """
+    check_integer("n_words", n_words, at_least=1)
+    value = np.asarray(relevance(P, base, lam))
+    order = np.argsort(-value, axis=1, kind="stable")[:, :n_words]
+    return [
+        [(int(j), plain(vocabulary[j])) for j in row if p[j] > 0]
+        for p, row in zip(P, order, strict=True)
+    ]
+
+
+def bare(ax: Axes, *keep: str) -> None:
+    """Remove the box of axes, except for the named sides, and the ticks."""
+    for side in ("top", "right", "left", "bottom"):
+        ax.spines[side].set_visible(side in keep)
+        ax.spines[side].set_color(SOFT)
+    ax.tick_params(length=0, colors=INK)
+
+
+def nice_top(values: NDArray[np.float64]) -> float:
+    """Return a round upper end, 0.05 to 1, of a scale from 0 that holds all shares."""
+    top = float(np.nanmax(values, initial=0.0))
+    steps = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+    return next((step for step in steps if top <= step * 1.0001), 1.0)
+
+
+def mark_panels(ax: Axes, n: int, width: float, top: float, steps: int = 1) -> None:
+    """Label the scale, from 0 to `top` in equal steps, below each of n columns of unit width."""
+    parts = np.linspace(0.0, 1.0, steps + 1)
+    ticks = (np.arange(n)[:, None] + parts * width).ravel()
+    labels = [short_percent(top * part) for part in parts] * n
+    ax.set_xticks(ticks, labels, fontsize=7 if n > 1 else 8)
+    if n > 1:  # the ends of neighbouring scales are close: keep each inside its column
+        for i, label in enumerate(ax.get_xticklabels()):
+            label.set_horizontalalignment("right" if i % 2 else "left")

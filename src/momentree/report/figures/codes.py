@@ -1,0 +1,289 @@
+"""Figures of the codes of groups of records: their frequencies and relative risks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._validation import check_integer
+from momentree.exceptions import InvalidParameterError
+from momentree.metrics import GroupProfiles
+from momentree.report.figures._canvas import (
+    INK,
+    LINE,
+    SOFT,
+    bare,
+    colors_of,
+    disclosure_of,
+    mark_panels,
+    names_of,
+    new_axes,
+    nice_top,
+)
+from momentree.report.numbers import short_percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_code_frequencies", "plot_relative_risk"]
+
+_ROW = 0.22
+_NAMES_WIDTH = 3.2
+_PANEL = 0.86
+"""Largest part of a column that its bars fill, so that neighbours stay separate."""
+
+
+def plot_code_frequencies(
+    profiles: GroupProfiles,
+    names: Sequence[Any] | Mapping[Any, Any] | None = None,
+    ax: Axes | None = None,
+    *,
+    n_codes: int = 20,
+    group_names: Sequence[Any] | None = None,
+    codes: Sequence[Any] | NDArray[Any] | None = None,
+    colors: Sequence[Any] | None = None,
+    min_cell: int | None = 5,
+) -> Axes:
+    """Draw the frequencies of the most common codes in each group and in all records.
+
+    Parameters
+    ----------
+    profiles : GroupProfiles
+        From :func:`momentree.metrics.group_profiles`.
+    names : sequence of length d or mapping, default=None
+        Names of the codes, or a mapping of codes to names, for which `codes` are needed; None is
+        the codes, or else numbers. Long ones are cut.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None makes a new figure of a size that fits.
+    n_codes : int >= 1, default=20
+        Codes to draw: the most common ones of all records, the most common first.
+    group_names : sequence of length k, default=None
+        Names of the groups; None is their numbers.
+    codes : sequence of length d, default=None
+        Code of each column, such as ``records.codes``.
+    colors : sequence of length k, default=None
+        Colours of the groups, as from :func:`group_colors`; None is those of flat groups.
+    min_cell : int >= 1 or None, default=5
+        Suppress nonzero counts of records below it, and numbers computed from them; None
+        suppresses nothing.
+
+    Returns
+    -------
+    Axes
+        A row for each code and a column for each group, all on the same scale. The bar is the
+        frequency in the group, the line its interval, and the dark mark the frequency in all
+        records; "<5" replaces a small count, and "*" a size from which one could be derived.
+
+    Raises
+    ------
+    InvalidDataError
+        If names, codes or colours do not match the codes or groups, or names are a mapping and
+        there are no codes.
+    InvalidParameterError
+        If ``n_codes`` or ``min_cell`` < 1.
+
+    Notes
+    -----
+    The disease-frequency chart, Fig. 4.3b of [1], with all records and intervals added. Unlike the
+    page, a figure does not protect suppressed counts from being derived with other figures.
+
+    References
+    ----------
+    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
+       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.metrics import group_profiles
+    >>> from momentree.report import plot_code_frequencies
+    >>> X = np.array([[1, 1], [1, 0], [1, 0], [0, 0]])
+    >>> ax = plot_code_frequencies(group_profiles(X, [0, 0, 1, 1]), ["asthma", "gout"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['asthma', 'gout']
+    """
+    check_integer("n_codes", n_codes, at_least=1)
+    k, d = profiles.frequencies.shape
+    disclosure = disclosure_of(min_cell)
+    code_names = names_of("names", names, d, codes=codes)
+    fills = colors_of(colors, k)
+    labels = names_of("group_names", group_names, k, 20 if k <= 8 else 9)
+    common = np.argsort(-np.nan_to_num(profiles.overall), kind="stable")[:n_codes]
+    small = disclosure.is_small(profiles.counts[:, common])
+    shown = np.where(small, np.nan, profiles.frequencies[:, common])
+    limits = profiles.frequency_intervals[:, common]
+    few = disclosure.is_small(profiles.counts[:, common].sum(axis=0))
+    whole = np.where(few, np.nan, profiles.overall[common])
+    sizes = disclosure.size_symbols(profiles.n_records)
+    top = nice_top(np.append(shown, whole))
+    if ax is None:
+        column = 2.2 if k <= 2 else (1.5 if k <= 8 else 0.8)
+        ax = new_axes(_NAMES_WIDTH + column * k, _ROW * len(common) + 1.0)
+    rows = np.arange(len(common))
+    scale = _PANEL / top
+    for g in range(k):
+        ax.axvline(g, color=LINE, linewidth=0.8, zorder=0)
+        known = np.isfinite(shown[g])
+        ax.barh(
+            rows[known],
+            shown[g, known] * scale,
+            left=g,
+            height=0.72,
+            color=fills[g],
+            zorder=1,
+        )
+        # The scale fits the frequencies; an interval may extend beyond it.
+        low, high = np.minimum(limits[g, known], top).T * scale + g
+        ax.hlines(rows[known], low, high, color=SOFT, linewidth=0.9, zorder=2)
+        at = whole * scale + g
+        ax.vlines(at, rows - 0.42, rows + 0.42, color=INK, linewidth=1.3, zorder=3)
+        for row in rows[small[g]]:
+            ax.text(g + 0.02, row, disclosure.symbol, va="center", fontsize=7, color=SOFT)
+        title = f"{labels[g]}\n{sizes[g] or short_percent(profiles.shares[g])}"
+        ax.text(g, -0.9, title, va="bottom", fontsize=8, color=INK)
+    ax.set_ylim(len(common) - 0.4, -0.8)
+    ax.set_xlim(-0.02, k)
+    ax.set_yticks(rows, [code_names[c] for c in common], fontsize=9)
+    mark_panels(ax, k, _PANEL, top)
+    ax.set_xlabel("records with the code (dark mark: of all)", fontsize=8)
+    bare(ax)
+    return ax
+
+
+def plot_relative_risk(
+    profiles: GroupProfiles,
+    group: int,
+    names: Sequence[Any] | Mapping[Any, Any] | None = None,
+    ax: Axes | None = None,
+    *,
+    n_codes: int = 20,
+    codes: Sequence[Any] | NDArray[Any] | None = None,
+    color: Any = None,
+    min_cell: int | None = 5,
+) -> Axes:
+    """Draw the relative risks of the codes that most clearly distinguish a group.
+
+    Parameters
+    ----------
+    profiles : GroupProfiles
+        From :func:`momentree.metrics.group_profiles`.
+    group : int
+        Which group, 0 to k - 1.
+    names : sequence of length d or mapping, default=None
+        Names of the codes, or a mapping of codes to names, for which `codes` are needed; None is
+        the codes, or else numbers. Long ones are cut.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None makes a new figure whose height fits.
+    n_codes : int >= 1, default=20
+        Codes to draw: those with the highest lower limits, the highest first. Codes without a
+        relative risk are omitted.
+    codes : sequence of length d, default=None
+        Code of each column, such as ``records.codes``.
+    color : color of matplotlib, default=None
+        Colour of the group, as from :func:`group_colors`; None is that of a flat group.
+    min_cell : int >= 1 or None, default=5
+        Omit codes with nonzero counts below it, in the group or in the other records; None omits
+        none.
+
+    Returns
+    -------
+    Axes
+        A point for each code and a line for its interval, on a logarithmic axis; 1 is no
+        difference. An arrow marks a limit, or a risk, beyond the axis. On the right, on axes of
+        their own, are the frequencies in the group and in the other records.
+
+    Raises
+    ------
+    InvalidDataError
+        If names or codes do not match the columns, or names are a mapping and there are no codes.
+    InvalidParameterError
+        If ``n_codes`` or ``min_cell`` < 1, or there is no such group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.metrics import group_profiles
+    >>> from momentree.report import plot_relative_risk
+    >>> X = np.array([[1, 1], [1, 0], [1, 0], [0, 1]])
+    >>> ax = plot_relative_risk(group_profiles(X, [0, 0, 1, 1]), 0, ["asthma", "gout"])
+    >>> ax.get_xscale()
+    'log'
+    """
+    check_integer("n_codes", n_codes, at_least=1)
+    k, d = profiles.relative_risk.shape
+    if not 0 <= group < k:
+        raise InvalidParameterError("no_such_group", parameter="group", value=group, last=k - 1)
+    disclosure = disclosure_of(min_cell)
+    code_names = names_of("names", names, d, codes=codes)
+    fill = colors_of(None, k)[group] if color is None else color
+    inside = profiles.counts[group]
+    small = disclosure.is_small(inside)
+    small |= disclosure.is_small(profiles.counts.sum(axis=0) - inside)
+    risk, limits = profiles.relative_risk[group], profiles.relative_risk_intervals[group]
+    order = np.lexsort((-np.nan_to_num(risk, posinf=1e300), -limits[:, 0]))  # NaN comes last
+    drawn = order[np.isfinite(limits[order, 0]) & ~small[order]][:n_codes]
+    rows = np.arange(len(drawn))
+    if ax is None:
+        ax = new_axes(8.2, _ROW * 1.1 * max(len(drawn), 1) + 0.9)
+    low, high, point = limits[drawn, 0], limits[drawn, 1], risk[drawn]
+    first, last = _log_range(np.concatenate([low, high, point]))
+    left, right = np.clip(low, first, last), np.clip(high, first, last)
+    ax.axvline(1.0, color=SOFT, linewidth=1.0, zorder=0)
+    ax.hlines(rows, left, right, color=INK, linewidth=1.2, zorder=2)
+    visible = (point >= first) & (point <= last)
+    ax.scatter(point[visible], rows[visible], s=42, color=fill, edgecolors=INK, zorder=3)
+    for beyond, x, marker in ((high > last, last, ">"), (low < first, first, "<")):
+        if beyond.any():  # the layout counts an empty line as a point in the corner
+            ax.plot(np.full(beyond.sum(), x), rows[beyond], marker, color=INK, ms=5, clip_on=False)
+    ax.set_xscale("log")
+    ax.set_xlim(first, last)
+    ax.set_ylim(len(drawn) - 0.4, -1.5)
+    _log_ticks(ax, first, last)
+    ax.set_yticks(rows, [code_names[c] for c in drawn], fontsize=9)
+    ax.set_xlabel(
+        f"relative risk, group {group} against others ({100 * profiles.confidence:g} % interval)",
+        fontsize=9,
+    )
+    bare(ax, "bottom")
+    _write_frequencies(ax, profiles, group, drawn)
+    return ax
+
+
+def _write_frequencies(
+    ax: Axes, profiles: GroupProfiles, group: int, codes: NDArray[np.intp]
+) -> None:
+    """Write the frequencies in the group and in the other records beside each row."""
+    counts, observed = profiles.counts[:, codes], profiles.observed[:, codes]
+    inside = profiles.frequencies[group, codes]
+    others = (counts.sum(axis=0) - counts[group]) / (observed.sum(axis=0) - observed[group])
+    texts = [
+        f"{short_percent(share)} : {short_percent(other)}"
+        for share, other in zip(inside, others, strict=True)
+    ]
+    side = ax.twinx()
+    side.set_ylim(ax.get_ylim())
+    side.set_yticks([-1, *range(len(codes))], ["group : others", *texts], fontsize=8)
+    bare(side)
+    side.tick_params(pad=10)
+
+
+def _log_range(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of a logarithmic axis that holds 1 and the values, within 0.01 to 1000."""
+    known = values[np.isfinite(values) & (values > 0)]
+    low, high = min(1.0, known.min(initial=1.0)), max(1.0, known.max(initial=1.0))
+    return max(low / 1.15, 0.01), min(max(high * 1.15, 2.0), 1000.0)
+
+
+def _log_ticks(ax: Axes, first: float, last: float) -> None:
+    from matplotlib.ticker import NullFormatter, NullLocator
+
+    decades = [c * 10.0**e for e in range(-2, 4) for c in (1.0, 2.0, 5.0)]
+    ticks = [tick for tick in decades if first <= tick <= last]
+    if len(ticks) > 8:
+        ticks = [tick for tick in ticks if f"{tick:e}"[0] == "1"]
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)

@@ -1,0 +1,169 @@
+"""The curves behind a choice of the number of components."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.exceptions import InvalidParameterError
+from momentree.report.figures._canvas import BLUE, INK, LINE, SOFT, bare
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from momentree.models import ComponentChoice
+
+__all__ = ["plot_n_components"]
+
+Floats = NDArray[np.float64]
+
+# Colours that are distinct for any colour vision; each curve has its own marker too.
+_ORANGE, _GREEN, _PURPLE = "#d55e00", "#009e73", "#aa4499"
+_PANEL_HEIGHT = 2.2
+_WIDTH = 7.2
+
+
+def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
+    """Draw the curves behind a choice of the number of components, a panel for each criterion.
+
+    A line through all panels marks the choice, a band its interval, and a ring in each panel the
+    choice of that criterion alone.
+
+    Parameters
+    ----------
+    choice : ComponentChoice
+        From :func:`momentree.choose_n_components`.
+    ax : matplotlib Axes or sequence of them, default=None
+        Axes to draw on, one for each panel; None makes a new figure.
+
+    Returns
+    -------
+    list of Axes
+        From top to bottom those of "completion", "spectrum", "bic" and "coherence" that the choice
+        has; a list even of one panel. Without ``ax`` they are in one new figure,
+        ``axes[0].figure``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the number of axes is not that of the panels.
+
+    Examples
+    --------
+    >>> from momentree import choose_n_components
+    >>> from momentree.datasets import make_single_topic
+    >>> from momentree.report import plot_n_components
+    >>> X = make_single_topic(200, 50, 3, random_state=0).X
+    >>> choice = choose_n_components(X, candidates=range(1, 6), criteria=["spectrum"])
+    >>> axes = plot_n_components(choice)
+    >>> len(axes)
+    1
+    >>> axes[0].figure.savefig("choice.png")  # doctest: +SKIP
+    """
+    draw = {
+        "completion": _completion,
+        "spectrum": _spectrum,
+        "bic": _bic,
+        "coherence": _coherence,
+    }
+    names = [name for name in draw if name in choice.by_criterion]
+    if ax is None:
+        panels = _new_panels(len(names)) if names else []
+    else:
+        panels = [*np.atleast_1d(ax).ravel()]
+    if len(panels) != len(names):
+        raise InvalidParameterError(
+            "axes_not_one_a_panel", found=len(panels), needed=len(names), panels=names
+        )
+    k = choice.table["n_components"].to_numpy()
+    for panel, name in zip(panels, names, strict=True):
+        _frame(panel, choice, k)
+        at = int(np.abs(k - choice.by_criterion[name][0]).argmin())
+        color, values = draw[name](panel, choice.table, k)
+        panel.plot(k[at], values[at], "o", ms=10, mfc="none", mec=color, mew=1.6, zorder=4)
+    if panels:
+        low, high = choice.interval
+        text = f"{choice.n_components} components"
+        text += f" ({low} to {high})" if low < high else ""
+        panels[0].annotate(
+            text if choice.n_components != 1 else text.replace("components", "component"),
+            (1.0, 1.0),
+            xycoords="axes fraction",
+            xytext=(0, 6),
+            textcoords="offset points",
+            ha="right",
+            color=INK,
+            fontweight="bold",
+        )
+        panels[-1].set_xlabel("number of components")
+    return panels
+
+
+def _new_panels(n: int) -> list[Axes]:
+    import matplotlib.pyplot as plt
+
+    figure: Figure = plt.figure(figsize=(_WIDTH, _PANEL_HEIGHT * n + 0.5))
+    figure.set_layout_engine("constrained", h_pad=0.08)
+    grid = figure.subplots(n, 1, sharex=True, squeeze=False)
+    return list(grid[:, 0])
+
+
+def _frame(panel: Axes, choice: ComponentChoice, k: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = choice.interval
+    panel.axvspan(low - 0.5, high + 0.5, color="#f2efe8", zorder=0, linewidth=0)
+    panel.axvline(choice.n_components, color=INK, linewidth=1.0, zorder=1)
+    panel.set_xlim(k[0] - 0.7, k[-1] + 0.7)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.grid(axis="y", color=LINE, linewidth=0.6)
+    panel.set_axisbelow(True)
+    bare(panel, "left", "bottom")
+    panel.tick_params(colors=SOFT, labelsize=9)
+
+
+def _label(panel: Axes, title: str, axis: str) -> None:
+    panel.set_title(title, loc="left", fontsize=10, color=INK)
+    panel.set_ylabel(axis, fontsize=9, color=SOFT)
+
+
+def _completion(panel: Axes, table: Any, k: Any) -> tuple[str, Floats]:
+    values, errors = table["completion"].to_numpy(), table["completion_error"].to_numpy()
+    panel.fill_between(k, values - errors, values + errors, color=BLUE, alpha=0.2, linewidth=0)
+    panel.plot(k, values, "-o", color=BLUE, ms=3.5)
+    _label(panel, "Document completion", "nats per word")
+    return BLUE, values
+
+
+def _spectrum(panel: Axes, table: Any, k: Any) -> tuple[str, Floats]:
+    held, floor = table["held_out"].to_numpy(), table["noise_floor"].to_numpy()
+    least = 0.2 * float(np.nanmin(floor))
+    shown = np.maximum(held, least)  # noise can be negative
+    panel.plot(k, table["eigenvalue"], ":", color=SOFT, label="same half")
+    panel.plot(k, shown, "-D", color=_PURPLE, ms=3.5, label="other half")
+    panel.plot(k, floor, "--", color=INK, linewidth=1.0, label="noise floor")
+    panel.fill_between(k, least, floor, color=LINE, alpha=0.6, linewidth=0)
+    panel.set_yscale("log")
+    panel.set_ylim(bottom=least)
+    panel.legend(loc="upper right", fontsize=8, frameon=False, ncols=3, labelcolor=INK)
+    _label(panel, "Eigenvalues of M2, one half of the documents", "eigenvalue")
+    return _PURPLE, shown
+
+
+def _bic(panel: Axes, table: Any, k: Any) -> tuple[str, Floats]:
+    values = table["bic"].to_numpy()
+    values = (values - np.nanmin(values)) / 1e3
+    panel.plot(k, values, "-s", color=_GREEN, ms=3.5)
+    _label(panel, "BIC, relative to the lowest", "thousands")
+    return _GREEN, values
+
+
+def _coherence(panel: Axes, table: Any, k: Any) -> tuple[str, Floats]:
+    values, errors = table["npmi"].to_numpy(), table["npmi_error"].to_numpy()
+    panel.fill_between(k, values - errors, values + errors, color=_ORANGE, alpha=0.2, linewidth=0)
+    panel.plot(k, values, "-^", color=_ORANGE, ms=4)
+    _label(panel, "Topic coherence", "NPMI")
+    return _ORANGE, values

@@ -1,0 +1,326 @@
+"""Figures of groups of records: colours, sizes, rates of an outcome, stability of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from momentree.exceptions import InvalidDataError
+from momentree.metrics import GroupProfiles, OutcomeRates
+from momentree.report._estimators import check_fitted
+from momentree.report._layout import icicle_cells, leaf_color
+from momentree.report.disclosure import Disclosure
+from momentree.report.figures._canvas import (
+    BLUE,
+    INK,
+    LINE,
+    SOFT,
+    bare,
+    colors_of,
+    disclosure_of,
+    mark_panels,
+    names_of,
+    new_axes,
+    nice_top,
+    plain,
+)
+from momentree.report.records._groups import tree_of_groups
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["group_colors", "plot_group_sizes", "plot_outcome_rates", "plot_stability"]
+
+_ROW = 0.3
+_PANEL = 0.86
+_MOST_ACROSS = 6
+_BETWEEN = 2.0
+"""Empty rows between two blocks of classes, for the names of the classes."""
+_LONGEST_NAME, _LONGEST_CLASS = 44, 22
+
+
+def group_colors(estimator: Any, *, min_cell: int = 5) -> list[tuple[float, float, float]]:
+    """Return the colours of groups of records on their page, for figures.
+
+    Parameters
+    ----------
+    estimator : ClusterTree or BernoulliMixture
+        Fitted.
+    min_cell : int >= 1, default=5
+        That of the page: colours of a tree depend on the sizes that are shown.
+
+    Returns
+    -------
+    list of tuple
+        Red, green and blue in [0, 1] of each group. In a tree each branch is a family of colours.
+
+    Raises
+    ------
+    InvalidDataError
+        If every group is smaller than `min_cell`.
+    InvalidParameterError
+        If `min_cell` is below 1.
+    NotFittedError
+        If the estimator is not fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import momentree as mt
+    >>> from momentree.report import group_colors
+    >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], [30, 20], axis=0)
+    >>> len(group_colors(mt.ClusterTree(max_leaf_nodes=2).fit(X)))
+    2
+    """
+    disclosure = Disclosure(min_cell)
+    check_fitted(estimator, "labels_")
+    tree = hasattr(estimator, "tree_")
+    k = len(list(estimator.tree_.leaves())) if tree else len(estimator.weights_)
+    sizes = np.bincount(estimator.labels_, minlength=k)
+    root = tree_of_groups(estimator, disclosure.suppress_sizes(sizes)[1])
+    cells = icicle_cells(root, spread=not tree)
+    hues = {
+        node.leaf_id: cell.hue
+        for node, cell in zip(root.nodes(), cells, strict=True)
+        if node.leaf_id is not None
+    }
+    return [leaf_color(hues[group]) for group in range(k)]
+
+
+def plot_group_sizes(
+    profiles: GroupProfiles,
+    ax: Axes | None = None,
+    *,
+    group_names: Sequence[Any] | None = None,
+    colors: Sequence[Any] | None = None,
+    min_cell: int | None = 5,
+) -> Axes:
+    """Draw the share of records in each group, with its interval.
+
+    Parameters
+    ----------
+    profiles : GroupProfiles
+        From :func:`momentree.metrics.group_profiles`.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None makes a new figure whose height fits.
+    group_names : sequence of length k, default=None
+        Names of the groups; None is their numbers.
+    colors : sequence of length k, default=None
+        Colours of the groups, as from :func:`group_colors`; None is those of flat groups.
+    min_cell : int >= 1 or None, default=5
+        Draw no bar for smaller groups, and for the smallest other one, from which they could be
+        derived; None draws all.
+
+    Returns
+    -------
+    Axes
+        A bar for each group, with its number of records beside it; "<5" and "*" replace the
+        suppressed ones.
+
+    Raises
+    ------
+    InvalidDataError
+        If names or colours do not match the groups.
+    InvalidParameterError
+        If ``min_cell`` < 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.metrics import group_profiles
+    >>> from momentree.report import plot_group_sizes
+    >>> profiles = group_profiles(np.ones((40, 1)), np.repeat([0, 1], [30, 10]))
+    >>> [text.get_text() for text in plot_group_sizes(profiles).texts]
+    ['30', '10']
+    """
+    k = len(profiles.sizes)
+    names = names_of("group_names", group_names, k)
+    ax = new_axes(6.4, _ROW * k + 0.8) if ax is None else ax
+    rows = np.arange(k)
+    hidden = disclosure_of(min_cell).size_symbols(profiles.n_records)
+    seen = np.array([symbol is None for symbol in hidden])
+    low, high = 100.0 * np.where(seen, profiles.share_intervals.T, 0.0)
+    shares = 100.0 * np.where(seen, profiles.shares, 0.0)
+    ax.barh(rows, shares, height=0.72, color=colors_of(colors, k))
+    ax.hlines(rows[seen], low[seen], high[seen], color=INK, linewidth=1.1)
+    for row, (end, size) in enumerate(zip(high, profiles.sizes, strict=True)):
+        ax.annotate(
+            hidden[row] or f"{size:,.0f}",
+            (end, row),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=INK,
+        )
+    ax.set_ylim(k - 0.4, -0.6)
+    ax.set_xlim(0.0, 1.12 * float(high.max()) or 1.0)
+    ax.set_yticks(rows, names, fontsize=9)
+    ax.set_xlabel(f"% of records ({100 * profiles.confidence:g} % interval)", fontsize=9)
+    bare(ax, "bottom")
+    return ax
+
+
+def plot_outcome_rates(
+    rates: OutcomeRates,
+    ax: Axes | None = None,
+    *,
+    group_names: Sequence[Any] | None = None,
+    outcome: str = "outcome",
+    colors: Sequence[Any] | None = None,
+    min_cell: int | None = 5,
+) -> Axes:
+    """Draw the rate of an outcome in each group and in all records.
+
+    Parameters
+    ----------
+    rates : OutcomeRates
+        From :func:`momentree.metrics.outcome_rates`.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None makes a new figure of a size that fits.
+    group_names : sequence of length k, default=None
+        Names of the groups; None is their numbers.
+    outcome : str, default="outcome"
+        Name of the outcome.
+    colors : sequence of length k, default=None
+        Colours of the groups, as from :func:`group_colors`; None is those of flat groups.
+    min_cell : int >= 1 or None, default=5
+        Suppress nonzero counts of records below it, and numbers computed from them; None
+        suppresses nothing.
+
+    Returns
+    -------
+    Axes
+        A row for each group and a column for each class, all on the same scale; more than six
+        classes are in several blocks, one below the other. The point is the rate, the line through
+        it the interval, and the vertical line the rate of all records; "<5" replaces a small count.
+
+    Raises
+    ------
+    InvalidDataError
+        If names or colours do not match the groups, or no outcome is known.
+    InvalidParameterError
+        If ``min_cell`` < 1.
+
+    Notes
+    -----
+    Unlike the page, the figure does not protect suppressed counts from being derived: of two
+    classes, each discloses the other.
+
+    Examples
+    --------
+    >>> from momentree.metrics import outcome_rates
+    >>> from momentree.report import plot_outcome_rates
+    >>> rates = outcome_rates([0, 0, 1, 1], [True, False, True, True])
+    >>> plot_outcome_rates(rates, outcome="died").get_xlabel()
+    'died: True (95 % interval; vertical line: all records)'
+    """
+    k, c = rates.rates.shape
+    if not c:
+        raise InvalidDataError("no_known_outcome")
+    names = names_of("group_names", group_names, k)
+    disclosure = disclosure_of(min_cell)
+    fills = np.array(colors_of(colors, k), dtype=object)
+    small = disclosure.is_small(rates.counts)
+    blocks = -(-c // _MOST_ACROSS)
+    across = -(-c // blocks)
+    apart = k + _BETWEEN
+    if ax is None:
+        width = 4.0 if c == 1 else 1.7 * across
+        ax = new_axes(2.4 + width, _ROW * (apart * blocks - _BETWEEN) + 1.0)
+    rows = np.arange(k)
+    top = nice_top(np.where(small[..., None], np.nan, rates.intervals))
+    scale = _PANEL / top
+    for j in range(c):
+        x, y = j % across, rows + apart * (j // across)
+        ends = [y[0] - 0.6, y[-1] + 0.6]
+        ax.plot([x, x], ends, color=LINE, linewidth=0.8, zorder=0)
+        whole = rates.counts[:, j].sum()
+        if rates.overall[j] <= top and not disclosure.is_small(whole):  # NaN is not drawn
+            at = x + rates.overall[j] * scale
+            ax.plot([at, at], ends, color=SOFT, linewidth=1.0, zorder=0)
+        seen = ~small[:, j]
+        low, high = rates.intervals[seen, j].T * scale + x
+        ax.hlines(y[seen], low, high, color=INK, linewidth=1.2, zorder=2)
+        ax.scatter(
+            rates.rates[seen, j] * scale + x,
+            y[seen],
+            s=42,
+            color=list(fills[seen]),
+            edgecolors=INK,
+            zorder=3,
+            clip_on=False,  # half of a point at 0 % is beyond the axis
+        )
+        for row in y[~seen]:
+            ax.text(x + 0.02, row, disclosure.symbol, va="center", fontsize=8, color=SOFT)
+        if c > 1:
+            title = plain(rates.classes[j], _LONGEST_CLASS)
+            ax.text(x, y[0] - 0.8, title, va="bottom", fontsize=8, color=INK)
+    ax.set_ylim(apart * blocks - _BETWEEN - 0.4, -0.6)
+    ax.set_xlim(-0.02, across)
+    places = np.concatenate([rows + apart * block for block in range(blocks)])
+    ax.set_yticks(places, names * blocks, fontsize=9)
+    steps = {0.2: 4, 0.3: 3, 0.4: 4, 0.6: 3, 0.8: 4}.get(top, 5)
+    mark_panels(ax, across, _PANEL, top, steps if c == 1 else 1)
+    what = plain(outcome, _LONGEST_NAME)
+    what += f": {plain(rates.classes[0], _LONGEST_NAME)}" if c == 1 else ""
+    what += f" ({100 * rates.confidence:g} % interval; vertical line: all records)"
+    ax.set_xlabel(what, fontsize=9)
+    bare(ax)
+    return ax
+
+
+def plot_stability(scores: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
+    """Draw the stability of several methods, with a dot for each repeat.
+
+    Parameters
+    ----------
+    scores : mapping of str to array-like of shape (n_repeats,)
+        Scores of each method, as :func:`momentree.metrics.stability_score` returns them for an
+        estimator. Numbers of repeats may differ.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None makes a new figure whose height fits.
+
+    Returns
+    -------
+    Axes
+        The most stable method first, with the mean and the standard deviation of its repeats.
+
+    Raises
+    ------
+    InvalidDataError
+        If there are no scores, or those of a method are not finite numbers.
+
+    Examples
+    --------
+    >>> from momentree.report import plot_stability
+    >>> ax = plot_stability({"k-means": [0.4, 0.6], "tree": [0.9, 1.0]})
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['tree', 'k-means']
+    """
+    table = {name: np.atleast_1d(np.asarray(v, dtype=np.float64)) for name, v in scores.items()}
+    bad = [name for name, v in table.items() if not v.size or not np.isfinite(v).all()]
+    if not table:
+        raise InvalidDataError("no_scores")
+    if bad:
+        raise InvalidDataError("scores_not_finite", method=bad[0])
+    order = sorted(table, key=lambda name: -float(table[name].mean()))
+    ax = new_axes(6.4, _ROW * len(order) + 0.8) if ax is None else ax
+    for row, name in enumerate(order):
+        values = table[name]
+        mean, spread = float(values.mean()), float(values.std())
+        ax.plot([mean - spread, mean + spread], [row, row], color=LINE, linewidth=7, zorder=1)
+        ax.scatter(values, np.full(len(values), row), s=14, color=SOFT, zorder=2, linewidths=0)
+        ax.plot([mean, mean], [row - 0.3, row + 0.3], color=BLUE, linewidth=2.2, zorder=3)
+        text = f"{mean:.2f} ± {spread:.2f}"
+        side = ax.get_yaxis_transform()
+        ax.text(1.02, row, text, transform=side, va="center", fontsize=8, color=INK)
+    ax.set_ylim(len(order) - 0.4, -0.6)
+    ax.set_xlim(min(0.0, 1.05 * min(float(v.min()) for v in table.values())), 1.0)
+    ax.set_yticks(np.arange(len(order)), [plain(name, _LONGEST_NAME) for name in order], fontsize=9)
+    ax.set_xlabel("stability (adjusted Rand index on the common records)", fontsize=9)
+    bare(ax, "bottom")
+    return ax

@@ -1,0 +1,223 @@
+"""Figures of a tree of topics: as branches with words, and as an icicle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momentree.report._estimators import FittedTree, check_fitted
+from momentree.report._layout import icicle_cells, leaf_color
+from momentree.report.figures._canvas import (
+    INK,
+    SOFT,
+    full_axes,
+    size_in_points,
+    text_widths,
+    top_words,
+)
+from momentree.report.topics.summary import DEFAULT_LAMBDA
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_icicle", "plot_tree"]
+
+# Inches of figure height for each leaf of a tree, and for each level of an icicle.
+_LEAF_HEIGHT = 0.62
+_LEVEL_HEIGHT = 0.8
+# Largest part of the width that words take.
+_TEXT_WIDTH = 0.75
+
+
+def plot_tree(
+    estimator: FittedTree,
+    ax: Axes | None = None,
+    *,
+    n_words: int = 6,
+    lam: float = DEFAULT_LAMBDA,
+    fontsize: float = 9.0,
+) -> Axes:
+    """Draw a tree from left to right, with the words and the size of every leaf.
+
+    The area of a dot and the width of its line show the node's share of the documents.
+
+    Parameters
+    ----------
+    estimator : TopicTree
+        Fitted.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure whose height fits the leaves.
+    n_words : int, default=6
+        Words of each leaf, >= 1.
+    lam : float, default=0.7
+        Lambda of their relevance, in [0, 1].
+    fontsize : float, default=9.0
+        Points, 1 to 1000.
+
+    Returns
+    -------
+    Axes
+        Without frame and ticks; all text is inside the limits.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``n_words`` < 1, or ``lam`` or ``fontsize`` is out of range.
+    """
+    check_fitted(estimator, "tree_")
+    root = estimator.tree_
+    leaves = list(root.leaves())
+    words = [", ".join(line) for line in _leaf_words(estimator, n_words, lam)]
+    width_of = text_widths(fontsize)
+    sizes = [f"{leaf.n_samples:,} documents, {100 * leaf.weight:.1f} %" for leaf in leaves]
+    if ax is None:
+        height = max(1.6, _LEAF_HEIGHT * len(leaves) + 0.3)
+        ax = full_axes(max(9.0, max(map(width_of, [*words, *sizes])) / 72.0 + 2.5), height)
+    room = size_in_points(ax)[0]
+    words = [_cut(line, width_of, _TEXT_WIDTH * room) for line in words]
+    text_part = min(_TEXT_WIDTH, max(map(width_of, [*words, *sizes])) / room)
+    y_of = {id(leaf): float(-i) for i, leaf in enumerate(leaves)}
+    for node in reversed(list(root.nodes())):
+        if not node.is_leaf:
+            y_of[id(node)] = float(np.mean([y_of[id(child)] for child in node.children]))
+    deepest = max(node.depth for node in leaves)
+    text_x = deepest + 0.35
+    colors: list[Any] = [leaf_color(cell.hue) for cell in icicle_cells(root)]
+    colors[0] = SOFT if len(leaves) > 1 else colors[0]
+    for node in root.nodes():
+        x, y, color = float(node.depth), y_of[id(node)], colors[node.node_id]
+        if node.parent is not None:
+            # An elbow: along the fork of the siblings, then across to the node.
+            ax.plot(
+                [x - 0.75, x - 0.75, x],
+                [y_of[id(node.parent)], y, y],
+                color=color,
+                linewidth=1.0 + 7.0 * node.weight,
+                solid_joinstyle="round",
+                solid_capstyle="butt",
+                zorder=1,
+            )
+        if node.children:
+            # The stem to the fork, as wide as the wider branch.
+            ax.plot(
+                [x, x + 0.25],
+                [y, y],
+                color=color,
+                linewidth=1.0 + 7.0 * max(child.weight for child in node.children),
+                solid_capstyle="projecting",
+                zorder=1.5,
+            )
+        ax.scatter([x], [y], s=30.0 + 400.0 * node.weight, color=color, zorder=2, linewidths=0)
+        if node.leaf_id is not None and node.is_leaf:
+            if x < deepest:
+                ax.plot([x, text_x - 0.08], [y, y], color="#d5d2cb", linewidth=0.8, zorder=0)
+            for text, va, ink, size in (
+                (words[node.leaf_id], "bottom", INK, fontsize),
+                (sizes[node.leaf_id], "top", SOFT, 0.85 * fontsize),
+            ):
+                ax.annotate(
+                    text,
+                    (text_x, y),
+                    xytext=(0, 1 if va == "bottom" else -1),
+                    textcoords="offset points",
+                    va=va,
+                    fontsize=size,
+                    color=ink,
+                )
+    # Words start 0.35 after the last column and have the remaining width.
+    ax.set_xlim(-0.3, -0.3 + (deepest + 0.65) / (1.0 - text_part))
+    ax.set_ylim(-len(leaves) + 0.4, 0.6)
+    ax.set_axis_off()
+    return ax
+
+
+def plot_icicle(
+    estimator: FittedTree,
+    ax: Axes | None = None,
+    *,
+    n_words: int = 5,
+    lam: float = DEFAULT_LAMBDA,
+    fontsize: float = 9.0,
+) -> Axes:
+    """Draw a tree as an icicle: children below their parent, as wide as their share.
+
+    Parameters
+    ----------
+    estimator : TopicTree
+        Fitted.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure whose height fits the levels.
+    n_words : int, default=5
+        Most words of a leaf, one a line, as far as they fit; >= 1.
+    lam : float, default=0.7
+        Lambda of their relevance, in [0, 1].
+    fontsize : float, default=9.0
+        Points, 1 to 1000.
+
+    Returns
+    -------
+    Axes
+        x is the share of the documents in [0, 1], y the depth.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``n_words`` < 1, or ``lam`` or ``fontsize`` is out of range.
+    """
+    from matplotlib.patches import Rectangle
+
+    check_fitted(estimator, "tree_")
+    root = estimator.tree_
+    words = _leaf_words(estimator, n_words, lam)
+    cells = icicle_cells(root)
+    rows = max(cell.bottom for cell in cells)
+    if ax is None:
+        ax = full_axes(10.0, max(1.6, _LEVEL_HEIGHT * (rows + 1)))
+    ax.set_xlim(0.0, 1.0)
+    ax.set_ylim(float(rows), 0.0)
+    ax.set_axis_off()
+    box_width, box_height = size_in_points(ax)
+    width_of = text_widths(fontsize)
+    for node, cell in zip(root.nodes(), cells, strict=True):
+        width, height = cell.x1 - cell.x0, float(cell.bottom - cell.top)
+        color: Any = leaf_color(cell.hue, leaf=node.is_leaf)
+        if node.parent is None and not node.is_leaf:
+            color = "#e5e2db"
+        ax.add_patch(
+            Rectangle((cell.x0, cell.top), width, height, facecolor=color, edgecolor="white")
+        )
+        lines = words[node.leaf_id] if node.is_leaf and node.leaf_id is not None else []
+        lines = [*lines, f"{100 * node.weight:.0f} %"] if lines else [f"{node.n_samples:,}"]
+        room = box_width * width - 0.6 * fontsize
+        fits = int(box_height * height / rows / (1.5 * fontsize))
+        # A line that does not fit is left out, not cut.
+        shown = [line for line in lines if width_of(line) <= room]
+        shown = shown[: max(fits - 1, 0)] + shown[-1:] if len(shown) > fits else shown
+        if shown and fits >= 1:
+            ax.text(
+                (cell.x0 + cell.x1) / 2.0,
+                cell.top + height / 2.0,
+                "\n".join(shown),
+                ha="center",
+                va="center",
+                fontsize=fontsize,
+                linespacing=1.2,
+                color=INK,
+            )
+    return ax
+
+
+def _leaf_words(estimator: FittedTree, n_words: int, lam: float) -> list[list[str]]:
+    root = estimator.tree_
+    centers = np.array([leaf.center for leaf in root.leaves()])
+    found = top_words(centers, root.center, estimator.vocabulary_, n_words, lam)
+    return [[text for _, text in words] for words in found]
+
+
+def _cut(line: str, width_of: Callable[[str], float], room: float) -> str:
+    words = line.split(", ")
+    while len(words) > 1 and width_of(", ".join(words)) > room:
+        words.pop()
+    return ", ".join(words)

@@ -1,0 +1,175 @@
+"""Groups of records as nodes of a tree: their place, size and name, from what may be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.metrics._intervals import certain_records, wilson_interval
+from momentree.report._layout import icicle_cells
+from momentree.report.records._table import PublishedTable
+from momentree.tree.naming import most_relevant
+from momentree.tree.node import TreeNode
+
+__all__ = ["describe_groups", "short_name", "tree_of_groups"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_DIGITS = 9
+"""Enough that a second rounding, for display, gives what one rounding gives."""
+_NAME_CODES = 3
+_FEW_CODES = 2 / 3
+_COMMON = 0.5
+"""In a residual group, records have fewer codes than this part of the mean of all records, and no
+code is common to half of them: births have few codes too, but the same ones."""
+_NAME_LENGTH = 48
+"""Characters of one code in the name of a group."""
+_SEPARATOR = "\N{NO-BREAK SPACE}· "
+"""Names of codes contain commas; no line begins with the dot."""
+
+
+def tree_of_groups(estimator: Any, sizes: Floats) -> TreeNode:
+    """Return the tree of k groups with their estimated sizes, of one level for a flat model.
+
+    Nodes have no centers and no samples: there is nothing that the page does not show.
+    """
+    total = max(float(sizes.sum()), 1.0)
+    nothing = np.empty(0)
+    if not hasattr(estimator, "tree_"):
+        root = TreeNode(nothing, 1.0)
+        if len(sizes) == 1:
+            root.leaf_id = 0
+            return root
+        order = np.argsort(-np.round(sizes, 9), kind="stable")
+        root.children = [
+            TreeNode(nothing, sizes[j] / total, depth=1, node_id=i, leaf_id=int(j), parent=root)
+            for i, j in enumerate(order, start=1)
+        ]
+        return root
+    copies: dict[int, TreeNode] = {}
+    for at, node in enumerate(estimator.tree_.nodes()):
+        parent = None if node.parent is None else copies[id(node.parent)]
+        copy = TreeNode(
+            nothing,
+            float(sizes[[leaf.leaf_id for leaf in node.leaves()]].sum()) / total,
+            depth=node.depth,
+            node_id=at,
+            leaf_id=node.leaf_id if node.is_leaf else None,
+            parent=parent,
+        )
+        copies[id(node)] = copy
+        if parent is not None:
+            parent.children.append(copy)
+    return copies[id(estimator.tree_)]
+
+
+def describe_groups(
+    root: TreeNode,
+    table: PublishedTable,
+    names: Sequence[str],
+    labels: Ints,
+    proba: Floats,
+    *,
+    spread: bool,
+    n_codes: int,
+) -> list[dict[str, Any]]:
+    """Describe every node by its size, its codes and its name.
+
+    Parameters
+    ----------
+    root : TreeNode
+        From `tree_of_groups`.
+    table : PublishedTable
+        What may be shown.
+    names : sequence of str of length d
+        Names of the codes.
+    labels : ndarray of int of shape (n,)
+        Group of each record.
+    proba : ndarray of shape (n, k)
+        Posterior probabilities of the groups.
+    spread : bool
+        Whether neighbours get distant hues.
+    n_codes : int
+        Most codes of each node.
+
+    Returns
+    -------
+    list of dict
+        In pre-order, see `momentree.report.summarize_records`.
+    """
+    base = table.rates(range(len(table.size_estimates)))
+    hidden = set(np.flatnonzero(table.sizes < 0).tolist())
+    nodes = []
+    for node, cell in zip(root.nodes(), icicle_cells(root, spread=spread), strict=True):
+        leaves = sorted(int(leaf.leaf_id or 0) for leaf in node.leaves())
+        n = float(table.size_estimates[leaves].sum())
+        # The hidden sizes of all groups have a known sum: the total less those that are shown.
+        exact = not hidden & set(leaves) or hidden <= set(leaves)
+        rates = table.rates(leaves)
+        per_record = float(rates.sum())
+        top = most_relevant(rates, base, table.disclosed(leaves))[:n_codes]
+        nodes.append(
+            {
+                "id": node.node_id,
+                "parent": None if node.parent is None else node.parent.node_id,
+                "children": [child.node_id for child in node.children],
+                "depth": node.depth,
+                "leaf": node.leaf_id,
+                "leaves": leaves,
+                "name": _name(node, [short_name(names[j]) for j in top[:_NAME_CODES]]),
+                "long_name": _name(node, [names[j] for j in top[:_NAME_CODES]]),
+                "n_samples": round(n),
+                "exact": exact,
+                "size": table.disclosure.size(table.sizes[leaves], n, exact=exact),
+                "share": round(n / max(len(labels), 1), _DIGITS),
+                "share_interval": _interval(leaves, labels, proba)
+                if exact and node.parent is not None
+                else None,
+                "codes_per_record": round(per_record, _DIGITS),
+                "residual": bool(
+                    node.is_leaf and per_record < _FEW_CODES * base.sum() and rates.max() < _COMMON
+                ),
+                "top": top.tolist(),
+                "top_rates": np.round(rates[top], _DIGITS).tolist(),
+                "top_about": table.estimated(leaves)[top].tolist(),
+                "cell": cell.as_json(),
+            }
+        )
+    return nodes
+
+
+def short_name(name: str, length: int = _NAME_LENGTH) -> str:
+    """Return the beginning of the name of a code, cut between words.
+
+    Examples
+    --------
+    >>> short_name("Symptoms involving respiratory system and other chest symptoms")
+    'Symptoms involving respiratory system and other…'
+    """
+    words = name.split()
+    if len(name) <= length or len(words) < 2:
+        return name if len(name) <= 2 * length else name[: 2 * length] + "…"
+    kept = words[:1]
+    while len(" ".join([*kept, words[len(kept)]])) < length:
+        kept.append(words[len(kept)])
+    while len(kept) > 1 and kept[-1].lower().strip(",") in {"and", "or", "of", "the", "with", "to"}:
+        kept.pop()
+    return " ".join(kept).rstrip(",;") + "…"
+
+
+def _name(node: TreeNode, codes: list[str]) -> str:
+    if node.parent is None and node.children:
+        return "All records"
+    return _SEPARATOR.join(codes) or "(no common codes)"
+
+
+def _interval(leaves: list[int], labels: Ints, proba: Floats) -> list[float]:
+    """Return the interval of a counted share, widened where the group of records is uncertain."""
+    inside = np.clip(proba[:, leaves].sum(axis=1), 0.0, 1.0)[:, None]
+    share = np.isin(labels, leaves).mean(keepdims=True)
+    certain = certain_records(inside, np.ones(len(labels)))
+    return [round(float(limit), _DIGITS) for limit in wilson_interval(share, certain, 0.95)[0]]

@@ -1,0 +1,109 @@
+"""The heat map: how dense each code is in bands of similar records, or the records themselves."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree.report._text import clean_text
+from momentree.report.disclosure import Disclosure
+
+__all__ = ["bands", "few_codes", "single_records"]
+
+_MOST_BANDS = 120
+_MOST_RECORDS = 2_000
+_LEVELS = 10
+
+Ints = NDArray[np.intp]
+
+
+def bands(
+    X: sp.csr_array[Any], labels: Ints, order: Ints, columns: Ints, disclosure: Disclosure
+) -> list[dict[str, Any]]:
+    """Divide each group into bands of similar records, with the density of each code in each.
+
+    Groups are in the given `order`, and `columns` are codes, the most common first. A band has
+    10 `min_cell` records or more, so that one level spans `min_cell` of them.
+
+    Returns
+    -------
+    list of dict
+        Bands from top to bottom: ``leaf``, ``parts`` (bands of equal size that the group has) and
+        ``levels``, one digit for each code: floor(10 density), at most 9. None stands for the
+        levels of a group of one band, whose densities are its frequencies. Within a group, records
+        with its most frequent code come first, then those with the second, and so on.
+    """
+    sub = sp.csc_array(X[:, columns])
+    found: list[dict[str, Any]] = []
+    for leaf in order.tolist():
+        rows = np.flatnonzero(labels == leaf)
+        most = max(1, round(_MOST_BANDS * len(rows) / max(X.shape[0], 1)))
+        parts = min(most, len(rows) // (_LEVELS * disclosure.min_cell))
+        if parts < 2:
+            found.append({"leaf": leaf, "parts": 1, "levels": None})
+            continue
+        block = _dense(sub, rows)
+        for band in np.array_split(block[_lexicographic(block)], parts):
+            levels = np.minimum(_LEVELS * band.mean(axis=0), _LEVELS - 1).astype(int)
+            found.append({"leaf": leaf, "parts": parts, "levels": "".join(map(str, levels))})
+    return found
+
+
+def single_records(
+    X: sp.csr_array[Any], labels: Ints, order: Ints, columns: Ints, ids: NDArray[Any] | None
+) -> dict[str, Any]:
+    """Return the records themselves, at most 2,000 spread evenly over the groups.
+
+    The first parameters are those of `bands`; `ids` are names of the n records, or None for row
+    numbers.
+
+    Returns
+    -------
+    dict
+        ``ids``, ``leaf``, ``total``, and ``bits``: in base64, a row of c bits for each record,
+        padded to whole bytes, the first code in the highest bit.
+    """
+    sub = sp.csc_array(X[:, columns])
+    n = X.shape[0]
+    places: list[Ints] = []
+    blocks: list[NDArray[np.bool_]] = []
+    for leaf in order.tolist():
+        rows = np.flatnonzero(labels == leaf)
+        if n > _MOST_RECORDS and len(rows):
+            keep = max(1, _MOST_RECORDS * len(rows) // n)
+            rows = rows[np.linspace(0, len(rows) - 1, keep).astype(np.intp)]
+        block = _dense(sub, rows)
+        ranks = _lexicographic(block)
+        places.append(rows[ranks])
+        blocks.append(block[ranks])
+    rows = np.concatenate(places)
+    bits = np.packbits(np.concatenate(blocks), axis=1)
+    names = rows if ids is None else np.asarray(ids, dtype=object)[rows]
+    return {
+        "ids": [clean_text(name) for name in names.tolist()],
+        "leaf": labels[rows].tolist(),
+        "total": n,
+        "bits": base64.b64encode(bits.tobytes()).decode("ascii"),
+    }
+
+
+def few_codes(X: sp.csr_array[Any]) -> int:
+    """Return the lower quartile of the number of codes of a record."""
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    n_codes = np.bincount(rows[X.data == 1], minlength=X.shape[0])
+    return int(np.quantile(n_codes, 0.25, method="lower"))
+
+
+def _dense(sub: Any, rows: Ints) -> NDArray[np.bool_]:
+    block = sp.csr_array(sub)[rows].toarray()
+    return np.asarray(np.nan_to_num(block) > 0)
+
+
+def _lexicographic(block: NDArray[np.bool_]) -> Ints:
+    """Return the order in which records with the most frequent code come first, and so on."""
+    codes = np.argsort(-block.sum(axis=0), kind="stable")
+    return np.lexsort(tuple(~block[:, j] for j in codes[::-1]))

@@ -1,0 +1,150 @@
+"""The rule by which a page assigns a record, without disclosing more than the page's counts do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.report.records._table import PublishedTable
+
+__all__ = ["summarize_scoring"]
+
+_NEVER = 1e6
+
+Floats = NDArray[np.float64]
+
+
+def summarize_scoring(
+    scoring: Mapping[str, Any], table: PublishedTable, columns: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Return the rule of assignment as JSON, without what would disclose small counts.
+
+    Parameters
+    ----------
+    scoring : mapping
+        ``scoring()`` of the estimator: the kind "mixture"; "rules" with nodes of the kinds
+        "scores" and "linear"; or "nested", where groups were split by hand.
+    table : PublishedTable
+        The counts that the page shows, of its codes.
+    columns : ndarray of int of shape (c,)
+        Columns of these codes in the data. The others have too few records to be named; the page
+        takes them for absent.
+
+    Returns
+    -------
+    dict
+        Of the same form. If nothing is hidden, numbers have 12 digits and the page answers as
+        the estimator does. Otherwise
+
+        - log-odds log(mu / (1 - mu)) of a mixture, and their differences in a linear rule, are
+          those of the estimated frequencies where a count or size is suppressed, and numbers are
+          rounded to 0.001, intercepts to 0.01;
+        - coefficients of scores have 7 digits.
+
+    Notes
+    -----
+    An intercept sums over all codes, so it bounds the sum of the suppressed means of a group but
+    none of them. Coefficients of scores depend on all records at once; no formula gives a single
+    count from them.
+    """
+    groups = [[leaf] for leaf in range(len(table.sizes))]
+    return _published(_of_codes(scoring, columns), table, groups)
+
+
+def _of_codes(rule: Mapping[str, Any], columns: NDArray[np.intp]) -> dict[str, Any]:
+    """Return a rule with the coefficients of some codes only."""
+    if rule.get("kind") == "nested":
+        parts = [
+            {**part, "scoring": _of_codes(part["scoring"], columns)}
+            if isinstance(part, Mapping)
+            else part
+            for part in rule["parts"]
+        ]
+        return {**rule, "base": _of_codes(rule["base"], columns), "parts": parts}
+    if rule.get("kind") == "rules":
+        return {**rule, "nodes": [_of_codes(node, columns) for node in rule["nodes"]]}
+    return {**rule, "coef": np.asarray(rule["coef"], dtype=np.float64)[:, columns]}
+
+
+def _published(
+    scoring: Mapping[str, Any], table: PublishedTable, groups: Sequence[Sequence[int]]
+) -> dict[str, Any]:
+    """Return a rule as JSON; `groups` are those of the page to which each of its leaves leads."""
+    if scoring["kind"] == "nested":
+        return _published_nested(scoring, table, groups)
+    if scoring["kind"] == "rules":
+        sides = [
+            [_joined(groups, leaves) for leaves in node]
+            for node in _leaves_of_sides(scoring["nodes"])
+        ]
+        nodes = [
+            _published_rule(node, below, table)
+            for node, below in zip(scoring["nodes"], sides, strict=True)
+        ]
+        return {"kind": "rules", "nodes": nodes}
+    coef, intercept = _finite(scoring["coef"]), _finite(scoring["intercept"])
+    group = np.asarray(scoring["group"], dtype=int)
+    if table.disclosure.hides:
+        odds = np.array([_log_odds(table, groups[leaf]) for leaf in group])
+        coef = np.where([table.suppressed(groups[leaf]) for leaf in group], odds, coef)
+    rounded = table.disclosure.round_log_odds(coef, intercept)
+    return {"kind": "mixture", **rounded, "group": group.tolist()}
+
+
+def _published_nested(
+    scoring: Mapping[str, Any], table: PublishedTable, groups: Sequence[Sequence[int]]
+) -> dict[str, Any]:
+    parts: list[Any] = []
+    below = []
+    for part in scoring["parts"]:
+        if isinstance(part, Mapping):
+            leaves = [int(leaf) for leaf in part["leaves"]]
+            inner = _published(part["scoring"], table, [groups[leaf] for leaf in leaves])
+            parts.append({"scoring": inner, "leaves": leaves})
+            below.append(_joined(groups, leaves))
+        else:
+            parts.append(int(part))
+            below.append(list(groups[int(part)]))
+    return {"kind": "nested", "base": _published(scoring["base"], table, below), "parts": parts}
+
+
+def _joined(groups: Sequence[Sequence[int]], leaves: Sequence[int]) -> list[int]:
+    return sorted({group for leaf in leaves for group in groups[leaf]})
+
+
+def _published_rule(node: Mapping[str, Any], sides: list[list[int]], table: PublishedTable) -> Any:
+    kind = node.get("kind", "scores")
+    rule = {"kind": kind, "children": [int(child) for child in node["children"]]}
+    coef, intercept = _finite(node["coef"]), _finite(node["intercept"])
+    if kind != "linear":
+        return {**rule, **table.disclosure.round_scores(coef, intercept)}
+    if table.disclosure.hides:
+        first, second = (_log_odds(table, leaves) for leaves in sides)
+        half = (first - second) / 2.0
+        coef = np.where(table.suppressed([*sides[0], *sides[1]]), np.stack([half, -half]), coef)
+    return {**rule, **table.disclosure.round_log_odds(coef, intercept)}
+
+
+def _leaves_of_sides(nodes: Sequence[Mapping[str, Any]]) -> list[list[list[int]]]:
+    """Return for each inner node and each of its sides the leaves below."""
+    found: list[list[list[int]]] = [[] for _ in nodes]
+    for at in range(len(nodes) - 1, -1, -1):  # children come after their parents
+        for child in nodes[at]["children"]:
+            below = [leaf for side in found[child] for leaf in side] if child >= 0 else [-1 - child]
+            found[at].append(sorted(set(below)))
+    return found
+
+
+def _log_odds(table: PublishedTable, leaves: Sequence[int]) -> Floats:
+    # Half a record is added on either side, so that no frequency is exactly 0 or 1.
+    n = table.observed[list(leaves)].sum(axis=0)
+    ones = table.rates(leaves) * n
+    return np.asarray(np.log(ones + 0.5) - np.log(n - ones + 0.5))
+
+
+def _finite(values: Any) -> Floats:
+    """Clip infinite numbers, such as the intercept of a group of weight 0: JSON has none."""
+    return np.clip(np.array(values, dtype=np.float64), -_NEVER, _NEVER)

@@ -1,0 +1,142 @@
+"""The counts that a page of records shows, and the frequencies a reader can compute from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.metrics import GroupProfiles
+from momentree.report.disclosure import Disclosure, Published
+
+__all__ = ["PublishedTable"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """What is shown of groups and codes; the page computes everything else from it.
+
+    Attributes
+    ----------
+    sizes : ndarray of int of shape (k,)
+        Records of each group; negative where suppressed.
+    size_estimates : ndarray of shape (k,)
+        Estimates of them; the sum is the number of records.
+    counts : Published
+        Records with each code, (k, d).
+    missing : Published or None
+        Records in which a code is unknown; None where there are none.
+    expected : ndarray of shape (k, d)
+        Estimates of the counts.
+    observed : ndarray of shape (k, d)
+        Estimates of the records in which a code is known.
+    disclosure : Disclosure
+        By which it was made.
+    """
+
+    sizes: Ints
+    size_estimates: Floats
+    counts: Published
+    missing: Published | None
+    expected: Floats
+    observed: Floats
+    disclosure: Disclosure
+
+    @classmethod
+    def of(cls, profiles: GroupProfiles, disclosure: Disclosure) -> PublishedTable:
+        """Suppress what is small in the profiles of groups of unweighted records.
+
+        Raises
+        ------
+        InvalidDataError
+            If every group is small.
+        """
+        whole = np.rint(profiles.n_records).astype(np.int64)
+        sizes, size_estimates = disclosure.suppress_sizes(whole)
+        # A code that all records of a hidden group have would disclose its size: round.
+        ones = disclosure.round_counts(np.rint(profiles.counts).astype(np.int64), sizes)
+        unknown = whole[:, None] - np.rint(profiles.observed).astype(np.int64)
+        unknown = disclosure.round_counts(unknown, sizes)
+        counts = disclosure.suppress(ones)
+        missing = disclosure.suppress(unknown) if unknown.any() else None
+        lacking = 0.0 if missing is None else disclosure.estimate(missing)
+        return cls(
+            sizes=sizes,
+            size_estimates=size_estimates,
+            counts=counts,
+            missing=missing,
+            expected=disclosure.estimate(counts),
+            observed=np.maximum(size_estimates[:, None] - lacking, 0.0) + np.zeros(ones.shape),
+            disclosure=disclosure,
+        )
+
+    def rates(self, groups: Sequence[int]) -> Floats:
+        """Return the frequency of each code in some groups together; 0 where nothing is known."""
+        at = list(groups)
+        known = self.observed[at].sum(axis=0)
+        ones = np.minimum(self.expected[at].sum(axis=0), known)
+        return np.asarray(ones / np.where(known > 0, known, 1.0))
+
+    def disclosed(self, groups: Sequence[int]) -> NDArray[np.bool_]:
+        """Return the codes whose shown counts in some groups outweigh the suppressed ones."""
+        counts = self.counts.counts[list(groups)]
+        shown = np.where(counts > 0, counts, 0).sum(axis=0)
+        guessed = np.where(counts < 0, self.expected[list(groups)], 0.0).sum(axis=0)
+        return np.asarray((shown > guessed) & (shown > 0))
+
+    def estimated(self, groups: Sequence[int]) -> NDArray[np.bool_]:
+        """Return the codes whose frequency in some groups depends on a suppressed number.
+
+        It does not where the suppressed numbers of all groups are among them and their sum is
+        known.
+        """
+        inside = np.zeros(len(self.sizes), dtype=bool)
+        inside[list(groups)] = True
+        hidden = self.sizes < 0
+        unknown = np.full(
+            self.counts.totals.shape, (hidden & inside).any() and (hidden & ~inside).any()
+        )
+        for table in (self.counts, self.missing):
+            if table is None:
+                continue
+            hidden = table.counts < 0
+            whole = (table.totals >= 0) & ~hidden[~inside].any(axis=0)
+            unknown |= hidden[inside].any(axis=0) & ~whole
+        return unknown
+
+    def suppressed(self, groups: Sequence[int]) -> NDArray[np.bool_]:
+        """Return the codes of which a count in some groups is suppressed; all if a size is."""
+        at = list(groups)
+        return np.asarray((self.counts.counts[at] < 0).any(axis=0) | (self.sizes[at] < 0).any())
+
+    def of_codes(self, columns: NDArray[np.intp]) -> PublishedTable:
+        """Return the same for some of the codes."""
+
+        def only(table: Published) -> Published:
+            return Published(table.counts[:, columns], table.totals[columns])
+
+        return replace(
+            self,
+            counts=only(self.counts),
+            missing=None if self.missing is None else only(self.missing),
+            expected=self.expected[:, columns],
+            observed=self.observed[:, columns],
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return sizes and counts as lists."""
+        missing = self.missing
+        return {
+            "sizes": self.sizes.tolist(),
+            "about": self.size_estimates.tolist(),
+            "counts": self.counts.counts.tolist(),
+            "missing": None
+            if missing is None
+            else {"counts": missing.counts.tolist(), "totals": missing.totals.tolist()},
+        }

@@ -1,0 +1,245 @@
+"""Outcomes of records: their classes, counted in each group, and rates from what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.messages import Message
+from momentree.metrics._checks import MAX_CLASSES, OTHER, outcome_classes
+from momentree.report._text import clean_text
+from momentree.report.disclosure import HIDDEN, SMALL, Disclosure, Published
+from momentree.report.numbers import percent
+
+__all__ = ["class_rate", "count_outcomes", "rate_texts", "why_no_classes"]
+
+_MAX_NUMBERS = 10
+_MAX_CLASSES = 20
+"""Categories beyond these are joined: nobody reads a longer list."""
+_YES = {"", "yes", "y", "true", "t", "1"}
+
+
+def count_outcomes(
+    outcomes: Mapping[str, Any],
+    labels: NDArray[np.intp],
+    n_groups: int,
+    min_cell: int,
+    words: Mapping[str, tuple[str, str]],
+) -> list[dict[str, Any]]:
+    """Count the classes of each outcome in each group, and suppress small counts.
+
+    Parameters
+    ----------
+    outcomes : mapping of str to array-like of shape (n,)
+        Yes or no, categories or numbers.
+    labels : ndarray of int of shape (n,)
+        Group of each record.
+    n_groups : int
+        k.
+    min_cell : int >= 1
+        The smallest nonzero count that may be shown.
+    words : mapping of str to pair of str
+        Words for "no" and "yes" of an outcome.
+
+    Returns
+    -------
+    list of dict
+        For each outcome ``name``; ``binary``, whether only "yes" is counted; ``missing``, records
+        of each group without a known value; ``classes``: ``name``, ``counts`` (k) and ``total``.
+        Numbers with more than ten values are divided at their quartiles, and of more than twenty
+        categories the rare ones are joined, as are those of fewer than `min_cell` records (missing
+        if they are fewer still together). An outcome without remaining classes is omitted.
+        Categories are in the order of the numbers in their names, such as ages, or else
+        alphabetical. Suppressed counts are negative, see `momentree.report.disclosure`.
+    """
+    disclosure = Disclosure(min_cell)
+    found = []
+    for name, values in outcomes.items():
+        series, quartiles = _few_values(values)
+        classes, names, binary = outcome_classes(series, len(labels), None)
+        names = [label.partition(" ")[2] for label in names] if quartiles else names
+        if not binary:
+            classes, names = disclosure.join_rare(classes, names, OTHER)
+            if not names:
+                continue
+        table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
+        np.add.at(table, (labels, classes), 1)  # missing values are in the last column, -1
+        yes = ""
+        if binary:
+            published = disclosure.suppress_binary(table)
+            names = names[1:]
+            # "died" needs no "yes", but "sex" needs a "male".
+            word = words.get(name, ("", ""))[1]
+            yes = "" if word.lower() in _YES else word
+        else:
+            published = disclosure.suppress_classes(table)
+        found.append(
+            {
+                "name": clean_text(f"{name}: {yes}" if yes else name),
+                "binary": binary,
+                "missing": published.counts[:, -1].tolist(),
+                "classes": [
+                    {
+                        "name": clean_text(class_name),
+                        "counts": published.counts[:, j].tolist(),
+                        "total": int(published.totals[j]),
+                    }
+                    for j, class_name in enumerate(names)
+                ],
+            }
+        )
+    return found
+
+
+def rate_texts(
+    outcomes: Sequence[Mapping[str, Any]],
+    leaves: Sequence[int],
+    sizes: NDArray[np.float64],
+    disclosure: Disclosure,
+) -> list[str]:
+    """Return the rates of the binary outcomes of `count_outcomes` in some groups, as text.
+
+    Each is a percentage, after "≈" if it depends on a suppressed count, "<5" for one small count,
+    or "hidden" for a count from which a small one could be derived.
+    """
+    at = list(leaves)
+    texts = []
+    for outcome in (entry for entry in outcomes if entry["binary"]):
+        if len(at) == 1 and (count := outcome["classes"][0]["counts"][at[0]]) < 0:
+            texts.append(disclosure.symbol if count == SMALL else "hidden")
+            continue
+        rate, estimated = class_rate(outcome, 0, at, sizes, disclosure.min_cell)
+        text = percent(rate) if np.isfinite(rate) else "–"
+        texts.append(f"≈ {text}" if estimated else text)
+    return texts
+
+
+def class_rate(
+    outcome: Mapping[str, Any],
+    at: int,
+    leaves: Sequence[int],
+    sizes: NDArray[np.float64],
+    min_cell: int,
+) -> tuple[float, bool]:
+    """Return the rate of a class of an outcome in some groups together.
+
+    Parameters
+    ----------
+    outcome : dict
+        From `count_outcomes`.
+    at : int
+        The class.
+    leaves : sequence of int
+        The groups.
+    sizes : ndarray of shape (k,)
+        Estimated sizes of all groups.
+    min_cell : int >= 1
+        The threshold of `count_outcomes`.
+
+    Returns
+    -------
+    rate : float
+        In [0, 1], of the records with a known value; NaN where there are none.
+    estimated : bool
+        Whether it depends on a suppressed number. One that is hidden to protect a small number
+        is estimated by what the other classes leave of the group.
+    """
+    groups = list(leaves)
+    half = min_cell / 2.0
+    table = np.array([one["counts"] for one in outcome["classes"]] + [outcome["missing"]])
+    one = outcome["classes"][at]
+    counts, missing = np.array(one["counts"]), np.array(outcome["missing"])
+    published = Published(counts[:, None], np.array([one["total"]]))
+    small = Disclosure(min_cell).estimate(published)[:, 0]
+    n_small = (table == SMALL).sum(axis=0)
+    if outcome["binary"]:
+        # "Yes" is hidden where "no", which has no column, is small.
+        n_small = n_small + (counts == HIDDEN)
+    left = sizes - np.where(table >= 0, table, 0).sum(axis=0) - n_small * half
+    hidden = np.maximum(0.0, left) / np.maximum((table == HIDDEN).sum(axis=0), 1)
+    ones = np.where(counts == HIDDEN, hidden, small)
+    unknown = np.where(missing == HIDDEN, hidden, np.where(missing < 0, half, missing))
+    known = float((sizes - unknown)[groups].sum())
+    unsure = counts[groups] < 0
+    summed = outcome["binary"] and one["total"] >= 0 and unsure.sum() == (counts < 0).sum()
+    estimated = bool((unsure.any() and not summed) or (missing[groups] < 0).any())
+    return (min(float(ones[groups].sum()) / known, 1.0) if known > 0 else float("nan")), estimated
+
+
+def why_no_classes(values: Any) -> Message | None:
+    """Return why an outcome cannot be divided into classes, without quoting any of its values.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        One for each record.
+
+    Returns
+    -------
+    Message or None
+        None for numbers and for texts that repeat. Texts of more than 50 different values, or of
+        more than ten of which most are unique, are names, dates or ids.
+    """
+    import pandas as pd
+
+    known = _known(_series(values))
+    if pd.api.types.is_numeric_dtype(known.dtype):
+        return None
+    n_texts = known.nunique()
+    if n_texts <= MAX_CLASSES and (n_texts <= _MAX_NUMBERS or 2 * n_texts <= len(known)):
+        return None
+    return Message("texts_are_no_classes", n_texts=int(n_texts), most=MAX_CLASSES)
+
+
+def _few_values(values: Any) -> tuple[Any, bool]:
+    """Return an outcome of few values, rare ones joined, and whether they are quartiles."""
+    import pandas as pd
+
+    series = _series(values)
+    known = _known(series)
+    kinds = known.unique()
+    if pd.api.types.is_numeric_dtype(known.dtype):
+        few = len(kinds) <= _MAX_NUMBERS
+        return (series, False) if few else (_quartiles(series), True)
+    if len(kinds) <= _MAX_CLASSES:
+        return series, False
+    # By count, then by name, so that the order of the rows does not matter.
+    counts = known.astype(str).value_counts()
+    order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
+    kept = set(order[: _MAX_CLASSES - 1])
+    texts = series.astype(object)
+    return texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), OTHER), False
+
+
+def _series(values: Any) -> Any:
+    # Imported here because it is slow to load, and figures and topics do not need it.
+    import pandas as pd
+
+    array = np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)
+    if array.dtype.kind in "OU":
+        # pandas cannot hold lone surrogates, which a file may contain.
+        array = np.array([clean_text(v) if isinstance(v, str) else v for v in array], dtype=object)
+    return pd.Series(array)
+
+
+def _known(series: Any) -> Any:
+    return series[series.notna() & (series.astype(object) != "")].infer_objects()
+
+
+def _quartiles(series: Any) -> Any:
+    import pandas as pd
+
+    numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=np.float64)
+    cuts = np.unique(np.nanquantile(numbers, [0.25, 0.5, 0.75], method="lower"))
+    names = [f"up to {cuts[0]:g}"]
+    names += [f"above {low:g}, up to {high:g}" for low, high in pairwise(cuts)]
+    names += [f"above {cuts[-1]:g}"]
+    # Numbered, so that classes sort by size and not by name; the caller removes the numbers.
+    numbered = np.array([f"{i} {name}" for i, name in enumerate(names)], dtype=object)
+    classes = numbered[np.minimum(np.searchsorted(cuts, numbers, side="left"), len(cuts))]
+    classes[np.isnan(numbers)] = None
+    return pd.Series(classes)

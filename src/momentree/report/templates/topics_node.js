@@ -1,0 +1,177 @@
+// The selected topic: numbers, words with the slider, labels, splits and documents.
+const topic = $("#topic");
+
+function drawTopic(node) {
+  topic.style.setProperty("--h", node.cell.hue);
+  const left = el("div", {}, drawWords(node), drawLabels(node));
+  const right = el("div", {}, drawFound(node), drawSplits(node), drawDocuments(node));
+  topic.replaceChildren(
+    drawTrail(node),
+    el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), user("h2", node.name, { id: "topic-name" })),
+    drawNumbers(node),
+    ...(node.reason ? [el("p", { class: "reason" }, `Not split further: ${node.reason}`)] : []),
+    el("div", { class: "parts" }, left, right),
+    backLink("topics"),
+  );
+  updateWords(node, false);
+  showMoreButtons();
+}
+
+function drawNumbers(node) {
+  return el("dl", { class: "numbers" },
+    flat && node.children.length === 0 ? fact("Share", percent(node.share)) : null,
+    fact("Documents", integer(node.n_samples), flat ? (node.children.length ? "" : "with it as main topic") : percent(node.share)),
+    !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood by the split") : null,
+    node.children.length ? fact(flat ? "Topics" : "Topics below", integer(countLeaves(node))) : null,
+    node.coherence ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalised pointwise mutual information of the ten most probable words, −1 to 1; higher is better") : null,
+    node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the ten most probable words; higher is better") : null,
+  );
+}
+
+const countLeaves = (node) => node.children.length
+  ? node.children.reduce((sum, child) => sum + countLeaves(nodes[child]), 0) : 1;
+
+function drawWords(node) {
+  const slider = el("input", {
+    type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda,
+    oninput: (event) => {
+      state.lambda = Number(event.target.value);
+      updateWords(nodes[state.node], true);
+    },
+  });
+  // The root has no distinctive words: there is nothing to compare it with.
+  const whole = isRoot(node);
+  return el("section", { class: whole ? "root whole" : null, "aria-labelledby": "words-title" },
+    el("h3", { id: "words-title" }, "Most relevant words"),
+    el("div", { class: "slider" },
+      el("label", { for: "lambda" }, "Relevance", el("output", { for: "lambda", id: "lambda-value" })),
+      slider,
+      el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "distinctive"), el("span", {}, "frequent")),
+    ),
+    whole
+      ? el("p", { class: "note" }, "Select a topic to use the slider: the corpus as a whole has no distinctive words.")
+      : el("p", { class: "legend", "aria-hidden": "true" }, el("span", {}, "in this topic"), el("span", {}, "in all documents")),
+    el("ol", { class: "words-list", id: "words" }),
+  );
+}
+
+// Rows are kept by word, so that a word can be seen to move.
+function updateWords(node, animate) {
+  const list = $("#words");
+  const value = state.lambda.toFixed(2);
+  $("#lambda-value").textContent = `λ = ${value}`;
+  $("#lambda").setAttribute("aria-valuetext", `lambda ${value}`);
+  const moving = animate && !calm.matches;
+  const old = new Map([...list.children].map((row) => [row.dataset.word, row]));
+  const before = new Map(moving ? [...old].map(([word, row]) => [word, row.offsetTop]) : []);
+  const best = relevantWords(node, state.lambda, data.n_words);
+  const scale = Math.max(...best.map((entry) => Math.max(entry.p, entry.base)), Number.MIN_VALUE);
+  const rows = best.map((entry) => {
+    const row = old.get(String(entry.word)) ?? drawWord(entry);
+    const [here, all] = $$("i", row);
+    here.style.width = `${(100 * entry.p) / scale}%`;
+    all.style.width = `${(100 * entry.base) / scale}%`;
+    return row;
+  });
+  list.replaceChildren(...rows);
+  if (!moving) return;
+  for (const row of rows) {
+    const from = before.get(row.dataset.word);
+    if (from === undefined) row.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 180 });
+    else if (from !== row.offsetTop) {
+      row.animate([{ transform: `translateY(${from - row.offsetTop}px)` }, { transform: "none" }], { duration: 180, easing: "ease-out" });
+    }
+  }
+}
+
+function drawWord({ word, p, base }) {
+  const here = percent(p, 3);
+  const all = percent(base, 3);
+  const ratio = p / base;
+  const times = ratio >= 99.5 ? integer(Math.round(ratio)) : ratio.toFixed(1);
+  return el("li", { "data-word": word, title: `${here} of the words in this topic, ${all} in all documents` },
+    user("span", data.words.word[word], { class: "word", title: data.words.word[word] }),
+    el("span", { class: "bar", "aria-hidden": "true" }, el("i"), el("i")),
+    el("span", { class: "times", "aria-hidden": "true" }, `×${times}`),
+    el("span", { class: "hidden" }, `: ${here} in this topic, ${all} in all documents, ratio ${times}`),
+  );
+}
+
+function drawLabels(node) {
+  if (!data.labels || !node.labels.length) return null;
+  const few = 8;
+  const row = ([label, count]) => el("li", {},
+    user("span", data.labels[label]),
+    el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { width: `${(100 * count) / node.labels[0][1]}%` } })),
+    el("span", { class: "value" }, `${integer(count)} · ${percent(count / node.n_samples)}`),
+  );
+  const list = el("ol", { class: "label-list" }, ...node.labels.slice(0, few).map(row));
+  const others = node.labels.slice(few);
+  const section = el("section", { "aria-labelledby": "labels-title" }, el("h3", { id: "labels-title" }, "Labels"), list);
+  if (others.length) {
+    section.append(el("button", { type: "button", class: "more", onclick: (event) => {
+      list.append(...others.map(row));
+      event.target.remove();
+    } }, `${integer(others.length)} more`));
+  }
+  if (node.other_labels) section.append(el("p", { class: "note" }, `and ${plural(node.other_labels, "document")} with other labels`));
+  return section;
+}
+
+function drawSplits(node) {
+  if (!node.children.length) return null;
+  return el("section", { "aria-labelledby": "splits-title" },
+    el("h3", { id: "splits-title" }, flat ? "Topics" : "Splits into"),
+    el("div", { class: "splits" }, ...node.children.map((id) => {
+      const child = nodes[id];
+      return el("button", { type: "button", style: color(child), onclick: () => choose(id, { reveal: true }) },
+        el("span", { class: "line" }, el("b", {}, flat ? el("span", { class: "number" }, `${child.leaf} `) : null, user("span", child.name)), el("span", {}, `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`)),
+        user("p", child.top.slice(0, 10).map((word) => data.words.word[word]).join(", ")),
+      );
+    })),
+  );
+}
+
+// The topic proportions of a document: as a bar, and for a found document also as a list.
+function drawMix(entry, found) {
+  const shares = (entry.proportions ?? []).map(([leaf, share]) => ({ node: topicNode(leaf), share: share / 1000 }));
+  if (!shares.length) return null;
+  const words = shares.map(({ node, share }) => `${node.name} ${percent(share, 0)}`).join("; ");
+  const bar = el("span", { class: "mix", role: "img", "aria-label": `Topic proportions: ${words}`, title: words },
+    ...shares.map(({ node, share }) => el("i", { style: { ...color(node), width: `${100 * share}%` } })));
+  return found ? el("div", {}, bar, shareList(shares)) : bar;
+}
+
+function drawDocument(entry, found = false) {
+  return el("article", { class: found ? "document found" : "document" },
+    el("header", {}, user("b", entry.id), entry.label === null ? null : user("span", data.labels[entry.label], { class: "tag" })),
+    drawMix(entry, found),
+    entry.text ? user("p", entry.text, found ? {} : { class: "short" }) : el("p", { class: "note" }, "(no text)"),
+  );
+}
+
+function drawFound(node) {
+  if (state.found === null) return null;
+  return el("section", { "aria-labelledby": "found-title" },
+    el("h3", { id: "found-title" }, "Found document"), drawDocument(documents[state.found], true));
+}
+
+function drawDocuments(node) {
+  if (!node.documents.length) return null;
+  return el("section", { "aria-labelledby": "documents-title" },
+    el("h3", { id: "documents-title" }, "Most typical documents"),
+    el("div", { class: "documents" }, ...node.documents.map((at) => drawDocument(documents[at]))),
+  );
+}
+
+function showMoreButtons() {
+  for (const text of $$(".document p.short", topic)) {
+    if (text.scrollHeight <= text.clientHeight + 2) continue;
+    const button = el("button", { type: "button", class: "more", "aria-expanded": "false", onclick: () => {
+      const short = text.classList.toggle("short");
+      button.textContent = short ? "Show more" : "Show less";
+      button.setAttribute("aria-expanded", String(!short));
+    } }, "Show more");
+    $("header", text.parentElement).append(button);
+  }
+}

@@ -1,0 +1,7 @@
+"""Topics of documents, in a tree or flat, as a summary: all that their page shows."""
+
+from momentree.report._estimators import topic_names
+from momentree.report.topics.document_order import sort_documents
+from momentree.report.topics.summary import DEFAULT_LAMBDA, summarize
+
+__all__ = ["DEFAULT_LAMBDA", "sort_documents", "summarize", "topic_names"]

@@ -1,0 +1,165 @@
+"""The chart of topic proportions: documents in columns from left to right, topics as areas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree.report._text import snippet
+from momentree.report.topics.document_order import Ordered
+
+__all__ = ["MAX_COLUMNS", "Area", "proportions_in_columns", "stacked_areas"]
+
+MAX_COLUMNS = 300
+"""More columns would be narrower than a pixel or two on most screens."""
+_HEIGHT = 1000
+_MAX_NAME = 60
+_MAX_TICKS, _MAX_TICK = 7, 18
+# Known labels are written below the chart if they form no more runs than this.
+_MAX_RUNS = 24
+
+Floats = NDArray[np.float64]
+
+
+def proportions_in_columns(
+    proportions: Floats,
+    ordered: Ordered,
+    ids: Sequence[str] | None,
+    label_of: NDArray[np.intp] | None,
+) -> dict[str, Any]:
+    """Average the topic proportions in columns from left to right.
+
+    Each document has its own column if there are at most 300. Otherwise documents of equal value
+    share a column or, if there are too many values, consecutive documents do.
+
+    Returns
+    -------
+    dict
+        JSON-able: ``proportions`` (for each topic the mean in each column, per mille), ``names``
+        of the columns, ``rows`` (the document of each, or None if a column holds several),
+        ``ticks`` (pairs of column and text), ``note`` (what a column is), ``axis``, ``left_out``
+        (number of documents without a value), ``runs`` (of one known label: label, first column,
+        columns).
+    """
+    n = len(ordered.rows)
+    if n <= MAX_COLUMNS:
+        column, note = np.arange(n), "Each column is one document."
+    elif ordered.texts is not None and ordered.group[-1] < MAX_COLUMNS:
+        column = ordered.group
+        note = f"Each column is the mean of all documents with the same {ordered.name}."
+    else:
+        size = -(-n // MAX_COLUMNS)
+        column = np.arange(n) // size
+        note = f"Each column is the mean of {size} documents."
+    m = int(column[-1]) + 1
+    start = np.searchsorted(column, np.arange(m))
+    sizes = np.diff(np.append(start, n))
+    means = np.add.reduceat(proportions[ordered.rows], start, axis=0) / sizes[:, None]
+    return {
+        "proportions": np.rint(1000.0 * means.T).astype(int).tolist(),
+        "names": [_name(ordered, ids, a, a + size) for a, size in zip(start, sizes, strict=True)],
+        "rows": ordered.rows.tolist() if m == n else None,
+        "ticks": _ticks(ordered, ids, start),
+        "note": note,
+        "axis": ordered.name,
+        "left_out": len(proportions) - n,
+        "runs": [] if label_of is None else _runs(label_of[ordered.rows], start, sizes),
+    }
+
+
+def _name(ordered: Ordered, ids: Sequence[str] | None, a: int, b: int) -> str:
+    """Name the column of documents a to b - 1 of the order."""
+    one = _id(ordered, ids, a)
+    if ordered.texts is None:
+        return one if b - a == 1 else f"{one} to {_id(ordered, ids, b - 1)}"
+    first, last = ordered.texts[a], ordered.texts[b - 1]
+    if b - a == 1:
+        return first if ids is None else one if one.startswith(first) else f"{first}: {one}"
+    count = f"{b - a:,} documents"
+    return f"{first} ({count})" if first == last else f"{first} to {last} ({count})"
+
+
+def _id(ordered: Ordered, ids: Sequence[str] | None, at: int) -> str:
+    row = int(ordered.rows[at])
+    return snippet(str(ids[row]), _MAX_NAME) if ids is not None else str(row)
+
+
+def _ticks(
+    ordered: Ordered, ids: Sequence[str] | None, start: NDArray[np.intp]
+) -> list[list[int | str]]:
+    """Label some columns, evenly spread, by the value or the name of their first document."""
+    m = len(start)
+    columns = np.unique(np.linspace(0, m - 1, min(m, _MAX_TICKS)).round().astype(int))
+    texts = [
+        _id(ordered, ids, int(a)) if ordered.texts is None else ordered.texts[a]
+        for a in start[columns]
+    ]
+    return [[int(c), snippet(text, _MAX_TICK)] for c, text in zip(columns, texts, strict=True)]
+
+
+def _runs(labels: NDArray[np.intp], start: NDArray[Any], sizes: NDArray[Any]) -> list[list[int]]:
+    """Join neighbouring columns with the same most common label; none if there are many runs."""
+    runs: list[list[int]] = []
+    for at, (a, size) in enumerate(zip(start, sizes, strict=True)):
+        values, counts = np.unique(labels[a : a + size], return_counts=True)
+        label = int(values[counts.argmax()])
+        if runs and runs[-1][0] == label:
+            runs[-1][2] += 1
+        else:
+            runs.append([label, at, 1])
+    return runs if len(runs) <= _MAX_RUNS else []
+
+
+@dataclass(frozen=True)
+class Area:
+    """One topic in a chart of stacked areas.
+
+    Parameters
+    ----------
+    topic : int
+        Its number.
+    path : str
+        Outline, in SVG, of its area and all areas above it: areas are painted from the last to the
+        first, each over the one before.
+    peak : float
+        Its largest proportion, in [0, 1].
+    peak_name : str
+        Name of the column of the peak.
+    """
+
+    topic: int
+    path: str
+    peak: float
+    peak_name: str
+
+
+def stacked_areas(areas: Mapping[str, Any]) -> list[Area]:
+    """Lay out the topics of `proportions_in_columns` as stacked areas, the first at the top.
+
+    Columns have width 1, and the height is 1000. Areas have steps: each column is a rectangle, so
+    that no document is blended with its neighbours.
+
+    Examples
+    --------
+    >>> areas = {"proportions": [[1000, 250], [0, 750]], "names": ["a", "b"]}
+    >>> [area.path for area in stacked_areas(areas)]
+    ['M0 0V1000H1V250H2V0Z', 'M0 0V1000H2V0Z']
+    """
+    values = np.asarray(areas["proportions"], dtype=np.float64)
+    total = np.maximum(values.sum(axis=0), 1.0)
+    edges = np.rint(_HEIGHT * np.cumsum(values, axis=0) / total).astype(int)
+    values = values / total
+    peaks = values.argmax(axis=1)
+    return [
+        Area(topic, _steps(edges[topic].tolist()), float(values[topic, at]), areas["names"][at])
+        for topic, at in enumerate(peaks)
+    ]
+
+
+def _steps(edge: list[int]) -> str:
+    changes = (f"H{at}V{edge[at]}" for at in range(1, len(edge)) if edge[at] != edge[at - 1])
+    return f"M0 0V{edge[0]}{''.join(changes)}H{len(edge)}V0Z"

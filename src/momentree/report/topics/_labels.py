@@ -1,0 +1,78 @@
+"""Known labels of documents: their counts in each node, and their agreement with the leaves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from momentree.report._text import MAX_NAME, snippet
+
+__all__ = ["agreement", "count_labels", "index_labels"]
+
+_MAX_LABELS = 40
+
+Ints = NDArray[np.intp]
+
+
+def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints | None]:
+    """List the distinct labels, and give each document the position of its own.
+
+    Parameters
+    ----------
+    labels : sequence of str or None, of length n_samples, optional
+        None entries are unknown labels.
+
+    Returns
+    -------
+    names : list of str or None
+        The distinct labels by descending count, then by name; None if there are none.
+    codes : ndarray of shape (n_samples,) or None
+        Position of each label in ``names``, -1 for an unknown one.
+    """
+    if labels is None or all(label is None for label in labels):
+        return None, None
+    texts = [None if label is None else snippet(str(label), MAX_NAME) for label in labels]
+    count = Counter(text for text in texts if text is not None)
+    names = sorted(count, key=lambda text: (-count[text], text))
+    code = {text: j for j, text in enumerate(names)}
+    codes = np.array([-1 if text is None else code[text] for text in texts], dtype=np.intp)
+    return names, codes
+
+
+def count_labels(codes: Ints | None) -> dict[str, Any]:
+    """Count the labels of the documents of a node.
+
+    Returns
+    -------
+    dict
+        ``labels``: at most 40 pairs of label and count, descending; ``other_labels``: number of
+        documents with any other label.
+    """
+    if codes is None:
+        return {"labels": [], "other_labels": 0}
+    values, count = np.unique(codes[codes >= 0], return_counts=True)
+    order = np.lexsort((values, -count))
+    pairs = [[int(values[j]), int(count[j])] for j in order]
+    return {
+        "labels": pairs[:_MAX_LABELS],
+        "other_labels": sum(pair[1] for pair in pairs[_MAX_LABELS:]),
+    }
+
+
+def agreement(leaf_of: Ints, label_of: Ints | None) -> dict[str, float] | None:
+    """Return ``nmi`` (normalised mutual information) and ``ari`` (adjusted Rand index).
+
+    Both compare the leaves with the known labels, rounded to 4 decimals; None without labels.
+    """
+    if label_of is None:
+        return None
+    known = label_of >= 0
+    return {
+        "nmi": round(float(normalized_mutual_info_score(label_of[known], leaf_of[known])), 4),
+        "ari": round(float(adjusted_rand_score(label_of[known], leaf_of[known])), 4),
+    }

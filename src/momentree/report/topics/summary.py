@@ -1,0 +1,279 @@
+"""A fitted tree or flat model and its documents as a plain dictionary: all that a page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree._sparse import as_csr
+from momentree._validation import check_integer, check_table
+from momentree.exceptions import InvalidDataError
+from momentree.metrics import npmi_coherence, umass_coherence
+from momentree.metrics.words import relevance_order
+from momentree.report._estimators import (
+    Fitted,
+    FittedFlat,
+    FittedTree,
+    fitted,
+    word_probabilities,
+)
+from momentree.report._layout import icicle_cells
+from momentree.report._provenance import provenance
+from momentree.report._text import clean_text
+from momentree.report._words import for_readers
+from momentree.report.topics._chart import proportions_in_columns
+from momentree.report.topics._diagnostics import describe_model, diagnostics
+from momentree.report.topics._documents import index_documents
+from momentree.report.topics._labels import agreement, count_labels, index_labels
+from momentree.report.topics._relations import relations
+from momentree.report.topics._relevant_words import words_for_every_lambda
+from momentree.report.topics.document_order import sort_documents
+from momentree.tree.node import TreeNode
+
+__all__ = ["DEFAULT_LAMBDA", "summarize"]
+
+DEFAULT_LAMBDA = 0.7
+
+# The usual number of words of coherence measures.
+_COHERENCE_WORDS = 10
+_COHERENCE_NODES = 64
+
+
+def summarize(
+    estimator: FittedTree | FittedFlat,
+    X: object | None = None,
+    *,
+    topic_proportions: NDArray[np.float64] | None = None,
+    ids: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
+    labels: Sequence[str] | None = None,
+    order: Collection[Any] | None = None,
+    title: str | None = None,
+    n_words: int = 20,
+    n_documents: int = 8,
+    made_with: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """Summarize a fitted tree or flat model and its documents as a dictionary for `render_html`.
+
+    Parameters
+    ----------
+    estimator : TopicTree or flat model
+        Fitted. A tree has ``tree_``, ``labels_`` (n_samples,), ``vocabulary_`` and
+        ``get_params()``; a flat model has ``weights_`` (k,), ``components_`` (k, d),
+        ``diagnostics_`` and ``transform`` in place of ``tree_``.
+    X : {array-like, sparse array} of shape (n_samples, n_features), optional
+        The counts that it was fitted on, >= 0. Without them the page has no coherence, no typical
+        documents and no topic proportions.
+    topic_proportions : ndarray of shape (n_samples, k), optional
+        For a flat model, the result of its ``transform(X)`` if it is known already; by default it
+        is computed from ``X``.
+    ids : sequence of str of length n_samples, optional
+        Names of the documents; by default their row numbers, from 0.
+    texts : sequence of str of length n_samples, optional
+        The documents; their beginnings are shown. Without them each shown document is
+        represented by its words, which needs ``X``.
+    labels : sequence of str of length n_samples, optional
+        Known labels, counted in each node; ``None`` entries are unknown.
+    order : sequence of length n_samples, optional
+        Numbers or dates, or texts of either (as 2020-12-31), by which the chart of topic
+        proportions orders the documents; it omits None, NaN and "" entries. By default the order
+        of the input for a flat model, and no chart for a tree.
+    title : str, optional
+        Name of the corpus; "Topic tree" or "Topics" by default.
+    n_words : int, default=20
+        Words that a node shows at one setting of the slider, >= 1.
+    n_documents : int, default=8
+        Most typical documents per node, >= 0.
+    made_with : mapping of str to object, optional
+        Further lines for the section on how the page was made, such as the input or the time of
+        the fit. No date is added to them, so that the same input gives the same bytes.
+
+    Returns
+    -------
+    dict
+        JSON-able. ``kind`` ("tree" or "flat"), ``title``, ``n_documents``, ``n_features``,
+        ``n_leaves``, ``n_words``, ``default_lambda``;
+        ``words``: ``word`` and ``p`` (p(w) in the corpus) of every word used;
+        ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
+        ``name`` ("All documents" for a root that is split), ``n_samples``, ``share`` (of the
+        sample weight; for a topic of a flat model its mean proportion, or its weight in the model
+        if neither ``X`` nor ``topic_proportions`` is given), ``gain`` (nats), ``reason`` (text),
+        ``words`` (``index`` into the words and ``p`` = p(w|node), complete for every lambda in
+        [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first),
+        ``coherence`` (``umass``, ``npmi``, or None), ``documents`` (positions in the shown
+        documents, most typical first), ``labels`` (pairs of label index and count, descending),
+        ``other_labels`` (number of documents whose labels are not listed), ``cell`` (place in the
+        icicle);
+        ``labels``: the distinct labels by descending count, or None; ``agreement``:
+        ``nmi`` and ``ari`` of leaves and labels, or None;
+        ``documents``: ``total``, ``shown``, ``sampled`` (whether only a sample is shown),
+        ``searched`` (characters of each that can be searched, None for all) and
+        ``items`` (``row``, ``id``, ``label``, ``leaf``, ``text``, and for a flat model with ``X``
+        ``proportions``: pairs of topic and proportion, per mille);
+        ``made``: ``parameters``, ``versions``, ``notes``;
+        ``areas``: the chart of topic proportions, or None: ``proportions`` (k rows, per mille),
+        ``names``, ``rows``, ``ticks`` and ``runs`` of its columns, ``note``, ``axis``,
+        ``left_out``.
+        For a flat model also ``about``, a sentence on what it is; ``relations`` of topics:
+        ``cosine``, ``correlation``, ``alike``, ``together``, ``apart``; ``diagnostics``:
+        ``words``, ``warnings`` and ``values``. A flat model is a tree of one level: its first node
+        is all documents, the others are its topics by descending share.
+
+    Raises
+    ------
+    InvalidDataError
+        If ``X``, ``ids``, ``texts``, ``labels`` or ``order`` does not have one entry per sample,
+        ``X`` not one column per word, or ``order`` holds neither numbers nor dates.
+    InvalidParameterError
+        If ``n_words`` < 1 or ``n_documents`` < 0.
+
+    Notes
+    -----
+    For a large corpus the page includes a sample of documents: at most 4,000 and 1.3 MB, evenly
+    spread over the leaves and within each leaf over the corpus, and the typical documents in any
+    case. Time: one product X·v for each node.
+    """
+    check_integer("n_words", n_words, at_least=1)
+    check_integer("n_documents", n_documents, at_least=0)
+    model = fitted(estimator)
+    leaf_of = model.labels
+    n, d = len(leaf_of), len(model.vocabulary)
+    for name, values in (("ids", ids), ("texts", texts), ("labels", labels)):
+        if values is not None and len(values) != n:
+            raise InvalidDataError(
+                "not_one_each", parameter=name, found=len(values), needed=n, of="document"
+            )
+    counts = None if X is None else _as_counts(X, n, d, "tree" if model.kind == "tree" else "model")
+    proportions = topic_proportions
+    if model.kind == "flat" and (proportions is not None or X is not None):
+        if proportions is None:
+            proportions = cast("FittedFlat", estimator).transform(X)
+        model = fitted(estimator, proportions)
+    root = model.root
+
+    words, nodes = _summarize_nodes(model, n_words)
+    label_names, label_of = index_labels(labels)
+    for entry, node in zip(nodes, root.nodes(), strict=True):
+        entry.update(count_labels(label_of[node.samples] if label_of is not None else None))
+        entry["coherence"] = None
+    if counts is not None:
+        _add_coherence(nodes, root, counts)
+    n_leaves = sum(1 for _ in root.leaves())
+    areas = None
+    if proportions is not None or order is not None:
+        hard = np.eye(n_leaves)[leaf_of] if proportions is None else proportions
+        areas = proportions_in_columns(hard, sort_documents(order, n), ids, label_of)
+    documents, typical = index_documents(
+        model, counts, ids, texts, label_of, proportions, n_documents
+    )
+    for entry, positions in zip(nodes, typical, strict=True):
+        entry["documents"] = positions
+    summary = {
+        "kind": model.kind,
+        "title": clean_text(title if title else "Topic tree" if model.kind == "tree" else "Topics"),
+        "n_documents": n,
+        "n_features": d,
+        "n_leaves": n_leaves,
+        "n_words": n_words,
+        "default_lambda": DEFAULT_LAMBDA,
+        "words": words,
+        "nodes": nodes,
+        "labels": label_names,
+        "agreement": agreement(leaf_of, label_of),
+        "documents": documents,
+        "areas": areas,
+        "made": provenance(estimator, made_with),
+    }
+    if model.kind == "flat":
+        flat = cast("FittedFlat", estimator)
+        summary |= {
+            "about": describe_model(flat, n_leaves),
+            "relations": relations(word_probabilities(flat), proportions),
+            "diagnostics": diagnostics(flat),
+        }
+    return summary
+
+
+def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    root, vocabulary = model.root, model.vocabulary
+    base = root.center
+    position: dict[int, int] = {}
+    nodes = []
+    for node, cell in zip(
+        root.nodes(), icicle_cells(root, spread=model.kind == "flat"), strict=True
+    ):
+        columns = words_for_every_lambda(node.center, base, n_words)
+        index = [position.setdefault(int(c), len(position)) for c in columns]
+        top = relevance_order(node.center[columns], base[columns], DEFAULT_LAMBDA)[:n_words]
+        nodes.append(
+            {
+                "id": int(node.node_id),
+                "parent": None if node.parent is None else int(node.parent.node_id),
+                "children": [int(child.node_id) for child in node.children],
+                "depth": int(node.depth),
+                "leaf": None if node.leaf_id is None else int(node.leaf_id),
+                "name": _name(node),
+                "n_samples": int(node.n_samples),
+                "share": float(node.weight),
+                "gain": float(node.gain),
+                "reason": for_readers(node.reason or ""),
+                "words": {"index": index, "p": _short(node.center[columns])},
+                "top": [index[j] for j in top],
+                "cell": cell.as_json(),
+            }
+        )
+    used = np.fromiter(position, dtype=np.intp, count=len(position))
+    words = {
+        "word": [clean_text(word) for word in vocabulary[used]],
+        "p": _short(base[used]),
+    }
+    return words, nodes
+
+
+def _name(node: TreeNode) -> str:
+    if node.parent is None and node.children:
+        return "All documents"
+    return clean_text(node.name) or "(no words)"
+
+
+def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array) -> None:
+    columns = sp.csc_array(X)
+    # Nodes with the same number of words are measured together, in groups that keep the table
+    # of co-occurrences small.
+    by_length: dict[int, list[tuple[dict[str, Any], NDArray[np.intp]]]] = {}
+    for entry, node in zip(nodes, root.nodes(), strict=True):
+        top = np.argsort(-node.center, kind="stable")[:_COHERENCE_WORDS]
+        top = top[node.center[top] > 0]
+        by_length.setdefault(len(top), []).append((entry, top))
+    for length, entries in by_length.items():
+        if length < 2:
+            continue
+        for start in range(0, len(entries), _COHERENCE_NODES):
+            group = entries[start : start + _COHERENCE_NODES]
+            table = np.array([top for _, top in group])
+            umass, npmi = umass_coherence(table, columns), npmi_coherence(table, columns)
+            for (entry, _), u, v in zip(group, umass, npmi, strict=True):
+                if np.isfinite(u) and np.isfinite(v):
+                    entry["coherence"] = {"umass": round(float(u), 6), "npmi": round(float(v), 6)}
+
+
+def _short(values: NDArray[np.float64]) -> list[float]:
+    # Nine significant digits take half the bytes; the error of 5e-10 in a logarithm is below the
+    # resolution of the order of words.
+    return [float(f"{value:.9g}") for value in values]
+
+
+def _as_counts(X: Any, n_samples: int, n_features: int, model: str) -> sp.csr_array:
+    counts: sp.csr_array = as_csr(check_table(X))
+    if counts.shape != (n_samples, n_features):
+        raise InvalidDataError(
+            "x_not_of_fit",
+            shape=str(counts.shape),
+            model=model,
+            expected=str((n_samples, n_features)),
+        )
+    return counts

@@ -1,0 +1,104 @@
+"""Messages in the words of a command, and how a command ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+import warnings
+
+import pytest
+
+from momentree import readers
+from momentree.exceptions import ConvergenceWarning, InvalidParameterError, MomentreeWarning
+from momentree.messages import CATALOGUE
+
+
+@pytest.fixture
+def fails(run, lasting_table, records_table, monkeypatch):
+    """Run a command whose reader raises an error; return status and standard error."""
+
+    def invoke(error, command="topics"):
+        def read(*args, **options):
+            raise error
+
+        monkeypatch.setattr(readers, "read_corpus", read)
+        monkeypatch.setattr(readers, "read_records", read)
+        result = run(command, lasting_table if command == "topics" else records_table)
+        return result.exit_code, result.stderr
+
+    return invoke
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "line"),
+    [
+        (
+            FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "x.csv"),
+            2,
+            "momentree: error: No such file or directory: x.csv\n",
+        ),
+        (OSError("odd"), 2, "momentree: error: odd\n"),
+        (KeyboardInterrupt(), 130, "momentree: interrupted\n"),
+        (BrokenPipeError(), 141, ""),
+    ],
+)
+def test_statuses(fails, error, status, line):
+    assert fails(error) == (status, line)
+
+
+@pytest.mark.parametrize(
+    ("command", "flags"),
+    [("topics", ("--max-features", "--min-df")), ("clusters", ("--min-records",))],
+)
+def test_lack_of_memory_names_options_of_the_command(fails, command, flags):
+    status, line = fails(MemoryError(), command)
+    assert status == 2
+    assert line.count("\n") == 1
+    assert all(flag in line for flag in flags)
+
+
+def test_a_fault_of_the_program_is_not_hidden(run, lasting_table, monkeypatch):
+    monkeypatch.setattr(readers, "read_corpus", lambda *args, **options: 1 / 0)
+    assert isinstance(run("topics", lasting_table).exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize(
+    ("command", "parameter", "value", "expected"),
+    [
+        ("topics", "max_leaf_nodes", 3, "--leaves 3"),
+        ("clusters", "max_leaf_nodes", 3, "--groups 3"),
+        ("topics", "n_components", 3, "--components 3"),
+        ("clusters", "n_components", 3, "--groups 3"),
+        ("topics", "max_df", 1.0, "--max-df 1.0"),
+        ("topics", "log_scaling", None, "--log-scaling none"),
+        ("topics", "refine", None, "--no-refine"),
+        ("topics", "lowercase", False, "--keep-case"),
+        ("clusters", "drop_constant", False, "--keep-constant"),
+        ("clusters", "code_columns", "DX*", "--code-column 'DX*'"),
+        ("clusters", "rollup", "icd9", "--rollup icd9"),
+        ("clusters", "log_scaling", None, "log_scaling=None"),
+    ],
+)
+def test_parameters_are_options(fails, monkeypatch, command, parameter, value, expected):
+    monkeypatch.setitem(CATALOGUE, "test", "try {parameter:{value!r}} or {parameter}\nnow")
+    status, line = fails(InvalidParameterError("test", parameter=parameter, value=value), command)
+    assert status == 2
+    assert line.startswith(f"momentree: error: try {expected} or ")
+    assert line.endswith(" now\n")
+
+
+def test_warnings_are_one_line(run, lasting_table, monkeypatch):
+    read = readers.read_corpus
+
+    def warn(*args, **options):
+        warnings.simplefilter("always")
+        warnings.warn(ConvergenceWarning("EM ended\nearly"), stacklevel=1)
+        known = {"parameter": "min_df", "value": 2, "choices": [1]}
+        warnings.warn(MomentreeWarning("not_a_choice", **known), stacklevel=1)
+        warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
+        return read(*args, **options)
+
+    monkeypatch.setattr(readers, "read_corpus", warn)
+    first, second = run("topics", lasting_table).stderr.splitlines()
+    assert first == "momentree: warning: EM ended early"
+    assert second.startswith("momentree: warning: --min-df 2")

@@ -1,0 +1,116 @@
+"""Figures are drawn, hold the words, and stay inside their axes; notebooks get a snippet."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from momentree import TopicTree
+from momentree.exceptions import InvalidParameterError
+from momentree.report import plot_icicle, plot_tree
+from momentree.report._layout import icicle_cells
+from momentree.tree.notebook import repr_html
+
+
+@pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
+@pytest.mark.parametrize("groups", [0, (((0, 1), 2), 3)])
+def test_figures_show_the_most_relevant_word_of_every_leaf(plot, groups, make_case):
+    case = make_case(groups=groups)
+    ax = plot(case.estimator)
+    ax.figure.canvas.draw()
+    text = "\n".join(artist.get_text() for artist in ax.texts)
+    root = case.estimator.tree_
+    for leaf in root.leaves():
+        value = np.log(np.maximum(leaf.center, 1e-300)) - 0.3 * np.log(root.center)
+        assert case.estimator.vocabulary_[int(np.argmax(value))] in text
+
+
+@pytest.mark.parametrize("n_words", [1, 9])
+def test_texts_of_the_tree_stay_inside_the_figure(n_words, case):
+    ax = plot_tree(case.estimator, n_words=n_words)
+    ax.figure.canvas.draw()
+    frame = ax.figure.bbox
+    for artist in ax.texts:
+        box = artist.get_window_extent()
+        assert box.x1 <= frame.x1 + 1
+        assert box.y0 >= frame.y0 - 1
+
+
+def test_texts_of_the_icicle_stay_inside_their_cells(case):
+    ax = plot_icicle(case.estimator)
+    ax.figure.canvas.draw()
+    cells = [patch.get_window_extent() for patch in ax.patches]
+    for artist in ax.texts:
+        box = artist.get_window_extent()
+        assert any(
+            cell.x0 <= box.x0 and box.x1 <= cell.x1 and cell.y0 <= box.y0 and box.y1 <= cell.y1
+            for cell in cells
+        ), artist.get_text()
+
+
+def test_given_axes_are_used(agg, case):
+    _, (left, right) = agg.subplots(1, 2, figsize=(16, 4))
+    assert plot_tree(case.estimator, ax=left, n_words=1) is left
+    assert plot_icicle(case.estimator, ax=right, n_words=1) is right
+    assert len(agg.get_fignums()) == 1
+
+
+def test_a_dollar_sign_is_no_mathematics(case):
+    case.estimator.vocabulary_ = np.array([f"$a_{i}" for i in range(240)], dtype=object)
+    for plot in (plot_tree, plot_icicle):
+        plot(case.estimator, n_words=1).figure.canvas.draw()
+
+
+@pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"n_words": 0}, {"n_words": 2.5}, {"lam": 1.5}, {"lam": float("nan")}, {"lam": None}),
+        *({"fontsize": 0.0}, {"fontsize": float("inf")}, {"fontsize": "large"}),
+    ],
+)
+def test_bad_parameters_are_refused(plot, options, case):
+    with pytest.raises(InvalidParameterError):
+        plot(case.estimator, **options)
+
+
+def test_importing_the_report_does_not_import_matplotlib():
+    code = "import sys, momentree.report; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_cells_tile_their_parents(make_case):
+    root = make_case(groups=(((0, 1), 2), 3)).estimator.tree_
+    cells = icicle_cells(root)
+    rows = max(cell.bottom for cell in cells)
+    for node, cell in zip(root.nodes(), cells, strict=True):
+        assert cell.x1 - cell.x0 == pytest.approx(node.weight)
+        assert cell.bottom == (rows if node.is_leaf else node.depth + 1)
+        assert 0 <= cell.hue < 360
+        if node.children:
+            below = [cells[child.node_id] for child in node.children]
+            assert below[0].x0 == cell.x0
+            assert below[0].x1 == below[1].x0
+            assert below[1].x1 == pytest.approx(cell.x1)
+    hues = [cells[leaf.node_id].hue for leaf in root.leaves()]
+    assert len(set(hues)) == len(hues)
+
+
+def test_notebook_snippet_nests_and_escapes(case):
+    case.estimator.vocabulary_ = case.estimator.vocabulary_.astype(object)
+    case.estimator.vocabulary_[int(np.argmax(case.estimator.tree_.center))] = "<b>&"
+    text = repr_html(case.estimator)
+    assert text.count("<details") == 3
+    assert text.count('class="leaf"') == 4
+    assert "<b>&" not in text
+    assert "&lt;b&gt;&amp;" in text
+    assert "<script" not in text
+    assert "120 documents, 4 leaves" in text
+
+
+@pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
+def test_an_unfitted_tree_is_refused(plot):
+    with pytest.raises(NotFittedError):
+        plot(TopicTree())

@@ -1,0 +1,183 @@
+"""Disclosure control: no small count is shown, and none can be derived."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+from momentree.report.disclosure import HIDDEN, SMALL, Disclosure
+from tests.raising import raises
+
+M = 3
+RULES = Disclosure(M)
+
+
+def tables(rows, columns, largest):
+    cells = st.lists(st.integers(0, largest), min_size=rows * columns, max_size=rows * columns)
+    return cells.map(lambda values: np.array(values).reshape(rows, columns))
+
+
+def worlds(shown, totals, sums, largest):
+    """Return all tables that a reader cannot distinguish from the published one, literally."""
+    rows = []
+    for i, row in enumerate(shown.tolist()):
+        choices = [
+            range(1, M) if cell == SMALL else range(largest + 1) if cell == HIDDEN else [cell]
+            for cell in row
+        ]
+        rows.append([r for r in product(*choices) if sums is None or sum(r) == sums[i]])
+    for chosen in product(*rows):
+        table = np.array(chosen)
+        columns = table.sum(axis=0)
+        known = totals >= 0
+        few = totals == SMALL
+        if (columns[known] == totals[known]).all() and (
+            (columns[few] > 0) & (columns[few] < M)
+        ).all():
+            yield table
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(3, 1, 5))
+def test_a_small_count_cannot_be_derived_from_the_others_and_the_total(counts):
+    published = RULES.suppress(counts)
+    small = (counts > 0) & (counts < M)
+    assert (published.counts[~small] == counts[~small]).all()
+    assert (published.counts[small] == SMALL).all()
+    if published.totals[0] == SMALL:
+        return  # a small total is known to be small, and no more
+    possible = list(worlds(published.counts, published.totals, None, 5))
+    for cell in zip(*np.nonzero(small), strict=True):
+        assert {int(table[cell]) for table in possible} == set(range(1, M))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(2, 3, 4))
+def test_a_small_class_cannot_be_derived_from_the_size_of_its_group(counts):
+    published = RULES.suppress_classes(counts)
+    small = (counts > 0) & (counts < M)
+    assert (published.counts[small] < 0).all()
+    # A group that is small itself shows no size.
+    sums = counts.sum(axis=1)
+    sums[sums < M] = 0
+    if (sums == 0).any():
+        return
+    possible = list(worlds(published.counts, published.totals, sums, 8))
+    assert any((table == counts).all() for table in possible)
+    for cell in zip(*np.nonzero(small), strict=True):
+        if published.totals[cell[1]] != SMALL:
+            assert len({int(table[cell]) for table in possible}) > 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 40), min_size=2, max_size=6), st.integers(1, 8))
+def test_a_small_group_hides_behind_the_smallest_other(sizes, min_cell):
+    sizes = np.array(sizes)
+    small = (sizes > 0) & (sizes < min_cell)
+    if small.any() and not (sizes >= min_cell).any():
+        with raises(InvalidDataError, "all_groups_small", min_cell=min_cell):
+            Disclosure(min_cell).suppress_sizes(sizes)
+        return
+    shown, about = Disclosure(min_cell).suppress_sizes(sizes)
+    assert about.sum() == pytest.approx(sizes.sum())
+    assert (shown[small] == SMALL).all()
+    assert (shown == HIDDEN).sum() == small.any()
+    seen = shown >= 0
+    assert (shown[seen] == sizes[seen]).all()
+    assert (about[seen] == sizes[seen]).all()
+    if small.any():
+        assert sizes[shown == HIDDEN] == sizes[sizes >= min_cell].min()
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(4, 3, 12), st.integers(1, 6))
+def test_estimates_use_what_is_published_and_lie_where_the_truth_may(counts, min_cell):
+    rules = Disclosure(min_cell)
+    published = rules.suppress(counts)
+    values = rules.estimate(published)
+    seen = published.counts >= 0
+    assert (values[seen] == counts[seen]).all()
+    assert (values[~seen] > 0).all()
+    assert (values[~seen] < min_cell).all()
+    known = published.totals >= 0
+    assert values.sum(axis=0)[known] == pytest.approx(published.totals[known])
+
+
+def test_nothing_is_hidden_where_nothing_is_confidential():
+    counts = np.array([[1, 2], [3, 0]])
+    rules = Disclosure(1)
+    for suppress in (rules.suppress, rules.suppress_classes):
+        published = suppress(counts)
+        assert (published.counts == counts).all()
+        assert published.totals.tolist() == [4, 2]
+
+
+def test_two_equal_classes_of_a_tiny_group_are_not_given_away():
+    # Both are 2 or 1 and 3: were one marked as small and one not, 2 + 2 would be certain.
+    published = RULES.suppress_classes(np.array([[2, 2], [9, 9]]))
+    assert published.counts.tolist() == [[HIDDEN, HIDDEN], [9, 9]]
+    assert published.totals.tolist() == [HIDDEN, HIDDEN]
+
+
+@pytest.mark.parametrize("min_cell", [4, 5])
+def test_how_yes_is_hidden_discloses_no_small_count(min_cell):
+    # All groups of a known size that a reader who knows the rules cannot distinguish.
+    rules, worlds = Disclosure(min_cell), defaultdict(list)
+    for row in product(range(16), repeat=3):
+        if min_cell <= sum(row) <= 15:
+            found = rules.suppress_binary(np.array([row]))
+            worlds[sum(row), *found.counts[0].tolist(), *found.totals.tolist()].append(row)
+    for rows in worlds.values():
+        table = np.array(rows)
+        same = (table == table[0]).all(axis=0)
+        assert not (same & (table[0] > 0) & (table[0] < min_cell)).any(), rows
+
+
+def test_a_total_is_hidden_that_discloses_few_without_an_outcome():
+    # One group of two has all records with "no".
+    found = Disclosure(5).suppress_binary(np.array([[3, 0, 0], [0, 50, 0], [0, 47, 0]]))
+    assert found.counts[:, 0].tolist() == [0, 50, HIDDEN]
+    assert found.totals.tolist() == [HIDDEN, 0]
+
+
+def codes(notes):
+    return [note.code for note in notes]
+
+
+def test_notes_of_few_records_are_suppressed():
+    few = [
+        Message("a", n_records=4),
+        Message("b", n_rows=1),
+        Message("c", n_entries_joined=2, n_codes=9),
+        Message("d", reason=Message("inner", n_records=3)),
+        Message("e", n_records={"401": 7, "402": 1}),
+        Message("e", n_records=896, n_all=900),
+    ]
+    kept = [
+        Message("f", n_records=5, n_all=900),
+        Message("g", n_records=0),
+        Message("h", n_codes=3, encoding="UTF-8", n_repaired=2.5, strict=True),
+    ]
+    found = Disclosure(5).notes([*few, *kept], 900, 0)
+    assert codes(found) == ["f", "g", "h", "notes_suppressed"]
+    assert found[-1].values["n_notes"] == len(few)
+    assert Disclosure(1).notes([*few, *kept], 900, 0) == [*few, *kept]
+
+
+@pytest.mark.parametrize("n_left_out", [0, 3, 5])
+def test_notes_of_the_total_are_suppressed_if_few_records_were_left_out(n_left_out):
+    notes = [
+        Message("joined", n_rows=1834, n_records=900),
+        Message("of", part=Message("total", total=900)),
+        Message("read"),
+    ]
+    found = codes(Disclosure(5).notes(notes, 900 - n_left_out, n_left_out))
+    few = n_left_out == 3
+    assert found == (["read", "notes_suppressed"] if few else ["joined", "of", "read"])

@@ -1,0 +1,15 @@
+"""Plain words for readers replace only messages that there are, and name only their values."""
+
+from momentree.messages import CATALOGUE, PYTHON, Audience, Message, in_words
+from momentree.messages.catalogue.report import PLAIN
+
+
+def test_plain_words_are_those_of_known_codes():
+    assert set(PLAIN) <= set(CATALOGUE)
+
+
+def test_plain_words_take_the_values_of_the_message():
+    message = Message("max_depth_reached", limit=7)
+    words = in_words(message, Audience(PYTHON.parameter, PLAIN))
+    assert "7" in words
+    assert words != str(message)

@@ -1,0 +1,210 @@
+"""The summary dictionary: structure, numbers, limits and bad input."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.metrics import npmi_coherence, relevance, umass_coherence
+from momentree.report import render_html, summarize
+from tests.raising import raises
+
+
+def summary_of(case, **options):
+    return summarize(case.estimator, case.X, **{**case.arguments, **options})
+
+
+def test_nodes_mirror_the_tree(case):
+    summary = summary_of(case)
+    nodes = list(case.estimator.tree_.nodes())
+    assert [entry["id"] for entry in summary["nodes"]] == list(range(7))
+    for entry, node in zip(summary["nodes"], nodes, strict=True):
+        assert entry["parent"] == (None if node.parent is None else node.parent.node_id)
+        assert entry["children"] == [child.node_id for child in node.children]
+        assert entry["depth"] == node.depth
+        assert entry["leaf"] == node.leaf_id
+        assert entry["n_samples"] == node.n_samples
+        assert entry["share"] == pytest.approx(node.weight)
+        assert entry["gain"] == pytest.approx(node.gain)
+        assert entry["reason"] == str(node.reason or "")
+    assert summary["nodes"][0]["name"] == "All documents"
+    assert summary["nodes"][2]["name"] == nodes[2].name
+    assert (summary["n_documents"], summary["n_features"], summary["n_leaves"]) == (120, 240, 4)
+
+
+def test_words_are_the_most_relevant_for_every_lambda(case):
+    summary = summary_of(case, n_words=12)
+    words, base = np.array(summary["words"]["word"]), np.array(summary["words"]["p"])
+    root = case.estimator.tree_
+    for entry, node in zip(summary["nodes"], root.nodes(), strict=True):
+        index, p = np.array(entry["words"]["index"]), np.array(entry["words"]["p"])
+        with np.errstate(divide="ignore"):
+            for lam in np.linspace(0, 1, 21):
+                exact = np.asarray(relevance(node.center[np.newaxis], root.center, lam))[0]
+                best = np.sort(exact)[::-1][:12]
+                shipped = np.log(p) - (1 - lam) * np.log(base[index])
+                # Shipped probabilities have nine digits.
+                np.testing.assert_allclose(np.sort(shipped)[::-1][:12], best, atol=4e-9)
+        columns = [np.flatnonzero(case.estimator.vocabulary_ == w)[0] for w in words[index]]
+        np.testing.assert_allclose(p, node.center[columns], rtol=1e-8)
+        exact = np.log(node.center[columns]) - 0.3 * np.log(root.center[columns])
+        top = [words[j] for j in entry["top"]]
+        assert top == [words[index[j]] for j in np.lexsort((-p, -np.round(exact, 9)))[:12]]
+
+
+def test_labels_are_counted_per_node(case):
+    labels = list(case.labels)
+    labels[0] = None
+    labels[1:4] = ["rare"] * 3
+    summary = summary_of(case, labels=labels)
+    for entry, node in zip(summary["nodes"], case.estimator.tree_.nodes(), strict=True):
+        mine = [labels[i] for i in node.samples if labels[i] is not None]
+        expected = {name: mine.count(name) for name in set(mine)}
+        assert {summary["labels"][code]: n for code, n in entry["labels"]} == expected
+        assert [n for _, n in entry["labels"]] == sorted(expected.values(), reverse=True)
+        assert entry["other_labels"] == 0
+    known = [i for i, label in enumerate(labels) if label is not None]
+    truth, found = [labels[i] for i in known], case.estimator.labels_[known]
+    assert summary["agreement"] == {
+        "nmi": pytest.approx(normalized_mutual_info_score(truth, found), abs=1e-4),
+        "ari": pytest.approx(adjusted_rand_score(truth, found), abs=1e-4),
+    }
+
+
+def test_many_labels_are_listed_up_to_a_limit(make_case):
+    case = make_case(400)
+    summary = summary_of(case, labels=[f"label {i}" for i in range(400)])
+    root = summary["nodes"][0]
+    assert len(root["labels"]) == 40
+    assert root["other_labels"] == 360
+
+
+def test_coherence_is_that_of_the_ten_most_probable_words(case):
+    summary = summary_of(case)
+    for entry, node in zip(summary["nodes"], case.estimator.tree_.nodes(), strict=True):
+        top = np.argsort(-node.center, kind="stable")[np.newaxis, :10]
+        assert entry["coherence"]["umass"] == pytest.approx(umass_coherence(top, case.X)[0])
+        assert entry["coherence"]["npmi"] == pytest.approx(npmi_coherence(top, case.X)[0], abs=1e-6)
+
+
+def test_typical_documents_belong_to_their_node(case):
+    summary = summary_of(case, n_documents=3)
+    items = summary["documents"]["items"]
+    for entry, node in zip(summary["nodes"], case.estimator.tree_.nodes(), strict=True):
+        rows = [items[at]["row"] for at in entry["documents"]]
+        assert len(rows) == len(set(rows)) == 3
+        assert set(rows) <= set(node.samples.tolist())
+    item = items[7]
+    assert item == {**item, "row": 7, "id": "doc-00007", "leaf": 0}
+    assert summary["labels"][item["label"]] == "planet"
+    assert case.texts[7].startswith(item["text"][:40])
+
+
+def test_without_data_there_are_words_only(case):
+    summary = summarize(case.estimator)
+    assert all(entry["coherence"] is None for entry in summary["nodes"])
+    assert all(entry["documents"] == [] for entry in summary["nodes"])
+    assert summary["labels"] is None
+    assert summary["agreement"] is None
+    assert summary["documents"]["items"][5] == {
+        "row": 5,
+        "id": "5",
+        "label": None,
+        "leaf": 0,
+        "text": "",
+    }
+    assert "Topic tree" in render_html(summary)
+
+
+def test_count_data_shows_the_words_of_a_document(case):
+    summary = summarize(case.estimator, case.X)
+    item = summary["documents"]["items"][0]
+    words = [part.split(" ")[0] for part in item["text"].split(", ")]
+    row = case.X[[0]]
+    assert set(words) <= set(case.estimator.vocabulary_[row.indices])
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [lambda X: X.toarray(), sp.csc_array, sp.csr_matrix, lambda X: pd.DataFrame(X.toarray())],
+    ids=["dense", "csc", "matrix", "frame"],
+)
+def test_any_form_of_the_counts_gives_the_same_summary(case, convert):
+    other = summarize(case.estimator, convert(case.X), **case.arguments)
+    assert other == summary_of(case)
+
+
+def test_inputs_are_not_changed(case):
+    before, labels = case.X.copy(), list(case.labels)
+    summary_of(case)
+    assert (before != case.X).nnz == 0
+    assert case.labels == labels
+
+
+def test_provenance_says_how_it_was_made(case):
+    made = summary_of(case, made_with={"input": "a.csv", "seconds": np.float64(0.5), "n": 3})[
+        "made"
+    ]
+    assert made["parameters"] == {
+        "estimator": "FittedTree",
+        "log_scaling": None,
+        "max_leaf_nodes": 4,
+    }
+    assert set(made["versions"]) == {"momentree", "numpy", "scipy", "scikit-learn", "python"}
+    assert made["notes"] == {"input": "a.csv", "seconds": 0.5, "n": 3}
+
+
+def test_the_summary_is_json_and_the_same_every_time(case):
+    first = json.dumps(summary_of(case), allow_nan=False)
+    assert first == json.dumps(summary_of(case), allow_nan=False)
+    assert json.loads(first) == summary_of(case)
+
+
+def test_a_large_corpus_ships_an_even_sample(make_case):
+    case = make_case(4500, length=30)
+    summary = summary_of(case)
+    documents = summary["documents"]
+    assert documents["sampled"]
+    assert documents["total"] == 4500
+    assert documents["shown"] == len(documents["items"]) <= 4000 + 7 * 8
+    leaves = np.bincount([item["leaf"] for item in documents["items"]])
+    np.testing.assert_allclose(leaves / documents["shown"], 0.25, atol=0.01)
+    rows = [item["row"] for item in documents["items"]]
+    assert rows == sorted(rows)
+    assert all(case.ids[item["row"]] == item["id"] for item in documents["items"])
+
+
+def test_the_page_of_the_demo_size_stays_under_3_mb(make_case):
+    case = make_case(2650)
+    texts = [("文" * 7 + " ") * 250 for _ in case.texts]  # three bytes a character
+    page = render_html(summary_of(case, texts=texts)).encode()
+    assert len(page) < 3_000_000
+
+
+def test_a_single_leaf_and_an_empty_text(make_case):
+    case = make_case(8, groups=0)
+    summary = summary_of(case, texts=["", None, *case.texts[2:]])
+    assert summary["n_leaves"] == 1
+    assert summary["nodes"][0]["name"] == case.estimator.tree_.name
+    assert [item["text"] for item in summary["documents"]["items"][:2]] == ["", ""]
+
+
+@pytest.mark.parametrize("name", ["ids", "texts", "labels"])
+def test_wrong_lengths_are_refused(case, name):
+    with raises(InvalidDataError, "not_one_each", parameter=name, found=3, needed=120):
+        summarize(case.estimator, **{name: ["a", "b", "c"]})
+
+
+def test_another_matrix_is_refused(case):
+    with raises(InvalidDataError, "x_not_of_fit", model="tree", shape="(120, 239)"):
+        summarize(case.estimator, case.X[:, :-1])
+
+
+@pytest.mark.parametrize("options", [{"n_words": 0}, {"n_documents": -1}, {"n_words": 2.5}])
+def test_bad_parameters_are_refused(case, options):
+    with pytest.raises(InvalidParameterError):
+        summarize(case.estimator, **options)
