@@ -6,7 +6,8 @@ segmentation fault on a file that was cut off inside an exponent,
     scipy.io.mmread(io.BytesIO(b"%%MatrixMarket matrix array real general\n1 1\n2.5e"))
 
 and on a symmetric array of 1 row and 3,000 columns. It also reads the fraction 2.5 in a file of
-integers as 2, and allocates what the header announces.
+integers as 2, and allocates what the header announces. An open report of a crash on a sound file,
+one with numbers of 22 digits: https://github.com/scipy/scipy/issues/19949
 """
 
 from __future__ import annotations
