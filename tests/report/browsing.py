@@ -18,6 +18,20 @@ def find_all(page, selector):
     return page.find_elements(By.CSS_SELECTOR, selector)
 
 
+def texts(page, selector):
+    """The texts of all elements, in one call."""
+    script = "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText.trim())"
+    return page.execute_script(script, selector)
+
+
+def attributes(page, selector, name):
+    """An attribute of all elements, in one call."""
+    script = (
+        "return [...document.querySelectorAll(arguments[0])].map(e => e.getAttribute(arguments[1]))"
+    )
+    return page.execute_script(script, selector, name)
+
+
 def topic_name(page):
     return find(page, "#topic-name").text
 

@@ -158,9 +158,10 @@ def test_notes_of_few_records_are_suppressed():
         Message("c", n_entries_joined=2, n_codes=9),
         Message("d", reason=Message("inner", n_records=3)),
         Message("e", n_records={"401": 7, "402": 1}),
+        Message("e", n_records=896, n_all=900),
     ]
     kept = [
-        Message("f", n_records=5),
+        Message("f", n_records=5, n_all=900),
         Message("g", n_records=0),
         Message("h", n_codes=3, encoding="UTF-8", n_repaired=2.5, strict=True),
     ]

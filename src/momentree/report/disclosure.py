@@ -26,6 +26,8 @@ HIDDEN = -2
 
 _COUNTS = ("n_records", "n_rows", "n_entries")
 """Values of messages that count records, or rows or entries, which can be one a record."""
+_TOTAL = "n_all"
+"""Value of messages that is the number of all records."""
 _EXACT_DIGITS, _SCORE_DIGITS = 12, 7
 _LOG_ODDS_DECIMALS, _INTERCEPT_DECIMALS = 3, 2
 
@@ -154,7 +156,7 @@ class Disclosure:
         return Published(table, np.where(hidden, HIDDEN, published.totals))
 
     def suppress_sizes(self, sizes: Ints) -> tuple[Ints, Floats]:
-        """Suppress small sizes of k groups of known sum, and the smallest other one if any are small.
+        """Suppress small sizes of k groups of known sum; if there are any, also the smallest other.
 
         Returns
         -------
@@ -251,8 +253,9 @@ class Disclosure:
     def notes(self, notes: Sequence[Message], n_fitted: int, n_left_out: int) -> list[Message]:
         """Drop the notes of a reader that disclose a small number, and say how many were dropped.
 
-        These are notes that count few records, rows or entries. If few records were left out of
-        the fit, they are also those that have the total, from which that number could be derived.
+        These are notes that count few records, rows or entries, or all but a few. If few records
+        were left out of the fit, they are also those that have the total, from which that number
+        could be derived.
 
         Examples
         --------
@@ -263,10 +266,11 @@ class Disclosure:
         total = n_fitted + n_left_out if 0 < n_left_out < self.min_cell else None
 
         def disclosive(note: Message) -> bool:
-            return any(
-                n == total or (name.startswith(_COUNTS) and 0 < n < self.min_cell)
-                for name, n in _numbers("", note)
-            )
+            numbers = list(_numbers("", note))
+            counts = [n for name, n in numbers if name.startswith(_COUNTS)]
+            # The records that a count leaves of the total are a count too.
+            counts += [n - m for name, n in numbers if name == _TOTAL for m in counts]
+            return any(0 < n < self.min_cell for n in counts) or any(n == total for _, n in numbers)
 
         kept = [note for note in notes if not disclosive(note)]
         if dropped := len(notes) - len(kept):

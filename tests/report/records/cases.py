@@ -28,7 +28,7 @@ class Records:
     outcomes: dict = field(default_factory=dict)
     outcome_names: dict = field(default_factory=lambda: {"died": ("False", "True")})
     name: str = "Ward"
-    notes: tuple = (Message("codes_trimmed", n_cells=3),)
+    notes: tuple = (Message("test: codes trimmed", n_cells=3),)
 
 
 @dataclass

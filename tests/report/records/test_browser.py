@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import namedtuple
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..browsing import (
     By,
     Keys,
     WebDriverWait,
+    attributes,
     emulated,
     find,
     find_all,
@@ -28,11 +30,13 @@ from ..browsing import (
     row_of,
     scheme,
     set_slider,
+    texts,
     width_of,
 )
 from .cases import evaluated, flat_case, named, rule_probabilities, tree_case
 from .test_html import attacked
 
+Row = namedtuple("Row", ["title", "value"])
 CASES = {"flat": flat_case, "tree": tree_case}
 PAGES = {
     "flat": {},
@@ -94,18 +98,16 @@ def browse(driver, cases):
 
 
 def shown(page, within):
-    return {
-        int(row.get_attribute("data-code")): row for row in find_all(page, f"{within} [data-code]")
-    }
+    """Return title and value of each row of codes that is shown, by code."""
+    rows = f"{within} [data-code]"
+    codes = map(int, attributes(page, rows, "data-code"))
+    titles, values = attributes(page, rows, "title"), texts(page, f"{rows} .value")
+    return {j: Row(*row) for j, *row in zip(codes, titles, values, strict=True)}
 
 
 def plain(name):
     """Return a name as a browser tells it: with plain blanks."""
     return " ".join(name.split())
-
-
-def value_of(row):
-    return row.find_element(By.CSS_SELECTOR, ".value").text
 
 
 def leaf_node(case, leaf):
@@ -121,11 +123,9 @@ def type_codes(page, text):
 
 
 def assigned(page):
-    rows = find_all(page, "#probabilities li")
-    found = {
-        int(row.get_attribute("data-leaf")): float(row.get_attribute("data-p")) for row in rows
-    }
-    return int(find(page, "#answer").get_attribute("data-leaf")), found
+    leaves, p = (attributes(page, "#probabilities li", f"data-{name}") for name in ("leaf", "p"))
+    (answer,) = attributes(page, "#answer", "data-leaf")
+    return int(answer), {int(leaf): float(value) for leaf, value in zip(leaves, p, strict=True)}
 
 
 @pytest.mark.parametrize("name", ["flat", "tree"])
@@ -154,7 +154,7 @@ def test_frequencies_and_intervals_are_those_of_the_profiles(browse, name):
             ones, n = case.profiles.counts[leaf, j], case.profiles.observed[leaf, j]
             low, high = wilson_interval(np.array(ones / n), np.array(n), 0.95)
             # "< 0.1" is how a share near zero is told.
-            numbers = re.findall(r"[\d.]+", row.get_attribute("title").replace("< 0.1", "0.05"))
+            numbers = re.findall(r"[\d.]+", row.title.replace("< 0.1", "0.05"))
             told = [float(number) for number in numbers[:5]]
             wanted = [ones, n, 100 * ones / n, 100 * low, 100 * high]
             assert told == pytest.approx(wanted, abs=0.051)
@@ -170,9 +170,7 @@ def test_relative_risks_are_those_of_the_profiles(browse):
         assert set(rows) <= set(clear)
         assert len(rows) >= 6
         for j, row in rows.items():
-            value, low, high = re.fullmatch(
-                r"×([\d.]+) ([\d.]+) to ([\d.]+)", value_of(row)
-            ).groups()
+            value, low, high = re.fullmatch(r"×([\d.]+) ([\d.]+) to ([\d.]+)", row.value).groups()
             assert float(value) == pytest.approx(ratio[leaf, j], rel=0.05, abs=0.006)
             assert float(low) == pytest.approx(limits[leaf, j, 0], rel=0.05, abs=0.006)
             assert float(high) == pytest.approx(limits[leaf, j, 1], rel=0.05, abs=0.006)
@@ -197,7 +195,7 @@ def test_inner_nodes_are_sums_of_their_groups(browse):
     for j, row in shown(page, "#common").items():
         ones = int(case.profiles.counts[node["leaves"], j].sum())
         n = node["n_samples"]
-        assert row.get_attribute("title").startswith(f"{ones} of {n} records")
+        assert row.title.startswith(f"{ones} of {n} records")
 
 
 def test_hidden_counts_are_hidden_in_every_chart(browse):
@@ -208,17 +206,18 @@ def test_hidden_counts_are_hidden_in_every_chart(browse):
     hidden = [j for j in rows if counts[1, j] == -1]
     assert hidden
     for j, row in rows.items():
-        assert value_of(row).startswith("<5") == (j in hidden)
+        assert row.value.startswith("<5") == (j in hidden)
     assert not set(hidden) & set(shown(page, "#risks"))
     assert not set(hidden) & set(shown(page, "#words"))
     find(page, "#tab-codes").click()
     page.execute_script("document.getElementById('code-filter').scrollIntoView()")
-    cells = when_drawn(page, "#code-table tbody tr")
-    place = {cell.find_elements(By.TAG_NAME, "td")[0].text: cell for cell in cells}
+    when_drawn(page, "#code-table tbody tr")
+    columns = [node["leaf"] for node in case.summary["nodes"] if node["leaf"] is not None]
+    cells = texts(page, f"#code-table tbody td:nth-of-type({3 + columns.index(1)})")
+    codes = texts(page, "#code-table tbody td.label")
+    place = dict(zip(codes, cells, strict=True))
     for j in hidden:
-        row = place[case.summary["codes"]["code"][j]].find_elements(By.TAG_NAME, "td")
-        columns = [node["leaf"] for node in case.summary["nodes"] if node["leaf"] is not None]
-        assert row[2 + columns.index(1)].text == "<5"
+        assert place[case.summary["codes"]["code"][j]] == "<5"
 
 
 def records_to_assign(case):
@@ -288,13 +287,13 @@ def test_evidence_is_the_change_of_the_odds(browse):
 
     for j, row in shown(page, "#reasons").items():
         wanted = odds(codes) / odds([other for other in codes if other != j])
-        text = value_of(row).removeprefix("odds ×")
+        text = row.value.removeprefix("odds ×")
         assert float(text.replace(",", "")) == pytest.approx(wanted, rel=0.06, abs=0.006)
 
 
 def test_codes_are_typed_as_people_type_them(browse):
     page, case = browse("flat")
-    chips = lambda: [chip.text.split()[0] for chip in find_all(page, "#chosen-codes li")]  # noqa: E731
+    chips = lambda: texts(page, "#chosen-codes b")  # noqa: E731
     type_codes(page, " 100.25;1070")
     assert chips() == ["100", "107"]
     type_codes(page, "100, nonsense")
@@ -333,7 +332,7 @@ def test_codes_keep_the_dots_that_their_columns_have(driver, tmp_path, rollup):
         if find(driver, "#clear-codes").is_displayed():
             find(driver, "#clear-codes").click()
         type_codes(driver, typed)
-        found = [chip.text.split()[0] for chip in find_all(driver, "#chosen-codes li")]
+        found = texts(driver, "#chosen-codes b")
         columns = records.coder.columns_of(typed.split(";"))
         wanted = [records.codes[j] for j in columns if j >= 0]
         # The page also takes a detail for the code above it, and part of a code for the first hit.
@@ -351,7 +350,8 @@ def options_of(case):
 def test_codes_are_sorted_and_found(browse):
     page, case = browse("flat-exact")
     find(page, "#tab-codes").click()
-    names = lambda: [cell.text for cell in when_drawn(page, "#code-table tbody th")]  # noqa: E731
+    when_drawn(page, "#code-table tbody th")
+    names = lambda: texts(page, "#code-table tbody th")  # noqa: E731
     all_names = case.summary["codes"]["name"]
     assert names() == [all_names[j] for j in case.summary["common"]]
     find(page, '#code-table [data-key="2"]').click()
@@ -452,11 +452,10 @@ def test_few_codes_are_pointed_out(browse):
 def test_the_table_sorts_by_every_column(browse):
     page, case = browse("tree")
     find(page, "#tab-table").click()
-    heads = find_all(page, "#table > .scroll thead th")
-    keys = [head.get_attribute("data-key") for head in heads]
+    keys = attributes(page, "#table > .scroll thead th", "data-key")
     assert {"share_low", "recurrence", "outcome-0"} < set(keys)
     find_all(page, "#table > .scroll thead button")[keys.index("recurrence")].click()
-    order = [int(r.get_attribute("data-node")) for r in find_all(page, "#table > .scroll tbody tr")]
+    order = [int(node) for node in attributes(page, "#table > .scroll tbody tr", "data-node")]
     leaf_of = {node["id"]: node["leaf"] for node in case.summary["nodes"]}
     assert [leaf_of[i] for i in order][:4] == [0, 1, 2, 3]
 

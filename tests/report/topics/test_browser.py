@@ -12,6 +12,7 @@ from ..browsing import (
     CONTRAST,
     By,
     Keys,
+    attributes,
     emulated,
     find,
     find_all,
@@ -21,6 +22,7 @@ from ..browsing import (
     scheme,
     search_for,
     set_slider,
+    texts,
     topic_name,
     width_of,
 )
@@ -52,7 +54,7 @@ def page(driver, address):
 
 
 def shown_words(page):
-    return [row.text for row in find_all(page, "#words .word")]
+    return texts(page, "#words .word")
 
 
 def expected_words(summary, node, lam):
@@ -201,7 +203,7 @@ def test_the_table_sorts_by_every_column(page, summary):
     assert keys == ["id", "depth", "n_samples", "share", "gain", "npmi", "umass", "label"]
 
     def order():
-        return [int(row.get_attribute("data-node")) for row in find_all(page, "tbody tr")]
+        return [int(node) for node in attributes(page, "tbody tr", "data-node")]
 
     assert order() == list(range(7))
     nodes = summary["nodes"]

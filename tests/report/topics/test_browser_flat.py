@@ -9,7 +9,6 @@ from momentree.report import summarize, write_html
 
 from ..browsing import (
     CONTRAST,
-    By,
     Keys,
     emulated,
     find,
@@ -19,6 +18,7 @@ from ..browsing import (
     row_of,
     scheme,
     search_for,
+    texts,
     topic_name,
     width_of,
 )
@@ -67,14 +67,9 @@ def page(driver, address):
 
 
 def shown_proportions(page, within):
-    rows = find_all(page, f"{within} .share-list li")
-    return [
-        (
-            row.find_element(By.TAG_NAME, "button").text,
-            float(row.find_element(By.CSS_SELECTOR, ".value").text.strip("< %")) / 100,
-        )
-        for row in rows
-    ]
+    names = texts(page, f"{within} .share-list button")
+    values = texts(page, f"{within} .share-list .value")
+    return [(name, float(v.strip("< %")) / 100) for name, v in zip(names, values, strict=True)]
 
 
 def topics_of(summary):
@@ -187,7 +182,7 @@ def test_words_of_the_chart_and_relations_lead_to_topics(page, summary):
     find(page, "#in-words li:nth-child(3) a").click()
     assert topic_name(page) == summary["nodes"][3]["name"]
     find(page, "#tab-relations").click()
-    cells = [cell.text for cell in find_all(page, ".matrix:last-child tbody td")]
+    cells = texts(page, ".matrix:last-child tbody td")
     assert len(cells) == K * K
     values = [float(text) for text in cells]
     assert values == [value for row in summary["relations"]["cosine"] for value in row]
