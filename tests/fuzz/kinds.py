@@ -59,8 +59,8 @@ def load() -> None:
     import python_calamine  # noqa: F401
 
     import momentree.cli
-    import momentree.cli._clusters
     import momentree.cli._assign
+    import momentree.cli._clusters
     import momentree.cli._topics
     import momentree.report
 

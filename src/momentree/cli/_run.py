@@ -104,12 +104,11 @@ class Run:
         """Show a step of the current stage."""
         self._progress.update(step)
 
-    def words(self, message: Message | str) -> str:
+    def words(self, message: Message) -> str:
         """Return a message in the words of the command, on one line."""
-        words = in_words(message, self._audience) if isinstance(message, Message) else message
-        return one_line(words)
+        return one_line(in_words(message, self._audience))
 
-    def note(self, message: Message | str) -> None:
+    def note(self, message: Message) -> None:
         """Print a note on standard error."""
         if not self.quiet:
             say(f"momentree: note: {self.words(message)}")

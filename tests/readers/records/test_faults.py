@@ -34,28 +34,28 @@ CASES = {
         "id,A,B\n1,1,0\n2,0,3\n",
         {},
         InvalidDataError,
-        "not_binary",
+        "cell_not_binary",
         at(3, column="B", value="3", others="", remedy=Message("ignore_or_choose")),
     ),
     "not binary where the caller named the columns": (
         "id,A,B\n1,1,0\n2,0,1\n3,maybe,1\n",
         {"code_columns": ["A", "B"]},
         InvalidDataError,
-        "not_binary",
+        "cell_not_binary",
         at(4, column="A", remedy=Message("leave_out_of", parameter="code_columns")),
     ),
     "line after a field of several lines": (
         'id,note,A,B\n1,"x\ny",1,0\n\n2,z,0,3\n',
         {},
         InvalidDataError,
-        "not_binary",
+        "cell_not_binary",
         at(5, column="B"),
     ),
     "all columns that do not hold codes": (
         "key,A,B,C,age,days\n71,1,0,1,41,\n72,0,1,1,38,9\n",
         {},
         InvalidDataError,
-        "not_binary",
+        "cell_not_binary",
         at(2, column="key", others=Message("other_columns", columns=["age", "days"])),
     ),
     "ones and nothing beside an outcome": (
@@ -221,7 +221,7 @@ def test_a_cell_of_a_hundred_thousand_characters(tmp_path):
     with raises(ReadError, "too_long_for_a_code", **at(3, length=100_000)) as caught:
         read(tmp_path, f"id,code\n1,B1\n2,{'A' * 100_000}\n3,B1\n")
     assert len(str(caught.value)) < 400
-    with raises(InvalidDataError, "not_binary", column="B") as caught:
+    with raises(InvalidDataError, "cell_not_binary", column="B") as caught:
         read(tmp_path, f"{WIDE}4,1,{'A' * 100_000}\n", code_columns=["A", "B"])
     assert len(str(caught.value)) < 400
     # As a list of codes it is fine.

@@ -106,8 +106,8 @@ WORDS: dict[str, str] = {
     ),
     # --- assignment ------------------------------------------------------------------------------
     "model_of_counts": (
-        "the model was fitted to word counts, but {path} holds text; give counts, or fit a model to "
-        "text with momentree topics --save"
+        "the model was fitted to word counts, but {path} holds text; give counts, or fit a model "
+        "to text with momentree topics --save"
     ),
     "no_known_words_leaf": (
         "{n_records:,} of {n_all:~document} have no word in common with the model; they are "

@@ -23,7 +23,6 @@ WORDS: dict[str, str] = {
         "{found:~component}; compute them for {asked}"
     ),
     "not_positive": "{parameter} must hold finite numbers above zero",
-    "not_finite": "{parameter} must hold finite numbers",
     # --- why there are fewer components than requested -------------------------------------------
     "component_without_weight": (
         "{found:~component} {found:?has/have} a weight of zero, because M1 has no part along "

@@ -118,7 +118,7 @@ WORDS: dict[str, str] = {
         "nothing, and an empty cell is a missing value: pass {parameter:'zero'} if it means that "
         "the record does not have the code, or write 0 there"
     ),
-    "not_binary": (
+    "cell_not_binary": (
         "{path}, {origin}, column {column!r}, holds {value!r}; expected 0 or 1 (or yes and no, "
         "true and false){others}. Correct the values, name outcomes with "
         "{parameters.outcome_columns} and ids with {parameters.id_column}, or {remedy}"
@@ -146,7 +146,7 @@ WORDS: dict[str, str] = {
     ),
     "zeros_restored": "restored the lost leading zeros of {n_entries:~entry/entries} (38: 038)",
     "not_a_mapping_of_strings": "{parameter} holds something other than strings",
-    "not_a_mapping": (
+    "table_not_a_mapping": (
         "{path} does not map codes: its columns are {columns:quoted list}; expected two, "
         "{expected:quoted and}"
     ),

@@ -7,7 +7,6 @@ WORDS: dict[str, str] = {
     "at_item": "item {item:,}",
     # Files
     "empty_file": "cannot read {path}: the file is empty",
-    "unreadable_file": "cannot read {path}: {details}",
     "damaged_gzip": "cannot read {path}: the compressed file is damaged or truncated ({details})",
     "binary_file": "cannot read {path}: it is a binary file, not text (byte {offset:,} is zero)",
     "unknown_encoding": "{parameter:{value!r}} is unknown; try utf-8, cp1252, latin-1 or utf-16",

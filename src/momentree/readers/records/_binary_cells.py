@@ -137,7 +137,7 @@ def _not_binary(
     if not chosen:
         remedy = Message("ignore_or_choose")
     return InvalidDataError(
-        "not_binary",
+        "cell_not_binary",
         **table.place(row, name),
         value=excerpt(cells.texts[cells.index[row]]),
         others=Message("other_columns", columns=excerpts(others)) if others else "",

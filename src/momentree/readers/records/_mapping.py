@@ -54,7 +54,7 @@ def _columns_of_mapping(table: Table, role: Literal["group", "title"]) -> list[s
         value = value or next(name for name in table.names if name != code)
     if code is None or value is None or code == value:
         raise ReadError(
-            "not_a_mapping",
+            "table_not_a_mapping",
             path=str(table.path),
             columns=excerpts(table.names),
             expected=["code", "group" if role == "group" else "name"],
