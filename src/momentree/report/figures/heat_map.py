@@ -87,8 +87,8 @@ def plot_record_heatmap(
 
     References
     ----------
-    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
-       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications. PhD
+       thesis, Universitat Politècnica de Catalunya, 2019.
 
     Examples
     --------

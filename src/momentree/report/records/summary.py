@@ -120,8 +120,8 @@ def summarize_records(
 
     References
     ----------
-    .. [1] M. Ruffini. Methods of moments for learning latent variable models: algorithms and
-       applications. PhD thesis, Universitat Politecnica de Catalunya, 2018.
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications. PhD
+       thesis, Universitat Politècnica de Catalunya, 2019.
 
     Examples
     --------
