@@ -59,7 +59,7 @@ def check_readable(path: str | PathLike[str]) -> Path:
         raise ReadError("no_such_file", path=str(found)) from error
     except (OSError, ValueError) as error:  # also a loop of links, or a zero byte
         reason = getattr(error, "strerror", None) or str(error)
-        raise ReadError("unreadable_file", path=str(found), error=reason) from error
+        raise ReadError("unreadable_path", path=str(found), error=reason) from error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise ReadError("not_a_regular_file", path=str(found))
     return found

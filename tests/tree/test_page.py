@@ -139,9 +139,9 @@ def test_what_a_page_cannot_be_made_of(name, tmp_path):
         model.to_html(path, X, ids=["a", "b", "c"])
     with pytest.raises(InvalidDataError):
         model.to_html(path, X, outcomes={"died": [0, 1]})
-    with raises(InvalidDataError, "not_a_mapping", parameter="outcomes", type="int"):
+    with raises(InvalidDataError, "page_option_not_a_mapping", parameter="outcomes", type="int"):
         model.to_html(path, X, outcomes=3)
-    with raises(InvalidDataError, "not_a_mapping", parameter="names", type="list"):
+    with raises(InvalidDataError, "page_option_not_a_mapping", parameter="names", type="list"):
         model.to_html(path, X, names=["a"])
     with pytest.raises(ValueError, match="not fitted"):
         MODELS[name]().to_html(path, X)

@@ -156,5 +156,5 @@ def _dict(name: str, given: Any, expected: str) -> dict[Any, Any]:
         return dict(given)
     except (TypeError, ValueError) as error:
         raise InvalidDataError(
-            "not_a_mapping", parameter=name, type=type(given).__name__, keys=expected
+            "page_option_not_a_mapping", parameter=name, type=type(given).__name__, keys=expected
         ) from error

@@ -40,6 +40,6 @@ WORDS: dict[str, str] = {
         "X is None, but the page counts the codes of each group; give the data of fit, as in "
         "to_html('report.html', X)"
     ),
-    "not_a_mapping": "{parameter} is a {type}; expected a mapping from {keys}",
+    "page_option_not_a_mapping": "{parameter} is a {type}; expected a mapping from {keys}",
     "networkx_missing": "to_networkx requires networkx: pip install networkx",
 }
