@@ -13,7 +13,6 @@ from momentree.report.topics import DEFAULT_LAMBDA
 from momentree.tree.naming import CODE_LAMBDA, NAME_LAMBDA, name_by_words
 
 from .conftest import REPOSITORY
-from .models.test_bernoulli_mixture_sklearn import ON_OTHER_NUMBERS
 
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
@@ -95,11 +94,6 @@ def test_relevance_of_the_pages_is_that_of_the_code():
     )
     assert [float(value) for value in starts] == [DEFAULT_LAMBDA, CODE_LAMBDA]
     assert f"lambda = {NAME_LAMBDA}" in (name_by_words.__doc__ or "")
-
-
-def test_the_models_page_counts_the_checks_that_give_other_numbers():
-    text = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
-    assert f"refuses the numbers that {len(ON_OTHER_NUMBERS)} of the checks give it" in text
 
 
 def test_python_of_the_models_page_runs():

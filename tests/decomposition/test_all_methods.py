@@ -53,7 +53,7 @@ def test_exact_moments_return_the_parameters(method, k, d):
     assert max(relative_errors(found, w, mu)) < 1e-6
     diagnostics = found.diagnostics
     assert set(diagnostics) >= COMMON
-    assert not diagnostics["reason"]
+    assert diagnostics["reason"] is None
     assert diagnostics["rank"] == k
     assert diagnostics["residual_m2"] < 1e-6
     assert diagnostics["residual_m3"] < 1e-6

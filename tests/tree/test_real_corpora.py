@@ -11,29 +11,35 @@ from momentree import TopicTree
 from momentree.datasets import read_corpus
 
 CORPORA = {
-    "20newsgroups/X.npz": ({}, 20, 0.57),
-    "bbc_news/docs.jsonl.gz": ({"text_column": "text", "label_column": "label"}, 5, 0.80),
-    "reuters_r8/docs.jsonl.gz": ({"text_column": "text", "label_column": "label"}, 8, 0.54),
+    "20newsgroups/X.npz": ({}, 20, 0.649),
+    "bbc_news/docs.jsonl.gz": ({"text_column": "text", "label_column": "label"}, 5, 0.841),
+    "reuters_r8/docs.jsonl.gz": ({"text_column": "text", "label_column": "label"}, 8, 0.635),
 }
 
 
 @pytest.fixture(scope="module", params=CORPORA)
 def corpus(request, shared_data):
-    options, classes, least = CORPORA[request.param]
+    options, classes, measured = CORPORA[request.param]
     path = shared_data / request.param
     if not path.exists():
         pytest.skip(f"{request.param} is not in ../shared/data")
     read = read_corpus(path, **options)
     assert len(set(read.labels)) == classes
     tree = TopicTree(classes).fit(read.X, feature_names=read.vocabulary)
-    return read, tree, least
+    return read, tree, measured
 
 
 def test_leaves_agree_with_the_labels(corpus):
-    read, tree, least = corpus
+    """As measured when the defaults were chosen, within three standard errors of resampling."""
+    read, tree, measured = corpus
     assert tree.n_leaves_ == tree.max_leaf_nodes
     assert tree.converged_
-    assert normalized_mutual_info_score(read.labels, tree.labels_) >= least
+    labels, rng = np.asarray(read.labels), np.random.default_rng(0)
+    draws = (rng.integers(len(labels), size=len(labels)) for _ in range(10))
+    error = np.std(
+        [normalized_mutual_info_score(labels[i], tree.labels_[i]) for i in draws], ddof=1
+    )
+    assert normalized_mutual_info_score(labels, tree.labels_) > measured - 3 * error
 
 
 def test_a_shuffle_of_documents_gives_the_same_leaves(corpus):

@@ -10,7 +10,7 @@ If M2 supports fewer components than requested, fewer are returned. Its ``diagno
   whitened moments;
 - "negative_mass": for each center, the sum of its negative entries relative to that of all;
 - "n_iter": number of iterations; 0 for algorithms without any;
-- "reason": why there are fewer components than requested, as a message; false if there are not;
+- "reason": a message that explains why there are fewer components than requested, or None;
 - "warnings": a list of messages.
 
 Each algorithm adds its own. :func:`asvtd` alone starts from data.

@@ -56,7 +56,7 @@ def whitening_for(moments: Moments, n_components: int, whitening: Whitening | No
         W=whitening.W[:n_components],
         E=whitening.E[:, :n_components],
         eigenvalues=whitening.eigenvalues[:n_components],
-        reason=whitening.reason if n_components > whitening.rank else Whitening.reason,
+        reason=None if n_components <= whitening.rank else whitening.reason,
         next_eigenvalue=float(whitening.eigenvalues[n_components]),
     )
 

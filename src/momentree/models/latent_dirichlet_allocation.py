@@ -136,7 +136,7 @@ class LatentDirichletAllocation(FlatModel):
     References
     ----------
     .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
-       models. Machine Learning 107, 1431-1455, 2018. doi:10.1007/s10994-018-5706-4
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4
     .. [2] D. Blei, A. Ng, M. Jordan. Latent Dirichlet allocation. JMLR 3, 2003.
 
     Examples

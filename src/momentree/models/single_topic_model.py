@@ -118,7 +118,7 @@ class SingleTopicModel(CountMixture):
     References
     ----------
     .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
-       models. Machine Learning 107, 1431-1455, 2018. doi:10.1007/s10994-018-5706-4
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4
     .. [2] M. Ruffini, G. Rabusseau, B. Balle. Hierarchical methods of moments. Advances in Neural
        Information Processing Systems 30, 2017.
 

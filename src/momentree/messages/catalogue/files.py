@@ -1,6 +1,15 @@
 """Words of files."""
 
 WORDS: dict[str, str] = {
+    "not_a_path": (
+        "{parameter:{value!r}} is not a path; give a file or folder as str or pathlib.Path"
+    ),
+    "empty_path": "the path is empty; give a file or folder ('.' is the current folder)",
+    "no_such_file": "cannot read {path}: there is no such file or folder",
+    "unreadable_file": "cannot read {path}: {error}",
+    "not_a_regular_file": (
+        "cannot read {path}: it is a pipe, a socket or a device; save its content as a file first"
+    ),
     # --- arrays in zip files ---------------------------------------------------------------------
     "file_too_large": (
         "cannot read {path}: its content would take {megabytes:,.0f} MB of memory or more, and a "
@@ -11,13 +20,4 @@ WORDS: dict[str, str] = {
     "not_an_array": "{name!r} is not an array of NumPy",
     "array_header": "the array {name!r} has an unreadable header, {header!r}",
     "array_of_objects": "the array {name!r} holds pickled objects, which are never read",
-    "not_a_path": (
-        "{parameter:{value!r}} is not a path; give a file or folder as str or pathlib.Path"
-    ),
-    "empty_path": "the path is empty; give a file or folder ('.' is the current folder)",
-    "no_such_file": "cannot read {path}: there is no such file or folder",
-    "unreadable_file": "cannot read {path}: {error}",
-    "not_a_regular_file": (
-        "cannot read {path}: it is a pipe, a socket or a device; save its content as a file first"
-    ),
 }

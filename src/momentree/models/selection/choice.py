@@ -157,7 +157,7 @@ def choose_n_components(
     References
     ----------
     .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
-       models. Machine Learning 107, 1431-1455, 2018. doi:10.1007/s10994-018-5706-4
+       models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4
     .. [2] H. Wallach, I. Murray, R. Salakhutdinov, D. Mimno. Evaluation methods for topic models.
        ICML 2009.
     .. [3] A. Owen, P. Perry. Bi-cross-validation of the SVD and the nonnegative matrix
