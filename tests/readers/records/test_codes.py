@@ -108,7 +108,9 @@ def test_mappings_that_cannot_be_read(tmp_path):
     file = tmp_path / "map.csv"
     file.write_text("a,b,c\n1,2,3\n")
     text = "id,codes\n1,A1\n2,B1\n"
-    with raises(ReadError, "table_not_a_mapping", columns=["a", "b", "c"], expected=["code", "group"]):
+    with raises(
+        ReadError, "table_not_a_mapping", columns=["a", "b", "c"], expected=["code", "group"]
+    ):
         written(tmp_path, text, rollup=file)
     with raises(InvalidParameterError, "not_a_mapping_of_strings", parameter="names"):
         written(tmp_path, text, names={"a": 1})
