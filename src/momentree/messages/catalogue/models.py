@@ -39,7 +39,8 @@ WORDS: dict[str, str] = {
     "completion_best": "Document completion works best with {n:~topic}.",
     "completion_as_good": "It works as well with {n}, within one standard error.",
     "most_of_gain": (
-        "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement of {chosen} over {first}."
+        "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement of {chosen} over "
+        "{first}."
     ),
     "more_not_tried": "More than {n:~topic} may be better, but were not tried.",
     "numbers_tried": "The numbers tried are {tried:and}.",
