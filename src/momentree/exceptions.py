@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 
-class _WithMessage(Exception):
+class _WithMessage(Exception):  # noqa: N818 - of warnings too
     """What errors and warnings share.
 
     Parameters
