@@ -11,31 +11,12 @@ from numpy.typing import NDArray
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
-__all__ = ["as_csr", "check_numbers", "check_structure"]
-
 
 def check_structure(X: Any) -> None:
     """Refuse a sparse matrix whose index arrays do not describe a matrix of its shape.
 
-    Compiled products and conversions read the memory at these indices, wherever that is. SciPy's
-    own check skips the indices where the last row pointer is zero or less, and none of its
-    operations run it.
-
-    Parameters
-    ----------
-    X : object
-        A sparse matrix or array of SciPy in any format; anything else passes.
-
-    Raises
-    ------
-    InvalidDataError
-        If the values are not numbers, if it is not two-dimensional, or if the index arrays are
-        damaged (code ``sparse_damaged``): row pointers that do not ascend from 0 to the number of
-        stored values, an index or diagonal outside the shape, arrays of different lengths.
-
-    Notes
-    -----
-    Time O(nnz), about a third of one product with a vector.
+    Anything else passes. SciPy's own check skips the indices where the last row pointer is zero or
+    less, and none of its operations run it.
     """
     sparse: bool = sp.issparse(X)
     if not sparse:
@@ -101,21 +82,8 @@ def check_numbers(X: Any) -> None:
 def as_csr(X: Any) -> Any:
     """Return a sparse or dense matrix as a CSR array that compiled code can work on.
 
-    Parameters
-    ----------
-    X : {ndarray, sparse matrix or array}
-        Of numbers.
-
-    Returns
-    -------
-    csr_array
-        Without a copy where possible. Both index arrays have one type, and values are integers or
-        floats of at most 8 bytes.
-
-    Raises
-    ------
-    InvalidDataError
-        As :func:`check_structure`, and if the values are no real numbers.
+    Without a copy where possible. Both index arrays have one type, and values are integers or
+    floats of at most 8 bytes.
     """
     check_structure(X)
     X = X if sp.issparse(X) else np.asarray(X)

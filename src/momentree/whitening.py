@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh, eigh_tridiagonal
 
+from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
@@ -13,7 +13,6 @@ from momentree.objects import Moments, Whitening
 
 __all__ = ["whiten"]
 
-Floats = NDArray[np.float64]
 
 DENSE_FEATURES = 64
 """Up to this d a dense eigensolver costs no more than a few products, and is exact."""

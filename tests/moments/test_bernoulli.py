@@ -1,4 +1,4 @@
-"""Moments of binary data: T eq. 4.6 to 4.11, Algorithm 2, missing values, T Theorem 4.3.1."""
+"""Moments of binary data: T eq. 4.6 to 4.11, missing values, T Theorem 4.3.1."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,6 @@ from scipy.optimize import linear_sum_assignment
 
 from momentree import decomposition
 from momentree.backends import RowBlocks
-from momentree.decomposition import svtd
 from momentree.exceptions import InvalidDataError
 from momentree.moments import BernoulliMoments, RawMoments
 from momentree.preprocessing import observation_rates
@@ -123,37 +122,6 @@ def test_off_diagonal_entries_converge_to_the_population():
     ):
         error = draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
         assert (np.abs(draws.mean(axis=0) - true) < 5 * error)[where].all()
-
-
-def literal_asvtd(x, k):
-    """T Algorithm 2, line by line."""
-    n, d = x.shape
-    M2 = x.T @ x / n
-    U, S, _ = np.linalg.svd(M2)
-    inverse = np.diag(S[:k] ** -0.5) @ U[:, :k].T
-    z = x @ inverse.T
-    alpha, rotation, H = -np.inf, np.eye(k), []
-    for i in range(d):
-        H.append(z.T @ np.diag(x[:, i]) @ z / n)
-        left, s, _ = np.linalg.svd(H[i])
-        least = min(abs(s[a] - s[b]) for a in range(k) for b in range(k) if a != b)
-        if least > alpha:
-            alpha, rotation, feature = least, left, i
-    M = np.array([np.diag(rotation.T @ H[i] @ rotation) for i in range(d)])
-    return M, np.linalg.lstsq(M, x.mean(axis=0), rcond=None)[0], feature
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_svtd_of_these_moments_is_asvtd(k):
-    rng = np.random.default_rng(k)
-    mu = rng.random((3, 7)) ** 2
-    x = (rng.random((150, 7)) < mu[rng.integers(3, size=150)]).astype(float)
-    M, omega, feature = literal_asvtd(x, k)
-    found = svtd(BernoulliMoments.from_data(x), k)
-    order = np.argsort(-np.maximum(omega, 0))
-    assert found.diagnostics["feature"] == feature
-    np.testing.assert_allclose(found.centers, M[:, order], atol=1e-10)
-    np.testing.assert_allclose(found.weights, np.maximum(omega, 0)[order], atol=1e-10)
 
 
 @pytest.mark.parametrize("k", [1, 3, 8])

@@ -14,7 +14,6 @@ from momentree._validation.parameters import (
     check_flag,
     check_integer,
     check_number,
-    check_whole,
     generator,
 )
 from momentree._validation.tables import (
@@ -47,7 +46,6 @@ __all__ = [
     "check_something",
     "check_table",
     "check_values",
-    "check_whole",
     "first_cell",
     "generator",
 ]

@@ -8,21 +8,8 @@ import numpy as np
 from numpy.exceptions import ComplexWarning
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
-
-__all__ = [
-    "MAX_COUNT",
-    "MIN_COUNT",
-    "as_floats",
-    "check_distribution",
-    "check_map",
-    "check_means",
-    "check_parameters",
-    "check_sample_weight",
-    "check_shape",
-]
-
-Floats = NDArray[np.float64]
 
 MAX_COUNT = 1e30
 """Log-scaled counts are in single precision, which ends at 3e38: this leaves room for sums."""

@@ -13,15 +13,6 @@ from sklearn.utils import check_random_state
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 
-__all__ = [
-    "check_choice",
-    "check_flag",
-    "check_integer",
-    "check_number",
-    "check_whole",
-    "generator",
-]
-
 
 def check_number(
     parameter: str,
@@ -117,11 +108,6 @@ def check_flag(parameter: str, value: object) -> None:
     """Check that a parameter is True or False; 0 and 1 pass too, as in scikit-learn."""
     if not isinstance(value, Integral | np.bool_) or value not in (0, 1):
         raise InvalidParameterError("not_a_flag", parameter=parameter, value=_plain(value))
-
-
-def check_whole(parameter: str, value: object) -> None:
-    """Check that a parameter is a whole number of at least 0; see :func:`check_integer`."""
-    check_integer(parameter, value, at_least=0)
 
 
 def generator(random_state: int | np.random.RandomState | None) -> np.random.RandomState:

@@ -13,21 +13,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from momentree._sparse import as_csr, check_numbers, check_structure
+from momentree._types import Floats
 from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
-
-__all__ = [
-    "check_counts",
-    "check_features",
-    "check_missing",
-    "check_ones",
-    "check_something",
-    "check_table",
-    "check_values",
-    "first_cell",
-]
-
-Floats = NDArray[np.float64]
 
 _CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",

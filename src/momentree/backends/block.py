@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import _sparsetools
 
+from momentree._types import Floats
 from momentree._validation import check_shape
 
 __all__ = ["Block"]
-
-Floats = NDArray[np.float64]
 
 
 class Block:

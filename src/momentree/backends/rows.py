@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse import _sparsetools
 
 from momentree._sparse import as_csr
+from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.backends.block import Block
 from momentree.backends.threads import run
@@ -24,7 +24,6 @@ from momentree.exceptions import InvalidDataError
 
 __all__ = ["RowBlocks"]
 
-Floats = NDArray[np.float64]
 
 BLOCK_NNZ = 1 << 18
 """Stored values per block: 3 MB as float64 with indices, which fits into the cache."""
@@ -102,7 +101,7 @@ class RowBlocks:
         ones = np.ones(self.shape[1])
         return self.map(lambda B: B.dot(ones))
 
-    def take(self, rows: NDArray[np.intp]) -> RowBlocks:
+    def take(self, rows: Ints) -> RowBlocks:
         """Return a copy of some rows.
 
         Parameters
@@ -133,7 +132,7 @@ class RowBlocks:
             part.row_sums = self.row_sums[rows]
         return part
 
-    def _rows(self, rows: NDArray[np.intp]) -> Any:
+    def _rows(self, rows: Ints) -> Any:
         """Return a copy of rows as a CSR array, made by several threads."""
         X = self._X
         lengths = np.diff(X.indptr)[rows]
@@ -187,7 +186,7 @@ class RowBlocks:
             total += part
         return total
 
-    def group_sums(self, labels: NDArray[np.intp], n_groups: int, weight: Floats) -> Floats:
+    def group_sums(self, labels: Ints, n_groups: int, weight: Floats) -> Floats:
         """Return the weighted column sums of groups of rows.
 
         Parameters

@@ -9,23 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._types import Floats
 from momentree._validation import as_floats, check_integer, check_shape
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
-__all__ = [
-    "RandomState",
-    "check_lengths",
-    "check_nonnegative_rows",
-    "check_one_or_each",
-    "check_sizes",
-    "check_weights",
-    "draw_counts",
-    "draw_labels",
-    "generator",
-    "random_topics",
-]
-
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 RandomState = int | np.random.Generator | None
 
@@ -38,23 +25,10 @@ SMALLEST, LARGEST = 1e-100, 1e15
 def draw_counts(
     mu: Floats, lengths: Ints, topics: Callable[[int, int], Ints], rng: np.random.Generator
 ) -> sp.csr_array[Any]:
-    """Draw documents word by word, each word from its topic.
+    """Draw n documents of given lengths word by word, as counts of shape (n, d).
 
-    Parameters
-    ----------
-    mu : ndarray of shape (k, d)
-        Probabilities of the words; rows sum to 1.
-    lengths : ndarray of int64 of shape (n,)
-        Number of words of each document.
-    topics : callable
-        ``topics(start, stop)`` returns the topics of all words of these documents, in order.
-    rng : Generator
-        Source of the words.
-
-    Returns
-    -------
-    csr_array of int64, shape (n, d)
-        Counts; indices sorted, no stored zeros. Time O(N log(k d)) for N words.
+    ``topics(start, stop)`` returns the topics of all words of these documents, in order. Time
+    O(N log(k d)) for N words.
     """
     k, d = mu.shape
     # One sorted array holds the distribution functions of all topics, of topic i in [i, i + 1].

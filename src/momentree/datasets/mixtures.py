@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._types import Floats
 from momentree._validation import as_floats, check_choice, check_shape
 from momentree.datasets._sampling import (
     RandomState,
@@ -24,7 +25,6 @@ from momentree.exceptions import InvalidDataError
 
 __all__ = ["draw_ones", "make_bernoulli_mixture", "make_poisson_mixture"]
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ScaledBy = Literal["feature", "component", "all"]

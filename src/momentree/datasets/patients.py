@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_number
 from momentree.datasets._sampling import RandomState, check_sizes, draw_labels, generator
 from momentree.datasets.mixtures import draw_ones
@@ -13,7 +13,6 @@ from momentree.exceptions import InvalidParameterError
 
 __all__ = ["make_patient_records"]
 
-Floats = NDArray[np.float64]
 
 HIGHEST = 0.9
 """Maximum frequency of a code in a group, so that no code is in every record."""

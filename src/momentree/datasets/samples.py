@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._types import Floats
+
 __all__ = ["LDASample", "MixtureSample", "PatientSample", "TopicSample"]
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_number
 from momentree.datasets._sampling import (
     RandomState,
@@ -22,7 +23,6 @@ from momentree.datasets.samples import LDASample, TopicSample
 
 __all__ = ["make_hierarchical_topics", "make_lda", "make_single_topic"]
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["ffdiag"]
-
-Floats = NDArray[np.float64]
+from momentree._types import Floats
 
 LONGEST_STEP = 0.9
 """A step I + Y with |Y| < 1 is invertible (Ziehe et al., section 2.2)."""
@@ -22,39 +19,13 @@ TINY = 1e-300
 def ffdiag(C: Floats, start: Floats, max_iter: int) -> tuple[Floats, float, int]:
     """Minimize the off-diagonal of B C_l B^T over invertible B, for all l at once.
 
-    Rows of B are scaled so that sum_l (B C_l B^T)_ii^2 = 1; the objective is
-    sum_l sum_{i != j} (B C_l B^T)_ij^2.
+    C has shape (m, k, k). Returns B, the objective sum_l sum_{i != j} (B C_l B^T)_ij^2, with rows
+    of B scaled so that sum_l (B C_l B^T)_ii^2 = 1, and the number of steps, O(m k^3) each.
 
-    Parameters
-    ----------
-    C : ndarray of shape (m, k, k)
-        Symmetric matrices.
-    start : ndarray of shape (k, k)
-        Initial B, invertible.
-    max_iter : int >= 1
-        Maximum number of steps.
-
-    Returns
-    -------
-    B : ndarray of shape (k, k)
-        The joint diagonalizer.
-    off : float
-        The objective.
-    n_iter : int
-        Number of steps.
-
-    Notes
-    -----
-    The steps B <- (I + Y) B of FFDIAG [1]: with D the diagonal and F the off-diagonal of B C_l B^T,
-    Y has a zero diagonal and minimizes |F + Y D + D Y^T| pair by pair. In addition, a step is
-    halved until it lowers the objective. Steps neglect the change of D, so the result is a minimum
-    if the matrices can be jointly diagonalized, and close to one if they nearly can. Time O(m k^3)
-    for each step.
-
-    References
-    ----------
-    .. [1] A. Ziehe, P. Laskov, G. Nolte, K.-R. Mueller. A fast algorithm for joint diagonalization
-       with non-orthogonal transformations. Journal of Machine Learning Research 5, 2004.
+    FFDIAG (A. Ziehe et al., Journal of Machine Learning Research 5, 2004) steps to (I + Y) B: with
+    D the diagonal and F the off-diagonal of B C_l B^T, Y has a zero diagonal and minimizes
+    |F + Y D + D Y^T| pair by pair. Here a step is also halved until it lowers the objective. Steps
+    neglect the change of D: the result is a minimum only if a joint diagonalizer exists.
     """
     B, F, off = _scaled(C, start)
     n_iter = 0

@@ -8,12 +8,10 @@ objective of H eq. 5 is the sum of the norms of A[i, j] over i != j, and a rotat
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["compress", "jacobi", "minimize_norms", "objective"]
+from momentree._types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Plane = tuple[NDArray[np.intp], NDArray[np.intp]]
+Plane = tuple[Ints, Ints]
 
 SMALL_ANGLE = 1e-8
 """Jacobi converges quadratically near joint diagonality: one more sweep would rotate by 1e-16."""
@@ -36,18 +34,7 @@ SCAN = np.sort(np.concatenate([_even, _fine, -_fine]))
 
 
 def compress(H: Floats) -> Floats:
-    """Return entry vectors of few slices with the same inner products as those of H.
-
-    Parameters
-    ----------
-    H : ndarray of shape (d, k, k)
-        Symmetric slices.
-
-    Returns
-    -------
-    ndarray of shape (k, k, p)
-        p <= k (k + 1) / 2. The objective depends only on the inner products.
-    """
+    """Return entry vectors (k, k, p), p <= k (k + 1) / 2, with the inner products of those of H."""
     d, k, _ = H.shape
     a, b = np.triu_indices(k)
     columns: Floats = H[:, a, b]
@@ -61,18 +48,7 @@ def compress(H: Floats) -> Floats:
 
 
 def objective(A: Floats) -> float:
-    """Return the sum over i != j of the norms of the entry vectors, H eq. 5.
-
-    Parameters
-    ----------
-    A : ndarray of shape (k, k, p)
-        Entry vectors.
-
-    Returns
-    -------
-    float
-        Zero when all slices are diagonal.
-    """
+    """Return the sum over i != j of the norms of the entry vectors, H eq. 5."""
     norms = np.linalg.norm(A, axis=2)
     return float(norms.sum() - np.trace(norms))
 
@@ -80,24 +56,9 @@ def objective(A: Floats) -> float:
 def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
     """Minimize the sum of squares of the off-diagonal by rotations of planes.
 
-    The angles of disjoint planes do not interact, so all planes of a round of a tournament are
-    rotated at once; k - 1 rounds are a sweep (Cardoso & Souloumiac 1996, real case).
-
-    Parameters
-    ----------
-    A : ndarray of shape (k, k, p)
-        Entry vectors.
-    max_sweeps : int >= 1
-        Maximum number of sweeps.
-
-    Returns
-    -------
-    A : ndarray of shape (k, k, p)
-        The rotated entry vectors.
-    R : ndarray of shape (k, k)
-        The rotation; slices are now R^T H R.
-    n_sweeps : int
-        Number of sweeps.
+    Returns the rotated entry vectors, the rotation and the number of sweeps. The angles of disjoint
+    planes do not interact, so all planes of a round of a tournament are rotated at once; k - 1
+    rounds are a sweep (Cardoso & Souloumiac 1996, real case).
     """
     k = A.shape[0]
     A, Rt = A.copy(), np.eye(k)
@@ -129,27 +90,10 @@ def _off_diagonal(A: Floats) -> float:
 
 
 def minimize_norms(A: Floats, R: Floats, tol: float, max_sweeps: int) -> tuple[Floats, Floats, int]:
-    """Minimize the sum of norms of H eq. 5 by rotations of one plane at a time.
+    """Minimize the sum of norms of H eq. 5 by rotations of one plane at a time, starting from R.
 
-    Parameters
-    ----------
-    A : ndarray of shape (k, k, p)
-        Entry vectors of the slices R^T H R.
-    R : ndarray of shape (k, k)
-        The rotation so far.
-    tol : float
-        Stop when a sweep lowers the objective by less than this, as a fraction of it.
-    max_sweeps : int >= 1
-        Maximum number of sweeps.
-
-    Returns
-    -------
-    A : ndarray of shape (k, k, p)
-        The rotated entry vectors.
-    R : ndarray of shape (k, k)
-        The rotation.
-    n_sweeps : int
-        Number of sweeps.
+    Returns as :func:`jacobi`. Stops when a sweep lowers the objective by less than the fraction
+    `tol`.
     """
     k = A.shape[0]
     A, Rt = A.copy(), R.T.copy()
@@ -214,7 +158,7 @@ def _rotate_plane(A: Floats, Rt: Floats, squares: Floats, i: int, j: int) -> Non
     Rt[i], Rt[j] = c * Rt[i] + s * Rt[j], c * Rt[j] - s * Rt[i]
 
 
-def _rotate(A: Floats, i: NDArray[np.intp], j: NDArray[np.intp], c: Floats, s: Floats) -> None:
+def _rotate(A: Floats, i: Ints, j: Ints, c: Floats, s: Floats) -> None:
     first, second = A[i], A[j]
     A[i], A[j] = c * first + s * second, c * second - s * first
 

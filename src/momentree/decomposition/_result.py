@@ -7,29 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 from momentree.whitening import whiten
-
-__all__ = [
-    "NO_WEIGHT",
-    "TINY",
-    "by_weight",
-    "from_centers",
-    "from_directions",
-    "negative_mass",
-    "negative_mass_warnings",
-    "scaled_directions",
-    "whitened_tensor",
-    "whitening_for",
-    "with_diagnostics",
-]
-
-Floats = NDArray[np.float64]
 
 TINY = 1e-300
 """Keeps a quotient of norms finite when both are zero."""

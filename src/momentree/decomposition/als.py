@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number, generator
 from momentree.decomposition._result import (
     TINY,
@@ -19,7 +19,6 @@ from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["als"]
 
-Floats = NDArray[np.float64]
 Of = Literal["whitened", "m3"]
 
 MAX_FEATURES = 200

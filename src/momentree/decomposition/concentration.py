@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.decomposition._joint_rotation import compress, jacobi
 from momentree.decomposition._result import TINY, whitened_tensor, whitening_for
 from momentree.messages import Message
@@ -15,7 +15,6 @@ from momentree.objects import Moments, Whitening
 
 __all__ = ["Concentration", "estimate_alpha0"]
 
-Floats = NDArray[np.float64]
 
 GRID = np.geomspace(0.03, 30.0, 13)
 """Below, documents of a hundred words look as if they had one topic each; above, all documents mix

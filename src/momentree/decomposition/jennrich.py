@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import generator
 from momentree.decomposition._result import from_directions, whitened_tensor, whitening_for
 from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["jennrich", "real_eigenvectors"]
-
-Floats = NDArray[np.float64]
 
 
 def jennrich(
@@ -90,19 +88,9 @@ def jennrich(
 
 
 def real_eigenvectors(A: Floats) -> tuple[Floats, int]:
-    """Return a real basis of the eigenvectors of a matrix, and the number of complex pairs.
+    """Return the eigenvectors of a matrix in columns, and the number of complex pairs.
 
-    Parameters
-    ----------
-    A : ndarray of shape (k, k)
-        Any square matrix.
-
-    Returns
-    -------
-    V : ndarray of shape (k, k)
-        Eigenvectors in columns; the real and the imaginary part of a complex pair.
-    n_pairs : int
-        Number of complex pairs.
+    Of a complex pair, the real and the imaginary part.
     """
     values, vectors = np.linalg.eig(A)
     second = values.imag < 0

@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from momentree._types import Floats
 from momentree._validation import as_floats, check_integer, check_number, check_shape
 from momentree.exceptions import InvalidDataError
 
 __all__ = ["PerturbationBound", "svtd_perturbation_bound"]
 
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-14
 """Two values whose difference is below this, relative to the largest, are the same."""

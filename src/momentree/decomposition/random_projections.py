@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_integer, generator
 from momentree.decomposition._ffdiag import ffdiag
 from momentree.decomposition._result import (
@@ -17,8 +17,6 @@ from momentree.decomposition.jennrich import real_eigenvectors
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["random_projections"]
-
-Floats = NDArray[np.float64]
 
 
 def random_projections(

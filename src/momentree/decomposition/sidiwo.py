@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number
 from momentree.decomposition._joint_rotation import compress, jacobi, minimize_norms, objective
 from momentree.decomposition._result import (
@@ -26,7 +26,6 @@ from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["common_rotation", "discriminators", "pseudo_centers", "sidiwo"]
 
-Floats = NDArray[np.float64]
 Centers = Literal["diagonal", "rotation"]
 
 MANY_COMPONENTS = 21
@@ -152,20 +151,7 @@ def _slices(moments: Moments, white: Whitening, *, exact: bool = False) -> tuple
 
 
 def pseudo_centers(moments: Moments, whitening: Whitening) -> Decomposition:
-    """Return the pseudo-centers of H Algorithm 1 without diagnostics, which a split discards.
-
-    Parameters
-    ----------
-    moments : Moments
-        Moments of any model.
-    whitening : Whitening
-        Of these moments.
-
-    Returns
-    -------
-    Decomposition
-        That of ``sidiwo(..., centers="rotation")``; of the diagnostics only "reason".
-    """
+    """Return the pseudo-centers of H Algorithm 1 without diagnostics, which a split discards."""
     rotation, _ = common_rotation(_slices(moments, whitening, exact=True)[0])
     centers, weights, reason = scaled_directions(moments, whitening, whitening.E @ rotation)
     return Decomposition(*by_weight(centers, weights), {"reason": reason or whitening.reason})
@@ -215,24 +201,7 @@ def discriminators(moments: Moments, whitening: Whitening) -> Floats:
 def common_rotation(
     H: Floats, *, tol: float = 1e-6, max_iter: int = 100
 ) -> tuple[Floats, dict[str, Any]]:
-    """Return the rotation that minimizes H eq. 5, and its diagnostics.
-
-    Parameters
-    ----------
-    H : ndarray of shape (d, k, k)
-        Symmetric slices.
-    tol : float >= 0, default=1e-6
-        As for :func:`sidiwo`.
-    max_iter : int >= 1, default=100
-        As for :func:`sidiwo`.
-
-    Returns
-    -------
-    rotation : ndarray of shape (k, k)
-        O; the optimal slices are O^T H[r] O.
-    numbers : dict
-        "objective", "objective_start" and for k > 2 "n_iter"; see :func:`sidiwo`.
-    """
+    """Return the rotation O of slices (d, k, k) that minimizes H eq. 5, and its diagnostics."""
     k = H.shape[1]
     if k < 2:
         return np.eye(k), {"objective": 0.0, "objective_start": 0.0}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momentree._validation import generator
 from momentree.decomposition._result import from_directions, whitened_tensor, whitening_for
 from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["svd_method"]
-
-Floats = NDArray[np.float64]
 
 
 def svd_method(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.decomposition._result import TINY, from_centers, whitening_for
 from momentree.messages import Message
@@ -12,7 +12,6 @@ from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["svtd"]
 
-Floats = NDArray[np.float64]
 
 CHUNK = 1 << 22
 """Entries of slices whose eigenvalues are computed at once: 32 MB."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_integer, generator
 from momentree.decomposition._result import (
     NO_WEIGHT,
@@ -20,7 +20,6 @@ from momentree.objects import Decomposition, Moments, Whitening
 
 __all__ = ["tensor_power_method"]
 
-Floats = NDArray[np.float64]
 
 CONVERGED = 1e-10
 """Power iterations converge quadratically: after a smaller change, the next is rounding error."""

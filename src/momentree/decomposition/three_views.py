@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import generator
 from momentree.decomposition._result import (
     from_centers,
@@ -25,7 +25,6 @@ from momentree.objects import Decomposition, Whitening
 
 __all__ = ["three_view_mom", "three_view_tpm"]
 
-Floats = NDArray[np.float64]
 
 DRAWS = 20
 """Maximum number of random contractions to find one with real eigenvalues."""

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.objects import LDAParameters
 
 __all__ = ["completion_log_likelihood", "split_words"]
 
-Floats = NDArray[np.float64]
 
 LARGEST = 2.0**53
 """Above this, not every whole number is a float."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_integer, generator
 from momentree.backends import Block, RowBlocks
 from momentree.exceptions import InvalidDataError
@@ -15,7 +16,6 @@ from momentree.objects import LDAParameters
 
 __all__ = ["Chains", "check_whole_counts", "gibbs_proportions", "seed_of"]
 
-Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
 
 TINY = 1e-300
@@ -113,26 +113,14 @@ def gibbs_proportions(
 
 
 def check_whole_counts(rows: RowBlocks) -> None:
-    """Check that counts are whole numbers.
-
-    Raises
-    ------
-    InvalidDataError
-        If one is not.
-    """
+    """Check that counts are whole numbers."""
     data = rows.matrix.data
     if data.dtype.kind == "f" and not (data == np.floor(data)).all():
         raise InvalidDataError("count_not_whole", value=float(data[data != np.floor(data)][0]))
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> np.uint64:
-    """Return 64 random bits; None is seed 0.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `random_state` is invalid.
-    """
+    """Return 64 random bits; None is seed 0."""
     rng = generator(random_state)
     high, low = rng.randint(0, 1 << 32, size=2, dtype=np.uint64)
     return np.uint64((int(high) << 32) | int(low))
@@ -141,23 +129,8 @@ def seed_of(random_state: int | np.random.RandomState | None) -> np.uint64:
 class Chains:
     """The sampled topics of all words in a block of documents, one chain for each document.
 
-    Parameters
-    ----------
-    B : Block of shape (n, d)
-        Whole counts.
-    centers : ndarray of shape (d, k)
-        Topics, in C order.
-    alpha : ndarray of shape (k,)
-        Concentrations.
-    seed : uint64
-        Seed of the random numbers.
-
-    Attributes
-    ----------
-    documents : ndarray of int of shape (n,)
-        Row of B of each chain, by descending length.
-    counts : ndarray of shape (n, k)
-        Number of words of each topic, n_j.
+    ``documents`` are the rows of the block, by descending length, and ``counts`` of shape (n, k)
+    the numbers of words n_j of each topic. Topics are in C order.
     """
 
     def __init__(self, B: Block, centers: Floats, alpha: Floats, seed: np.uint64) -> None:
@@ -207,20 +180,7 @@ class Chains:
         return np.asarray((bits >> np.uint64(11)) * 2.0**-53)
 
     def word_counts(self, d: int, weight: Floats) -> Floats:
-        """Return the weighted number of occurrences of each word with each topic.
-
-        Parameters
-        ----------
-        d : int
-            Size of the vocabulary.
-        weight : ndarray of shape (n,)
-            Weights of the rows of the block.
-
-        Returns
-        -------
-        ndarray of shape (d, k)
-            Sums over the documents.
-        """
+        """Return the weighted number of occurrences of each word with each topic, shape (d, k)."""
         k = self.counts.shape[1]
         cells = (self._words * k + self._topics)[self._there]
         each = np.repeat(weight[self.documents], self._lengths)

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from momentree._types import Floats
 from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
 
 __all__ = ["log_factorials", "log_joint", "log_multinomial", "log_posterior"]
-
-Floats = NDArray[np.float64]
 
 
 def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
+from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
 from momentree.objects import LDAParameters
 
@@ -21,8 +22,6 @@ __all__ = [
     "variational_proportions",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 SMALL_BLOCK_NNZ = 1 << 16
 """Stored values in a block. Inference does about a hundred times the work of a product for each,
@@ -170,33 +169,11 @@ def document_bound(alpha: Floats, gamma: Floats, log_mass: Floats) -> Floats:
 def fit_block(
     B: Block, alpha: Floats, centers: Floats, gamma: Floats, *, max_iter: int, tol: float = 0.0
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Improve gamma for the documents of a block.
+    """Improve gamma (n, k) for the documents of a block, for topics in C order.
 
-    Parameters
-    ----------
-    B : Block of shape (n, d)
-        Word counts.
-    alpha : ndarray of shape (k,)
-        Concentrations.
-    centers : ndarray of shape (d, k)
-        Topics, in C order.
-    gamma : ndarray of shape (n, k)
-        Initial values.
-    max_iter : int >= 0
-        Maximum number of iterations; 0 computes the other results for `gamma` as given.
-    tol : float >= 0, default=0.0
-        A document has converged when an iteration moves less than this fraction of its words.
-
-    Returns
-    -------
-    gamma : ndarray of shape (n, k)
-        After the iterations.
-    e : ndarray of shape (n, k)
-        exp psi(gamma), up to a factor for each row.
-    ratios : ndarray of shape (nnz,)
-        x_w / sum_j e_j mu_wj for each stored value, so that x_w phi_wj = ratio e_j mu_wj.
-    log_mass : ndarray of shape (n,)
-        sum_w x_w log sum_j exp(E_q log h_j) mu_wj.
+    Also returns e = exp psi(gamma), up to a factor for each row; the ratios x_w / sum_j e_j mu_wj
+    of each stored value, so that x_w phi_wj = ratio e_j mu_wj; and, for each document,
+    sum_w x_w log sum_j exp(E_q log h_j) mu_wj. ``max_iter=0`` keeps gamma as given.
     """
     data, indices, indptr = B.csr
     gamma = gamma.copy()

@@ -9,23 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from momentree._validation import check_integer, check_shape
 from momentree.exceptions import InvalidDataError
-from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
-
-__all__ = [
-    "MAX_CLASSES",
-    "OTHER",
-    "Clusterer",
-    "check_labels",
-    "check_list",
-    "check_positive",
-    "fitted_labels",
-    "outcome_classes",
-]
-
-
-def check_positive(parameter: str, value: object) -> None:
-    """Check that a parameter is a whole number of at least 1."""
-    check_integer(parameter, value, at_least=1)
 
 
 class Clusterer(Protocol):
@@ -44,15 +27,7 @@ def fitted_labels(fitted: Any, X: Any) -> NDArray[Any]:
 def check_labels(
     labels: ArrayLike, n: int | None, n_groups: int | None
 ) -> tuple[NDArray[np.intp], int]:
-    """Return the group of each record and the number of groups.
-
-    Raises
-    ------
-    InvalidDataError
-        If labels are not n whole numbers from 0 to k - 1.
-    InvalidParameterError
-        If `n_groups` is not a whole number of at least 1.
-    """
+    """Return the group of each record, 0 to k - 1, and k; None is the largest label plus one."""
     groups = np.asarray(labels)
     check_shape("labels", groups, ("n" if n is None else n,))
     if not groups.size:
@@ -68,13 +43,7 @@ def check_labels(
 
 
 def check_list(parameter: str, values: ArrayLike) -> NDArray[Any]:
-    """Return numbers or texts, one for each record, as an array.
-
-    Raises
-    ------
-    InvalidDataError
-        If they are not a list, or of types that cannot be sorted.
-    """
+    """Return sortable numbers or texts, one for each record, as an array."""
     array = np.asarray(values)
     check_shape(parameter, array, ("n",))
     try:

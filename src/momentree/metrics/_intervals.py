@@ -3,57 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv, ndtri
 
-from momentree._validation import check_number
-
-__all__ = [
-    "bootstrap_interval",
-    "certain_records",
-    "check_confidence",
-    "effective_sample_size",
-    "risk_ratio",
-    "wilson_interval",
-]
-
-Floats = NDArray[np.float64]
+from momentree._types import Floats
 
 SMALLEST = 1e-6
 """Smallest effective sample size: the interval is then from 0 to 1."""
 
 
-def check_confidence(confidence: float) -> None:
-    """Check that a confidence lies strictly between 0 and 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it does not.
-    """
-    check_number("confidence", confidence, above=0, below=1)
-
-
 def bootstrap_interval(proportion: Floats, n: Floats, confidence: float) -> Floats:
-    """Return the percentile bootstrap interval of a proportion of n records.
+    """Return the percentile bootstrap interval (..., 2) of a proportion of n records.
 
     The count in a resample is binomial, so its quantiles are exact and nothing is drawn. If the
-    proportion is 0 or 1, all resamples are the same; the exact limit of Clopper and Pearson then
-    takes the place of the percentile.
-
-    Parameters
-    ----------
-    proportion : ndarray
-        Proportions in [0, 1]; NaN where n is 0.
-    n : ndarray of the same shape
-        Numbers of records >= 0, rounded to whole numbers; positive ones to at least 1.
-    confidence : float in (0, 1)
-        Of the two-sided interval.
-
-    Returns
-    -------
-    ndarray of shape (..., 2)
-        Lower and upper limit in [0, 1]; NaN where n is 0.
+    proportion is 0 or 1, all resamples are the same, and the exact limit of Clopper and Pearson
+    replaces the percentile. n is rounded to whole numbers, positive ones to at least 1; NaN for 0.
     """
     # Imported here because it is slow to load, and few users of this module call this function.
     from scipy.stats import binom
@@ -70,22 +34,10 @@ def bootstrap_interval(proportion: Floats, n: Floats, confidence: float) -> Floa
 
 
 def effective_sample_size(P: Floats, weight: Floats) -> Floats:
-    """Return the effective sample size for the size of each group, given uncertain assignments.
+    """Return the effective sample size (k,) for the sizes of groups with uncertain assignments.
 
     The size of a group with mean probability m has variance V = n m (1 - m), of which only V - A is
     observed, with A = sum_i p_i (1 - p_i). The effective sample size is n (V - A) / V.
-
-    Parameters
-    ----------
-    P : ndarray of shape (n, k)
-        Probability of each group for each record.
-    weight : ndarray of shape (n,)
-        Number of records that each row represents.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        Above zero and at most the total weight.
     """
     total = float(weight.sum())
     means = np.clip((weight @ P) / total, 0.0, 1.0)
@@ -95,25 +47,10 @@ def effective_sample_size(P: Floats, weight: Floats) -> Floats:
     return np.asarray(np.maximum(total * kept, SMALLEST))
 
 
-certain_records = effective_sample_size
-
-
 def wilson_interval(proportion: Floats, n: ArrayLike, confidence: float) -> Floats:
-    """Return Wilson's score interval of a proportion, whose coverage also holds for few records.
+    """Return Wilson's score interval (..., 2) of a proportion of n records.
 
-    Parameters
-    ----------
-    proportion : ndarray
-        Proportions in [0, 1].
-    n : ndarray that broadcasts with `proportion`
-        Numbers of records >= 0.
-    confidence : float in (0, 1)
-        Of the two-sided interval.
-
-    Returns
-    -------
-    ndarray of shape (..., 2)
-        Lower and upper limit in [0, 1]; NaN where n is 0.
+    Its coverage also holds for few records.
     """
     z2 = float(ndtri(0.5 + confidence / 2.0)) ** 2
     n = np.where(np.asarray(n) > 0, n, np.nan)
@@ -131,27 +68,12 @@ def wilson_interval(proportion: Floats, n: ArrayLike, confidence: float) -> Floa
 def risk_ratio(
     ones: ArrayLike, n: ArrayLike, ones_other: ArrayLike, n_other: ArrayLike, confidence: float
 ) -> tuple[Floats, Floats]:
-    """Return the ratio of two proportions with Katz's interval.
+    """Return the ratio of two proportions with Katz's interval (..., 2).
 
         RR = (a / n) / (b / m),   log RR +- z sqrt(1/a - 1/n + 1/b - 1/m)
 
     with half a record added to each of the four cells a, n - a, b, m - b if one of them is zero.
-
-    Parameters
-    ----------
-    ones, n : ndarray
-        a and n >= a.
-    ones_other, n_other : ndarray
-        b and m >= b, of shapes that broadcast with the first two.
-    confidence : float in (0, 1)
-        Of the two-sided interval.
-
-    Returns
-    -------
-    ratio : ndarray
-        In [0, inf]; inf where only b is zero; NaN where a and b, or n, or m are zero.
-    interval : ndarray of shape (..., 2)
-        Lower and upper limit; NaN where the ratio is.
+    The ratio is inf where only b is zero, and NaN where a and b, or n, or m are zero.
     """
     a, n, b, m = np.broadcast_arrays(
         *(np.asarray(v, dtype=np.float64) for v in (ones, n, ones_other, n_other))

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["MAX_CLASSES", "MAX_NUMBERS", "OTHER", "outcome_classes"]
-
 OTHER = "other"
 """Class of all values without a class of their own."""
 MAX_NUMBERS = 10
@@ -33,12 +31,6 @@ def outcome_classes(
     A missing outcome (None, NaN, an empty text) has class -1. No and yes are classes 0 and 1, for
     false and true, 0 and 1, and numbers compared with a threshold, even if one of them never
     occurs.
-
-    Raises
-    ------
-    InvalidDataError
-        If there are not n outcomes; if one is not a number although there is a threshold; or if
-        there are too many different values without a threshold.
     """
     import pandas as pd
 

@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_table
 from momentree.exceptions import InvalidDataError
-
-__all__ = ["ROUNDING", "check_records", "group_sums"]
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9
 """Relative to sums of weights, smaller differences are rounding error, and set to zero."""
@@ -23,13 +19,7 @@ _BLOCK_ROWS = 1 << 16
 
 
 def check_records(X: Any) -> Any:
-    """Return X as an array or CSR array of 0, 1 and NaN.
-
-    Raises
-    ------
-    InvalidDataError
-        If it is not a table, or holds other values.
-    """
+    """Return X as an array or CSR array of 0, 1 and NaN."""
     X = check_table(X)
     for values in _parts(X):
         bad = values[~((values == 0) | (values == 1) | np.isnan(values))]
@@ -38,31 +28,8 @@ def check_records(X: Any) -> Any:
     return X
 
 
-def group_sums(
-    X: Any, groups: NDArray[np.intp], weights: Floats, k: int
-) -> tuple[Floats, Floats, Floats]:
-    """Return the weight of each group, of its records with each code, and of the observed ones.
-
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n, d)
-        As :func:`check_records` returns it.
-    groups : ndarray of shape (n,)
-        0 to k - 1.
-    weights : ndarray of shape (n,)
-        Weights >= 0.
-    k : int
-        Number of groups.
-
-    Returns
-    -------
-    total : ndarray of shape (k,)
-        Sums of weights.
-    counts : ndarray of shape (k, d)
-        Sums of weights where X is 1.
-    observed : ndarray of shape (k, d)
-        Sums of weights where X is 0 or 1.
-    """
+def group_sums(X: Any, groups: Ints, weights: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    """Return the weights of groups (k,), of their ones (k, d), and of zeros and ones (k, d)."""
     n, d = X.shape
     ends: Any = np.arange(n + 1)
     member: Any = sp.csr_array((weights, groups, ends), shape=(n, k))

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from momentree._validation import check_integer, check_sample_weight, generator
+from momentree._types import Floats, Ints
+from momentree._validation import check_integer, check_number, check_sample_weight, generator
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics._checks import Clusterer, check_labels, fitted_labels
-from momentree.metrics._intervals import check_confidence
 from momentree.metrics._records import check_records, group_sums
 
 __all__ = ["GroupStability", "bootstrap_groups"]
 
-Floats = NDArray[np.float64]
 
 MOST_RECORDS = 2**53
 """Largest number of records in a resample: above, floats are not all whole numbers."""
@@ -59,7 +58,7 @@ class GroupStability:
        Data Analysis 52, 2007.
     """
 
-    labels: NDArray[np.intp]
+    labels: Ints
     sizes: Floats
     size_intervals: Floats
     frequencies: Floats
@@ -137,7 +136,7 @@ def bootstrap_groups(
     >>> found.jaccard
     array([1., 1., 1.])
     """
-    check_confidence(confidence)
+    check_number("confidence", confidence, above=0, below=1)
     check_integer("n_bootstrap", n_bootstrap, at_least=1)
     if not has_fit_parameter(estimator, "sample_weight"):
         raise InvalidParameterError("fit_without_sample_weight", estimator=type(estimator).__name__)
@@ -174,16 +173,14 @@ def bootstrap_groups(
     )
 
 
-def _profile(X: Any, groups: NDArray[np.intp], w: Floats, k: int) -> tuple[Floats, Floats]:
+def _profile(X: Any, groups: Ints, w: Floats, k: int) -> tuple[Floats, Floats]:
     """Return sizes and frequencies; NaN where a group has no observed record."""
     sizes, counts, observed = group_sums(X, groups, w, k)
     with np.errstate(divide="ignore", invalid="ignore"):
         return sizes, counts / observed
 
 
-def _match(
-    labels: NDArray[np.intp], found: NDArray[np.intp], w: Floats, k: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+def _match(labels: Ints, found: Ints, w: Floats, k: int) -> tuple[Ints, Ints, Floats]:
     """Return the groups with a match, their matches, and the similarity of each group."""
     both = np.zeros((k, int(found.max()) + 1))
     np.add.at(both, (labels, found), w)

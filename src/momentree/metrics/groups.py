@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from momentree._validation import as_floats, check_sample_weight, check_shape
+from momentree._types import Floats
+from momentree._validation import as_floats, check_number, check_sample_weight, check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
 from momentree.metrics._intervals import (
     bootstrap_interval,
-    check_confidence,
     effective_sample_size,
     risk_ratio,
     wilson_interval,
@@ -21,8 +21,6 @@ from momentree.metrics._intervals import (
 from momentree.metrics._records import ROUNDING, check_records, group_sums
 
 __all__ = ["GroupProfiles", "group_profiles"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -170,7 +168,7 @@ def group_profiles(
     >>> profiles.frequency_intervals[0, 1]
     array([0.  , 0.75])
     """
-    check_confidence(confidence)
+    check_number("confidence", confidence, above=0, below=1)
     X = check_records(X)
     n = X.shape[0]
     groups, k = check_labels(labels, n, n_groups)

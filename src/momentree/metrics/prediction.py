@@ -6,17 +6,16 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from momentree._validation import check_integer, generator
+from momentree._types import Floats, Ints
+from momentree._validation import check_integer, check_number, generator
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels, check_list
-from momentree.metrics._intervals import check_confidence, risk_ratio, wilson_interval
+from momentree.metrics._intervals import risk_ratio, wilson_interval
 from momentree.metrics._outcomes import outcome_classes
 
 __all__ = ["OutcomeRates", "PredictivePower", "outcome_rates", "predictive_accuracy"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -73,8 +72,8 @@ class OutcomeRates:
     """
 
     classes: tuple[str, ...]
-    n: NDArray[np.intp]
-    counts: NDArray[np.intp]
+    n: Ints
+    counts: Ints
     rates: Floats
     intervals: Floats
     overall: Floats
@@ -244,7 +243,7 @@ def outcome_rates(
     >>> found.intervals[1].round(2).tolist()
     [[0.09, 0.91]]
     """
-    check_confidence(confidence)
+    check_number("confidence", confidence, above=0, below=1)
     groups, k = check_labels(labels, None, n_groups)
     classes, names, binary = outcome_classes(outcome, len(groups), threshold)
     known = classes >= 0

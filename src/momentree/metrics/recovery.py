@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from momentree._types import Floats, Ints
 from momentree._validation import as_floats, check_choice, check_shape
 from momentree.exceptions import InvalidDataError
 
 __all__ = ["Metric", "match_components", "recovery_error"]
 
-Floats = NDArray[np.float64]
 Metric = Literal["l1", "l2"]
 
 _DISTANCES: dict[str, Literal["cityblock", "euclidean"]] = {"l1": "cityblock", "l2": "euclidean"}
 
 
-def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") -> NDArray[np.intp]:
+def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") -> Ints:
     """Match components with true ones so as to minimize the sum of their distances.
 
         order = argmin over permutations p of  sum_j ||found[p(j)] - truth[j]||
@@ -115,7 +115,7 @@ def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") ->
     return float(_match(found, truth, metric)[1].mean())
 
 
-def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[NDArray[np.intp], Floats]:
+def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[Ints, Floats]:
     """Return the row of `found` for each row of `truth`, or -1, and their distances."""
     check_choice("metric", metric, get_args(Metric))
     A, B = _table("found", found), _table("truth", truth)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from momentree._types import Floats
 from momentree._validation import (
     check_integer,
     check_number,
@@ -19,8 +20,6 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics._checks import Clusterer, check_list, fitted_labels
 
 __all__ = ["stability_score"]
-
-Floats = NDArray[np.float64]
 
 
 @overload

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from momentree._types import Floats, Ints
 from momentree._validation import as_floats, check_number, check_shape, check_table
 from momentree.exceptions import InvalidDataError
 
 __all__ = ["npmi_coherence", "relevance", "relevance_order", "umass_coherence"]
 
-Floats = NDArray[np.float64]
 
 DECIMALS = 9
 """Closer relevances are ties: the report computes them again in JavaScript, whose logarithm may
@@ -81,28 +81,10 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     return np.asarray(log_p - (1.0 - lam) * log_q)
 
 
-def relevance_order(center: Floats, base: Floats, lam: float) -> NDArray[np.intp]:
-    """Return the columns of the words by descending relevance.
+def relevance_order(center: Floats, base: Floats, lam: float) -> Ints:
+    """Return the columns of the words by descending relevance, for P[w | mu] and P[w] > 0.
 
-    Parameters
-    ----------
-    center : ndarray of shape (d,)
-        P[w | mu] > 0.
-    base : ndarray of shape (d,)
-        P[w] > 0.
-    lam : float in [0, 1]
-        As for :func:`relevance`.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        A permutation. Ties (to 9 decimals) are broken by descending P[w | mu], then by descending
-        lift, then by column.
-
-    Examples
-    --------
-    >>> relevance_order(np.array([0.5, 0.3]), np.array([0.6, 0.1]), lam=0.0).tolist()
-    [1, 0]
+    Ties (to 9 decimals) are broken by descending P[w | mu], then by descending lift.
     """
     value = np.log(center) - (1.0 - lam) * np.log(base)
     return np.lexsort((base, -center, -np.round(value, DECIMALS)))
@@ -222,7 +204,7 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
     return out
 
 
-def _document_counts(top_words: ArrayLike, X: Any) -> tuple[NDArray[np.intp], Floats]:
+def _document_counts(top_words: ArrayLike, X: Any) -> tuple[Ints, Floats]:
     """Return the words renumbered, and the number of documents with each pair of them."""
     X = sp.csc_array(X)
     as_floats("top_words", top_words)  # rejects lists of unequal lengths

@@ -26,7 +26,6 @@ from momentree._validation import (
     check_number,
     check_sample_weight,
     check_something,
-    check_whole,
 )
 from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
@@ -383,7 +382,7 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             Names of columns, most relevant first, in the order of components.
         """
         check_is_fitted(self, "components_")
-        check_whole("n_words", n_words)
+        check_integer("n_words", n_words, at_least=0)
         P = self._profiles
         values = relevance(P, self.weights_ @ P, lam)
         order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]

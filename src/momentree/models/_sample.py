@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._validation import check_whole, generator
+from momentree._validation import check_integer, generator
 
 __all__ = ["draw_by_component", "draw_labels", "draw_rows"]
 
@@ -31,7 +31,7 @@ def draw_labels(
     InvalidParameterError
         If `n_samples` is not a whole number of at least 0, or `random_state` is no seed.
     """
-    check_whole("n_samples", n_samples)
+    check_integer("n_samples", n_samples, at_least=0)
     rng = generator(random_state)
     return rng, rng.choice(len(weights), size=n_samples, p=weights).astype(np.intp)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._validation import check_choice, check_integer, check_number, check_whole, generator
+from momentree._validation import check_choice, check_integer, check_number, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import (
     completion_log_likelihood,
@@ -366,7 +366,7 @@ class LatentDirichletAllocation(FlatModel):
             Topic proportions; rows sum to 1.
         """
         check_is_fitted(self, "components_")
-        check_whole("n_samples", n_samples)
+        check_integer("n_samples", n_samples, at_least=0)
         check_integer("length", length, at_least=0, optional=True)
         rng = generator(random_state)
         words = round(self.mean_count_) if length is None else length

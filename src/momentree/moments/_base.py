@@ -6,15 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_map
-
-__all__ = ["BaseMoments", "chunks", "pairs_of"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 COLUMNS_AT_ONCE = 16
 """Columns per pass over the data. Wider products are no faster per column, and each thread holds a
@@ -22,12 +18,7 @@ partial sum of this many columns and d rows."""
 
 
 class BaseMoments(ABC):
-    """Moments M1, M2, M3 of which no d x d x d array is formed.
-
-    Subclasses implement :attr:`m1`, :attr:`m2`, ``_slices`` and ``_tensor``. All of them estimate
-    M1 = sum_i w_i mu_i, M2 = sum_i w_i mu_i mu_i^T and M3 = sum_i w_i mu_i (x) mu_i (x) mu_i for
-    weights w_i and centers mu_i of a model (S eq. 2, H eq. 1 and 2).
-    """
+    """Base class of :class:`momentree.objects.Moments`."""
 
     @property
     @abstractmethod
@@ -44,43 +35,11 @@ class BaseMoments(ABC):
         return len(self.m1)
 
     def whitened_slices(self, W: ArrayLike) -> Floats:
-        """Return H[r] = W M3[r] W^T, the slices of M3 whitened in two modes (H eq. 3).
-
-        Parameters
-        ----------
-        W : array-like of shape (k, d)
-            Whitening matrix.
-
-        Returns
-        -------
-        ndarray of shape (d, k, k)
-            Symmetric in its last two axes.
-
-        Raises
-        ------
-        InvalidDataError
-            If W does not have one column per feature.
-        """
+        """Return H[r] = W M3[r] W^T (H eq. 3), shape (d, k, k), for W of shape (k, d)."""
         return self._slices(check_map(W, self._d))
 
     def whitened_tensor(self, W: ArrayLike) -> Floats:
-        """Return T = M3(W, W, W), M3 whitened in all three modes, without its d slices.
-
-        Parameters
-        ----------
-        W : array-like of shape (k, d)
-            Whitening matrix.
-
-        Returns
-        -------
-        ndarray of shape (k, k, k)
-            Symmetric.
-
-        Raises
-        ------
-        InvalidDataError
-            If W does not have one column per feature.
-        """
+        """Return T = M3(W, W, W), shape (k, k, k), for W of shape (k, d), without its d slices."""
         return self._tensor(check_map(W, self._d))
 
     def m3_dense(self) -> Floats:

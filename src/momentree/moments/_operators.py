@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-__all__ = ["diagonal", "symmetric"]
-
-Floats = NDArray[np.float64]
+from momentree._types import Floats
 
 
 def symmetric(d: int, times: Callable[[Floats], Floats]) -> LinearOperator:

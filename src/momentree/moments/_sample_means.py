@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from momentree._types import Floats
 from momentree._validation import check_counts, check_sample_weight
 from momentree.backends import RowBlocks
 from momentree.moments.factorial import FactorialMoments
-
-__all__ = ["SampleMeans"]
-
-Floats = NDArray[np.float64]
 
 
 class SampleMeans(FactorialMoments):
@@ -51,19 +48,6 @@ class SampleMeans(FactorialMoments):
 
     @classmethod
     def from_rows(cls, rows: RowBlocks, *, sample_weight: Floats) -> Self:
-        """Estimate the moments from rows that were checked before.
-
-        Parameters
-        ----------
-        rows : RowBlocks of shape (n, d)
-            Values >= 0.
-        sample_weight : ndarray of shape (n,)
-            Weights >= 0, not all zero.
-
-        Returns
-        -------
-        moments
-            An instance of this class.
-        """
+        """Estimate the moments from rows that were checked before."""
         v = sample_weight / sample_weight.sum()
         return cls(rows, np.stack([v, v, v]), cls._count_per_token)

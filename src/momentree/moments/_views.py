@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, svds
 
+from momentree._types import Floats
 from momentree._validation import as_floats, check_distribution, check_missing, check_shape
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.moments._base import chunks
-
-__all__ = ["View", "checked_means", "checked_views", "leading_pair"]
-
-Floats = NDArray[np.float64]
 
 DENSE_FEATURES = 256
 """Up to this many features of one view, a complete SVD costs no more than a partial one."""
@@ -25,21 +22,9 @@ RANK_TOLERANCE = 1e-10
 
 
 class View:
-    """Rows x / p, with p the observation rates, so that missing values do not bias means.
+    """Rows x / p, with x = 0 where a value is missing and p the observation rates.
 
-    Parameters
-    ----------
-    rows : RowBlocks of shape (n, d)
-        Values x, zero where one is missing.
-    observation_rates : ndarray of shape (d,) or None
-        p; None if no value is missing.
-
-    Attributes
-    ----------
-    rows : RowBlocks of shape (n, d)
-        As given.
-    d : int
-        Number of features.
+    Missing values then do not bias means.
     """
 
     def __init__(self, rows: RowBlocks, observation_rates: Floats | None) -> None:

@@ -6,17 +6,14 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
 from momentree.moments._base import BaseMoments, pairs_of
 from momentree.moments._operators import symmetric
 
 __all__ = ["AugmentedRawMoments"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 class AugmentedRawMoments(BaseMoments):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._types import Floats
 from momentree._validation import check_means, check_missing, check_ones, check_sample_weight
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
@@ -17,8 +18,6 @@ from momentree.moments.population import PopulationMoments
 from momentree.preprocessing import observation_rates as rates_of
 
 __all__ = ["BernoulliMoments", "check_probabilities"]
-
-Floats = NDArray[np.float64]
 
 
 class BernoulliMoments(SampleMeans):

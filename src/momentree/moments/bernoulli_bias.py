@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from momentree._types import Floats, Ints
 from momentree.moments.bernoulli import BernoulliMoments, check_probabilities
 from momentree.objects import Moments
 
 __all__ = ["BernoulliBias", "bernoulli_bias", "bernoulli_bias_bounds"]
 
-Floats = NDArray[np.float64]
 
 COLUMNS = 64
 """Columns of M2 computed at a time, so that M2 is never complete in memory."""
@@ -128,7 +128,7 @@ def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
     # A feature l that never occurs is in no pair: take 0 / 0 as 0.
     inverse = np.divide(1.0, m1, out=np.zeros(d), where=m1 > 0)
 
-    def columns(at: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    def columns(at: Ints) -> tuple[Floats, Floats]:
         chosen = np.zeros((d, len(at)))
         chosen[at, np.arange(len(at))] = 1.0
         pairs = M2 @ chosen
@@ -178,7 +178,7 @@ def bernoulli_bias(weights: ArrayLike, means: ArrayLike) -> BernoulliBias:
     w, mu = check_probabilities(weights, means)
     spread = (w[:, None] * mu * (1.0 - mu)).T
 
-    def columns(at: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    def columns(at: Ints) -> tuple[Floats, Floats]:
         return (w[:, None] * mu).T @ mu[:, at], spread @ mu[:, at]
 
     return _collected(w @ mu, spread.sum(axis=1), w @ (mu - mu**3), columns)
@@ -188,7 +188,7 @@ def _collected(
     m1: Floats,
     m2: Floats,
     m3: Floats,
-    columns: Callable[[NDArray[np.intp]], tuple[Floats, Floats]],
+    columns: Callable[[Ints], tuple[Floats, Floats]],
 ) -> BernoulliBias:
     """Summarise biases; `columns` returns M2_il and the bias of M3_iil for some features l."""
     d = len(m1)

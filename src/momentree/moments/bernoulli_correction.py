@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._types import Floats
 from momentree.moments._base import BaseMoments
 from momentree.moments._operators import diagonal
 from momentree.objects import Moments
 
 __all__ = ["CorrectedMoments"]
-
-Floats = NDArray[np.float64]
 
 
 class CorrectedMoments(BaseMoments):

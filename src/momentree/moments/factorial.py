@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
 from momentree.moments._base import BaseMoments, chunks, pairs_of
 from momentree.moments._operators import symmetric
 
 __all__ = ["FactorialMoments"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 class FactorialMoments(BaseMoments):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._types import Floats
 from momentree._validation import as_floats, check_number, check_parameters
 from momentree.exceptions import InvalidDataError
 from momentree.moments._base import BaseMoments
@@ -19,7 +20,6 @@ from momentree.moments.weighting import Weighting
 
 __all__ = ["LDAMoments", "check_alpha0", "correct_tensor"]
 
-Floats = NDArray[np.float64]
 
 SMALLEST_ALPHA0, LARGEST_ALPHA0 = 1e-100, 1e100
 """Beyond these, products of alpha0 underflow or overflow."""
@@ -197,20 +197,7 @@ class LDAMoments(BaseMoments):
 
 
 def correct_tensor(N3: Floats, N2: Floats, N1: Floats, alpha0: float) -> Floats:
-    """Return M3 of :class:`LDAMoments` from moments of the words projected on k directions.
-
-    Parameters
-    ----------
-    N3, N2, N1 : ndarray of shape (k, k, k), (k, k), (k,)
-        Moments of the words.
-    alpha0 : float > 0
-        Total concentration.
-
-    Returns
-    -------
-    ndarray of shape (k, k, k)
-        ((a + 1)(a + 2) N3 - a (a + 1) N12 + 2 a^2 N1^(x)3) / 2.
-    """
+    """Return M3 of :class:`LDAMoments` from moments of the words projected on k directions."""
     a = alpha0
     cross = np.multiply.outer(N2, N1)
     cross = cross + cross.transpose(2, 0, 1) + cross.transpose(0, 2, 1)
@@ -219,12 +206,6 @@ def correct_tensor(N3: Floats, N2: Floats, N1: Floats, alpha0: float) -> Floats:
 
 
 def check_alpha0(alpha0: float) -> float:
-    """Return alpha0 as a float.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is not a number from 1e-100 to 1e100.
-    """
+    """Return a total concentration from 1e-100 to 1e100 as a float."""
     check_number("alpha0", alpha0, at_least=SMALLEST_ALPHA0, at_most=LARGEST_ALPHA0)
     return float(alpha0)

@@ -8,10 +8,11 @@ from itertools import permutations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_sample_weight
 from momentree.backends import Block, RowBlocks
 from momentree.moments._base import BaseMoments, pairs_of
@@ -25,9 +26,6 @@ from momentree.moments._views import (
 from momentree.preprocessing import observation_rates as rates_of
 
 __all__ = ["MultiviewMoments"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 class MultiviewMoments(BaseMoments):

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from momentree._types import Floats
 from momentree.moments._base import BaseMoments
 
 __all__ = ["PopulationMoments"]
-
-Floats = NDArray[np.float64]
 
 
 class PopulationMoments(BaseMoments):

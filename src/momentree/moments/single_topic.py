@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from momentree._types import Floats
 from momentree._validation import (
     check_choice,
     check_counts,
@@ -20,8 +21,6 @@ from momentree.moments.population import PopulationMoments
 from momentree.moments.weighting import Weighting, document_weights, three_words
 
 __all__ = ["SingleTopicMoments"]
-
-Floats = NDArray[np.float64]
 
 
 class SingleTopicMoments(FactorialMoments):

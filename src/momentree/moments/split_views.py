@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree._validation import check_integer, generator
 
 __all__ = ["split_views"]
-
-Ints = NDArray[np.intp]
 
 
 def split_views(

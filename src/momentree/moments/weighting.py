@@ -6,15 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import generator
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 
 __all__ = ["Weighting", "document_weights", "three_words"]
 
-Floats = NDArray[np.float64]
 Weighting = Literal["length", "uniform", "three_words"]
 
 
@@ -59,25 +58,8 @@ def document_weights(
 def three_words(X: Any, random_state: int | np.random.RandomState | None) -> Any:
     """Draw three distinct word positions from each document (Anandkumar et al. 2012b).
 
-    A document of three words has six orders of its words. S Theorem 1 applied to it averages
-    x1 (x) x2 (x) x3 over these orders, which keeps the expectation and makes it symmetric.
-
-    Parameters
-    ----------
-    X : sparse array of shape (n, d)
-        Whole-number counts.
-    random_state : int, RandomState or None
-        Seed of the draws.
-
-    Returns
-    -------
-    csr_array of shape (n, d)
-        Counts of the three words; documents with fewer than three words are empty.
-
-    Raises
-    ------
-    InvalidDataError
-        If a count is not a whole number.
+    Documents with fewer than three words become empty. S Theorem 1 averages x1 (x) x2 (x) x3 over
+    the six orders of three words, which keeps the expectation and makes it symmetric.
     """
     fractional = X.data != np.floor(X.data)
     if fractional.any():

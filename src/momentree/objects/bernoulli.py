@@ -6,14 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
+from momentree._types import Floats
 from momentree.objects.mixtures import MixtureParameters
 
 __all__ = ["BernoulliParameters", "IncompleteBernoulliParameters"]
 
-Floats = NDArray[np.float64]
 
 CERTAIN = 1e-9
 """In likelihoods no probability is closer to 0 or 1, so that logarithms are finite."""

@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._types import Floats
 from momentree.messages import Message
 
 __all__ = ["Decomposition", "Moments", "Whitening"]
-
-Floats = NDArray[np.float64]
 
 
 class Moments(Protocol):

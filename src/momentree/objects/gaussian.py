@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.objects.mixtures import MixtureParameters
 
 __all__ = ["GaussianParameters"]
 
-Floats = NDArray[np.float64]
 
 LEAST_VARIANCE = 1e-9
 """Smallest variance of a component, as a fraction of the overall variance."""
@@ -43,7 +42,7 @@ class GaussianParameters(MixtureParameters):
 
     signed: ClassVar[bool] = True
 
-    def reordered(self, order: NDArray[np.intp]) -> Self:
+    def reordered(self, order: Ints) -> Self:
         """Return the same components in another order."""
         return type(self)(self.weights[order], self.centers[:, order], self.variances[order])
 

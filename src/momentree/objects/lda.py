@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.objects.mixtures import check_sums
 
 __all__ = ["LDAParameters"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class LDAParameters:
         """Expected topic proportions alpha_i / alpha_0, shape (k,)."""
         return np.asarray(self.alpha / self.alpha.sum())
 
-    def reordered(self, order: NDArray[np.intp]) -> LDAParameters:
+    def reordered(self, order: Ints) -> LDAParameters:
         """Return the same topics in another order.
 
         Parameters

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 
 __all__ = ["MixtureParameters", "check_sums"]
 
-Floats = NDArray[np.float64]
 
 SUM_TOLERANCE = 1e-6
 """Probabilities may miss a sum of 1 by this, for the rounding of long sums."""
@@ -100,7 +99,7 @@ class MixtureParameters(ABC):
         """Number of components."""
         return int(self.weights.shape[0])
 
-    def reordered(self, order: NDArray[np.intp]) -> Self:
+    def reordered(self, order: Ints) -> Self:
         """Return the same components in another order.
 
         Parameters
@@ -198,20 +197,7 @@ class MixtureParameters(ABC):
 
 
 def check_sums(parameter: str, sums: Floats) -> None:
-    """Check that sums of probabilities are 1.
-
-    Parameters
-    ----------
-    parameter : str
-        Name of the parameter.
-    sums : ndarray
-        One or several sums.
-
-    Raises
-    ------
-    InvalidDataError
-        If one is not (code ``sums_not_one``).
-    """
+    """Check that sums of probabilities are 1."""
     sums = np.atleast_1d(sums)
     if not np.abs(sums - 1.0).max(initial=0.0) < SUM_TOLERANCE:
         raise InvalidDataError("sums_not_one", parameter=parameter, sums=sums.tolist())

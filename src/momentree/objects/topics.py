@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from momentree._types import Floats
 from momentree.objects.mixtures import MixtureParameters, check_sums
 
 __all__ = ["TopicParameters"]
-
-Floats = NDArray[np.float64]
 
 
 class TopicParameters(MixtureParameters):

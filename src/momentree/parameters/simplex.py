@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.objects import Decomposition, TopicParameters
 
 __all__ = ["project_to_simplex", "topic_parameters"]
-
-Floats = NDArray[np.float64]
 
 
 def project_to_simplex(V: Floats) -> Floats:

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.objects import (
     BernoulliParameters,
@@ -22,7 +22,6 @@ from momentree.preprocessing.observation_rates import observation_rates
 
 __all__ = ["FeatureMap"]
 
-Floats = NDArray[np.float64]
 
 _FAMILIES: dict[Kind, type[MixtureParameters]] = {
     "binary": BernoulliParameters,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 
 __all__ = ["observation_rates"]
-
-Floats = NDArray[np.float64]
 
 
 def observation_rates(missing: Any | None, sample_weight: Floats) -> Floats | None:

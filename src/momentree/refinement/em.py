@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
 
@@ -15,7 +15,6 @@ __all__ = ["Convergence", "Refined", "em"]
 
 P = TypeVar("P", bound=MixtureParameters)
 
-Floats = NDArray[np.float64]
 Convergence = Literal["likelihood", "weights", "centers"]
 
 LOG_ZERO = -1e4

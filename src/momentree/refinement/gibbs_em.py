@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import psi
 
+from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.inference.gibbs import Chains, check_whole_counts, seed_of
 from momentree.inference.variational import small_blocks
@@ -13,8 +13,6 @@ from momentree.objects import LDAParameters
 from momentree.refinement.lda import RefinedLDA, dirichlet_from_logs, smoothed_topics
 
 __all__ = ["gibbs_em"]
-
-Floats = NDArray[np.float64]
 
 
 def gibbs_em(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, polygamma, psi
 
+from momentree._types import Floats
 from momentree.objects import LDAParameters
 
 __all__ = ["RefinedLDA", "dirichlet_from_logs", "smoothed_topics"]
 
-Floats = NDArray[np.float64]
 
 LEAST_ALPHA = 1e-3
 """Below this a topic has no documents, and smaller values only slow down the digamma function."""

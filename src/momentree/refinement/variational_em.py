@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
+from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.inference.variational import document_bound, fit_block, small_blocks
 from momentree.objects import LDAParameters
@@ -13,7 +13,6 @@ from momentree.refinement.lda import RefinedLDA, dirichlet_from_logs, smoothed_t
 
 __all__ = ["expected_topics", "variational_em"]
 
-Floats = NDArray[np.float64]
 
 FIRST_ROUNDS, ROUNDS = 20, 5
 """Iterations of inference in the first E-step, which starts from equal topic proportions, and in

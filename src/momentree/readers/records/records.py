@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._validation import check_whole
+from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells
@@ -278,10 +278,10 @@ def _check_options(
     skip_rows: int,
     empty: str,
 ) -> None:
-    check_whole("min_codes", min_codes)
-    check_whole("skip_rows", skip_rows)
+    check_integer("min_codes", min_codes, at_least=0)
+    check_integer("skip_rows", skip_rows, at_least=0)
     if min_records is not None:
-        check_whole("min_records", min_records)
+        check_integer("min_records", min_records, at_least=0)
         if min_records < 1:
             raise InvalidParameterError(
                 "min_records_too_small", parameter="min_records", value=min_records

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.metrics._intervals import certain_records, wilson_interval
+from momentree.metrics._intervals import effective_sample_size, wilson_interval
 from momentree.report._layout import icicle_cells
 from momentree.report.records._table import PublishedTable
 from momentree.tree.naming import most_relevant
@@ -171,5 +171,5 @@ def _interval(leaves: list[int], labels: Ints, proba: Floats) -> list[float]:
     """Return the interval of a counted share, widened where the group of records is uncertain."""
     inside = np.clip(proba[:, leaves].sum(axis=1), 0.0, 1.0)[:, None]
     share = np.isin(labels, leaves).mean(keepdims=True)
-    certain = certain_records(inside, np.ones(len(labels)))
+    certain = effective_sample_size(inside, np.ones(len(labels)))
     return [round(float(limit), _DIGITS) for limit in wilson_interval(share, certain, 0.95)[0]]

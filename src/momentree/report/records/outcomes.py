@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree.messages import Message
-from momentree.metrics._checks import MAX_CLASSES, OTHER, outcome_classes
+from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
 from momentree.report._text import clean_text
 from momentree.report.disclosure import HIDDEN, SMALL, Disclosure, Published
 from momentree.report.numbers import percent

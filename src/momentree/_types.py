@@ -1,0 +1,11 @@
+"""Types of arrays, for annotations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Floats", "Ints"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
