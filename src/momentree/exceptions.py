@@ -21,20 +21,7 @@ __all__ = [
 
 
 class _WithMessage(Exception):  # noqa: N818 - of warnings too
-    """What errors and warnings share.
-
-    Parameters
-    ----------
-    code : str
-        What happened; the words are in ``momentree.messages``.
-    **values
-        What the words name.
-
-    Attributes
-    ----------
-    message : Message
-        Both. ``str`` of the exception gives the words.
-    """
+    """An error or warning with a :class:`momentree.messages.Message`; ``str`` gives its words."""
 
     def __init__(self, code: str, /, **values: Any) -> None:
         super().__init__(code)

@@ -52,12 +52,6 @@ def whiten(
         ``converged`` show the accuracy. ``next_eigenvalue``, eigenvalue k + 1, is approximate: it
         has not necessarily converged.
 
-    Raises
-    ------
-    InvalidParameterError
-        If `n_components` or `max_iter` is not a whole number of at least 1, or `moments` are not
-        moments.
-
     Notes
     -----
     The Lanczos iteration starts from a fixed vector, so that the result is the same on every run.

@@ -140,16 +140,7 @@ DAMAGE = {
     ),
     "group numbers too few": (NESTED, array("MixtureAssigner", "group", lambda x: x[1:])),
     "group numbers beyond": (NESTED, array("MixtureAssigner", "group", lambda x: x + 5)),
-    "another family": (
-        NESTED,
-        lambda m, a: m["state"]["_feature_map"]["values"].update(
-            family={"class": "PoissonParameters"}
-        ),
-    ),
-    "a family that is none": (
-        NESTED,
-        lambda m, a: m["state"]["_feature_map"]["values"].update(family={"class": "LinearRule"}),
-    ),
+    "another scaling": (NESTED, values("FeatureMap", scaled=False)),
     "centers too narrow": (TOPICS, array("TopicParameters", "centers", lambda x: x[:-1])),
     "centers as text": (TOPICS, array("TopicParameters", "centers", lambda x: x.astype(str))),
     "centers not finite": (TOPICS, array("TopicParameters", "centers", full(math.nan))),

@@ -132,24 +132,6 @@ def test_observation_rates_remove_the_bias_of_missing_values():
         assert abs(pairs[i, j] - p[i] * p[j]) < 4 * bound
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_feature_map_is_restored_from_its_numbers(kind):
-    X, _ = of_kind(kind)
-    features, rows = feature_map(X)
-    again = FeatureMap.restored(
-        features.kind,
-        features.shift,
-        features.scale,
-        features.moment_scale,
-        constant=features.constant,
-        scaled=True,
-    )
-    assert (again.kind, again.family, again.unit_length, again.incomplete) == (
-        (features.kind, features.family, features.unit_length, features.incomplete)
-    )
-    np.testing.assert_array_equal(again.row_scale(rows), features.row_scale(rows))
-
-
 def test_new_samples_must_be_of_the_kind_of_the_fit():
     features, _ = feature_map([[0, 1], [1, 0]])
     with raises(InvalidDataError, "another_kind_of_data", row=0, column=1, value=3.0):

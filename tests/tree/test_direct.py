@@ -25,13 +25,12 @@ from .cluster_data import records
 
 def splitter(d, **options):
     seen = FeatureMap(
-        "binary",
-        options.pop("family", BernoulliParameters),
+        options.pop("kind", "binary"),
         np.zeros(d),
         np.ones(d),
         options.pop("view", np.ones(d)),
         options.pop("constant", 0.0),
-        unit_length=False,
+        scaled=False,
     )
     return DSidiwoSplitter(**{"min_samples_leaf": 1, "refine_iter": 0, **options}, feature_map=seen)
 
@@ -235,7 +234,7 @@ def test_what_the_view_hides_moves_no_side():
     )
     rows = RowBlocks(GaussianParameters.statistics(sp.csr_array(X)))
     view = np.append(np.ones(5), 0.0)
-    found = splitter(6, view=view, family=GaussianParameters)(rows, np.ones(60), np.ones(60))
+    found = splitter(6, view=view, kind="real")(rows, np.ones(60), np.ones(60))
     plain = splitter(5)(RowBlocks(sp.csr_array(X)), np.ones(60), np.ones(60))
     np.testing.assert_allclose(found.rule.coef[:5], plain.rule.coef, atol=1e-9)
     assert not found.rule.coef[5:].any()

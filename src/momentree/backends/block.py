@@ -24,11 +24,6 @@ class Block:
         The rows in CSR form.
     d : int
         Number of columns.
-
-    Attributes
-    ----------
-    at : slice
-        Positions of these rows in the whole matrix.
     """
 
     __slots__ = ("_arrays", "_d", "at")
@@ -49,11 +44,6 @@ class Block:
         -------
         ndarray of shape (n,) or (n, m)
             B V in double precision, for n rows.
-
-        Raises
-        ------
-        InvalidDataError
-            If V has a different shape.
         """
         n = self.at.stop - self.at.start
         V = _factor(V, self._d)
@@ -72,11 +62,6 @@ class Block:
         -------
         ndarray of shape (d,) or (d, m)
             B^T Z in double precision.
-
-        Raises
-        ------
-        InvalidDataError
-            If Z has a different shape.
         """
         n = self.at.stop - self.at.start
         Z = _factor(Z, n)
@@ -102,11 +87,6 @@ class Block:
         -------
         Block
             Shares its index arrays with this block.
-
-        Raises
-        ------
-        InvalidDataError
-            If the number of values differs.
         """
         indptr, indices, _ = self._arrays
         check_shape("data", data, indices.shape)

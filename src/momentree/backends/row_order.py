@@ -41,16 +41,6 @@ def in_canonical_order(
     -----
     Rows are sorted by their product with a fixed random vector, which does not depend on their
     position and differs between different rows. Time O(nnz + n log n).
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from momentree.backends import RowBlocks, in_canonical_order
-    >>> X = np.array([[1, 0], [0, 1], [2, 2]])
-    >>> a, _ = in_canonical_order(RowBlocks(sp.csr_array(X)), np.ones(3))
-    >>> b, _ = in_canonical_order(RowBlocks(sp.csr_array(X[::-1])), np.ones(3))
-    >>> (a.matrix != b.matrix).nnz
-    0
     """
     n, d = rows.shape
     if rows.matrix.nnz > SORTED_NNZ:

@@ -54,24 +54,9 @@ class RowBlocks:
     shape : tuple of int
         (n_rows, n_columns).
 
-    Raises
-    ------
-    InvalidDataError
-        If the index arrays of X are damaged.
-    InvalidParameterError
-        If `block_nnz` is less than 1.
-
     Notes
     -----
     Memory beyond X: one block and one partial sum per thread, and the total.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from momentree.backends import RowBlocks
-    >>> rows = RowBlocks(sp.csr_array(np.array([[1, 2], [0, 3]])))
-    >>> rows.sum(lambda B: B.tdot(B.dot(np.ones(2))))
-    array([ 3., 15.])
     """
 
     def __init__(self, X: Any, block_nnz: int | None = None) -> None:
@@ -113,11 +98,6 @@ class RowBlocks:
         -------
         RowBlocks
             The rows, in the given order.
-
-        Raises
-        ------
-        InvalidDataError
-            If a row number is out of range.
         """
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.shape[0]:
             raise InvalidDataError(

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._types import Floats
-from momentree._validation import as_floats, check_integer, check_shape
+from momentree._validation import as_floats, check_distribution, check_integer, check_shape
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 Ints = NDArray[np.int64]
@@ -109,12 +109,8 @@ def check_weights(weights: ArrayLike | None, k: int) -> Floats:
         return np.full(k, 1.0 / k)
     w = as_floats("weights", weights)
     check_shape("weights", w, (k,))
-    total = float(w.sum())
-    if not (w >= 0).all() or not np.isclose(total, 1.0, atol=1e-8):
-        raise InvalidDataError(
-            "not_a_distribution", parameter="weights", smallest=float(w.min()), sums=[total]
-        )
-    return np.asarray(w / total)
+    check_distribution("weights", w)
+    return np.asarray(w / w.sum())
 
 
 def check_one_or_each(parameter: str, value: float | ArrayLike, k: int) -> Floats:

@@ -65,9 +65,8 @@ def load_docstrings() -> Documents:
     Public functions, classes and distributions, each object and each text once: an object that
     several modules share belongs to the first. Docstrings of fewer than 20 words are omitted, and
     so are modules that repeat others (numpy.ma, scipy.fftpack, scipy.stats.mstats) and random
-    outputs of examples, so that the same versions give the same texts in every process. The modules
-    are imported, which takes one or two seconds, and remain in ``sys.modules``; parsing their
-    sources would take longer and miss compiled functions.
+    outputs of examples: the same versions give the same texts. The modules are imported, which
+    takes one or two seconds.
 
     Examples
     --------

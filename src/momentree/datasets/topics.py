@@ -181,11 +181,8 @@ def hierarchy(n_features: int = 100, high: float = 0.7, low: float = 0.1) -> Flo
 
 def _sample(mu: Floats, w: Floats, lengths: Ints, rng: np.random.Generator) -> TopicSample:
     labels = draw_labels(w, len(lengths), rng)
-
-    def topics(start: int, stop: int) -> Ints:
-        return np.repeat(labels[start:stop], lengths[start:stop])
-
-    return TopicSample(draw_counts(mu, lengths, topics, rng), labels, w, mu)
+    X = draw_counts(mu, lengths, lambda a, b: np.repeat(labels[a:b], lengths[a:b]), rng)
+    return TopicSample(X, labels, w, mu)
 
 
 def make_lda(

@@ -98,16 +98,12 @@ def als(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentree.decomposition import als
     >>> from momentree.moments import SingleTopicMoments
-    >>> topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
-    >>> moments = SingleTopicMoments.from_parameters([0.6, 0.4], topics)
-    >>> als(moments, 2).weights.round(6)
-    array([0.6, 0.4])
+    >>> moments = SingleTopicMoments.from_parameters([0.6, 0.4], [[0.7, 0.3], [0.1, 0.9]])
     >>> als(moments, 2, of="m3").centers.T.round(6)
-    array([[0.7, 0.2, 0.1],
-           [0.1, 0.1, 0.8]])
+    array([[0.7, 0.3],
+           [0.1, 0.9]])
     """
     check_choice("of", of, get_args(Of))
     check_integer("n_restarts", n_restarts, at_least=0)

@@ -101,10 +101,9 @@ def svtd_perturbation_bound(
     Theorem 2.2.1 of [1] with the polynomials P1 to P4 of its proof written out. Two steps of the
     proof are valid to first order in epsilon only, and are corrected here: the error of S^(1/2),
     where [1] has 2 sqrt(s_k) instead of sqrt(s_k) + sqrt(s~_k), and tau, where [1] has E instead of
-    the perturbed E in two places. The singular values of the perturbed M2 are known up to epsilon,
-    which gives the forms above; at epsilon = 0 they equal those of [1]. The right side of (2.6)
-    follows from Theorem 2.2.3 of [1]: eps_B = sqrt(2) h / alpha <= 1 / (2 g_B + sqrt(1 + 4 g_B^2))
-    with g_B = c / alpha; the factor sqrt(2) multiplies both terms of the denominator.
+    the perturbed E in two places. At epsilon = 0 the forms above equal those of [1]. The right side
+    of (2.6) follows from Theorem 2.2.3 of [1]: eps_B = sqrt(2) h / alpha is at most
+    1 / (2 g_B + sqrt(1 + 4 g_B^2)) with g_B = c / alpha.
 
     If components have negative entries, alpha_r is the smallest difference of absolute values,
     because SVTD orders by singular values.

@@ -62,8 +62,7 @@ def random_projections(
     Raises
     ------
     InvalidParameterError
-        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`, or
-        `random_state`, `n_projections` or `max_iter` is invalid.
+        If a parameter is out of range, or `n_components` exceeds that of `whitening`.
 
     Notes
     -----
@@ -79,16 +78,12 @@ def random_projections(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentree.decomposition import random_projections
     >>> from momentree.moments import SingleTopicMoments
-    >>> topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
-    >>> found = random_projections(SingleTopicMoments.from_parameters([0.6, 0.4], topics), 2)
-    >>> found.weights.round(6)
-    array([0.6, 0.4])
-    >>> found.centers.T.round(6)
-    array([[0.7, 0.2, 0.1],
-           [0.1, 0.1, 0.8]])
+    >>> moments = SingleTopicMoments.from_parameters([0.6, 0.4], [[0.7, 0.3], [0.1, 0.9]])
+    >>> random_projections(moments, 2).centers.T.round(6)
+    array([[0.7, 0.3],
+           [0.1, 0.9]])
     """
     check_integer("n_projections", n_projections, at_least=2, optional=True)
     check_integer("max_iter", max_iter, at_least=1)

@@ -84,8 +84,7 @@ def sidiwo(
     Raises
     ------
     InvalidParameterError
-        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`, or
-        `centers`, `tol` or `max_iter` is invalid.
+        If a parameter is out of range, or `n_components` exceeds that of `whitening`.
 
     Notes
     -----
@@ -94,11 +93,10 @@ def sidiwo(
     diagonal of slice r is then sum_j w_j <d_i, mu_j>^2 mu_rj, a weighted mean of true centers; on
     samples no other decomposition was more accurate (``benchmarks/decompositions.py``).
 
-    Step 3, the minimization, is open in [1]. For k = 2, [1] scans a grid of angles (Theorem 3.3);
-    ``two_components.py`` has the same minimum in closed form. For k > 2, Jacobi sweeps
-    [2], which minimize the sum of squares of the off-diagonal, give the start; then rotations of
-    single planes, each by its best angle, lower the sum of norms of H eq. 5 to a local minimum. On
-    models of known parameters this is the best that many random starts find.
+    Step 3, the minimization, is open in [1]. For k = 2, where [1] scans a grid of angles (Theorem
+    3.3), the minimum has a closed form. For k > 2, Jacobi sweeps [2] minimize the sum of squares of
+    the off-diagonal; from there, rotations of single planes, each by its best angle, lower the sum
+    of norms of H eq. 5 to a local minimum. On known models no random start found a better one.
 
     The objective depends on the slices only through the inner products of their entries, so
     k (k + 1) / 2 slices with the same inner products replace d. With ``centers="diagonal"`` and
@@ -116,16 +114,12 @@ def sidiwo(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentree.decomposition import sidiwo
     >>> from momentree.moments import SingleTopicMoments
-    >>> topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
-    >>> found = sidiwo(SingleTopicMoments.from_parameters([0.6, 0.4], topics), 2)
-    >>> found.weights.round(6)
-    array([0.6, 0.4])
-    >>> found.centers.T.round(6)
-    array([[0.7, 0.2, 0.1],
-           [0.1, 0.1, 0.8]])
+    >>> moments = SingleTopicMoments.from_parameters([0.6, 0.4], [[0.7, 0.3], [0.1, 0.9]])
+    >>> sidiwo(moments, 2).centers.T.round(6)
+    array([[0.7, 0.3],
+           [0.1, 0.9]])
     """
     check_choice("centers", centers, get_args(Centers))
     check_number("tol", tol, at_least=0)

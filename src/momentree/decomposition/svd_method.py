@@ -45,8 +45,7 @@ def svd_method(
     Raises
     ------
     InvalidParameterError
-        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`, or
-        `random_state` is invalid.
+        If a parameter is out of range, or `n_components` exceeds that of `whitening`.
 
     Notes
     -----
@@ -64,16 +63,12 @@ def svd_method(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentree.decomposition import svd_method
     >>> from momentree.moments import SingleTopicMoments
-    >>> topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
-    >>> found = svd_method(SingleTopicMoments.from_parameters([0.6, 0.4], topics), 2)
-    >>> found.weights.round(6)
-    array([0.6, 0.4])
-    >>> found.centers.T.round(6)
-    array([[0.7, 0.2, 0.1],
-           [0.1, 0.1, 0.8]])
+    >>> moments = SingleTopicMoments.from_parameters([0.6, 0.4], [[0.7, 0.3], [0.1, 0.9]])
+    >>> svd_method(moments, 2).centers.T.round(6)
+    array([[0.7, 0.3],
+           [0.1, 0.9]])
     """
     white = whitening_for(moments, n_components, whitening)
     T = whitened_tensor(moments, white)

@@ -68,8 +68,7 @@ def tensor_power_method(
     Raises
     ------
     InvalidParameterError
-        If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`, or
-        `random_state`, `n_restarts` or `max_iter` is invalid.
+        If a parameter is out of range, or `n_components` exceeds that of `whitening`.
 
     Notes
     -----
@@ -84,16 +83,12 @@ def tensor_power_method(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentree.decomposition import tensor_power_method
     >>> from momentree.moments import SingleTopicMoments
-    >>> topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
-    >>> found = tensor_power_method(SingleTopicMoments.from_parameters([0.6, 0.4], topics), 2)
-    >>> found.weights.round(6)
-    array([0.6, 0.4])
-    >>> found.centers.T.round(6)
-    array([[0.7, 0.2, 0.1],
-           [0.1, 0.1, 0.8]])
+    >>> moments = SingleTopicMoments.from_parameters([0.6, 0.4], [[0.7, 0.3], [0.1, 0.9]])
+    >>> tensor_power_method(moments, 2).centers.T.round(6)
+    array([[0.7, 0.3],
+           [0.1, 0.9]])
     """
     check_integer("n_restarts", n_restarts, at_least=1)
     check_integer("max_iter", max_iter, at_least=1)

@@ -32,15 +32,6 @@ def split_words(X: Any, random_state: np.random.RandomState) -> tuple[Any, Any]:
     -------
     first, second : csr_array of shape (n, d)
         They sum to X.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from momentree.inference import split_words
-    >>> X = sp.csr_array([[5, 0, 8]])
-    >>> first, second = split_words(X, np.random.RandomState(0))
-    >>> (first + second).toarray()
-    array([[5., 0., 8.]])
     """
     data = X.data.astype(np.float64)
     whole = np.floor(data)

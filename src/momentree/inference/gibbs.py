@@ -42,7 +42,7 @@ def gibbs_proportions(
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Whole counts of words.
+        Whole counts of words; others are refused.
     parameters : LDAParameters
         Concentrations and topics.
     n_iter : int >= 1, default=100
@@ -58,13 +58,6 @@ def gibbs_proportions(
         Rows sum to 1; alpha_i / alpha_0 for empty documents. The error is of order
         ``n_iter**-0.5``.
 
-    Raises
-    ------
-    InvalidDataError
-        If a count is not a whole number.
-    InvalidParameterError
-        If `n_iter`, `burn_in` or `random_state` is invalid.
-
     Notes
     -----
     Remark 4 of [1], with alpha_j as derived there (printed as alpha_i), and averages of many states
@@ -77,18 +70,6 @@ def gibbs_proportions(
     ----------
     .. [1] M. Ruffini, M. Casanellas, R. Gavaldà. A new method of moments for latent variable
        models. Machine Learning 107, 1431–1455, 2018. doi:10.1007/s10994-018-5706-4. Remark 4.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from momentree.backends import RowBlocks
-    >>> from momentree.inference import gibbs_proportions
-    >>> from momentree.objects import LDAParameters
-    >>> model = LDAParameters(np.array([0.5, 0.5]), np.array([[1.0, 0.0], [0.0, 1.0]]))
-    >>> gibbs_proportions(RowBlocks(sp.csr_array([[3, 0], [2, 2], [0, 0]])), model)
-    array([[0.875, 0.125],
-           [0.5  , 0.5  ],
-           [0.5  , 0.5  ]])
     """
     check_integer("n_iter", n_iter, at_least=1)
     check_integer("burn_in", burn_in, at_least=0)

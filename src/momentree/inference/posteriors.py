@@ -36,16 +36,6 @@ def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
     -------
     ndarray of shape (n, k)
         In nats. Time O(nnz k).
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from momentree.backends import RowBlocks
-    >>> from momentree.inference import log_joint
-    >>> from momentree.objects import TopicParameters
-    >>> coin = TopicParameters(np.array([0.5, 0.5]), np.array([[0.5, 0.9], [0.5, 0.1]]))
-    >>> np.exp(log_joint(RowBlocks(sp.csr_array([[2, 0]])), coin)).round(4)
-    array([[0.125, 0.405]])
     """
     theta, offsets = parameters.coefficients, parameters.offsets
     return rows.map(lambda B: B.dot(theta) + offsets)
@@ -103,12 +93,5 @@ def log_multinomial(X: Any) -> Floats:
     -------
     ndarray of shape (n,)
         In nats. Time O(nnz).
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from momentree.inference import log_multinomial
-    >>> np.exp(log_multinomial(sp.csr_array([[2, 0], [2, 1]]))).round(6)
-    array([1., 3.])
     """
     return np.asarray(gammaln(RowBlocks(X).row_sums + 1.0) - log_factorials(X))

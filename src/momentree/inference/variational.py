@@ -57,23 +57,6 @@ def variational_proportions(
     -------
     ndarray of shape (n, k)
         Rows sum to 1; alpha_i / alpha_0 for empty documents.
-
-    Notes
-    -----
-    See :func:`variational_gammas`. Deterministic; the topic proportions of a document do not depend
-    on other documents.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from momentree.backends import RowBlocks
-    >>> from momentree.inference import variational_proportions
-    >>> from momentree.objects import LDAParameters
-    >>> model = LDAParameters(np.array([0.5, 0.5]), np.array([[1.0, 0.0], [0.0, 1.0]]))
-    >>> variational_proportions(RowBlocks(sp.csr_array([[3, 0], [2, 2], [0, 0]])), model)
-    array([[0.875, 0.125],
-           [0.5  , 0.5  ],
-           [0.5  , 0.5  ]])
     """
     gammas = variational_gammas(rows, parameters, max_iter=max_iter, tol=tol)
     return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))

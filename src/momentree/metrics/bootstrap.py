@@ -44,18 +44,13 @@ class GroupStability:
     jaccard : ndarray of shape (k,)
         Mean over the resamples of the Jaccard similarity of the group with its match, in [0, 1];
         0 for resamples without a match. Groups with values above 0.75 are called stable, below 0.5
-        dissolved [1]_.
+        dissolved (Hennig 2007).
     recovered : ndarray of shape (k,)
         Fraction of the resamples in which the similarity exceeds one half.
     n_bootstrap : int
         Number of resamples.
     confidence : float
         Of the intervals, in (0, 1).
-
-    References
-    ----------
-    .. [1] C. Hennig. Cluster-wise assessment of cluster stability. Computational Statistics and
-       Data Analysis 52, 2007.
     """
 
     labels: Ints
@@ -113,11 +108,10 @@ def bootstrap_groups(
     Notes
     -----
     A resample of N records, with N the total weight, is drawn as Multinomial(N, w / N) weights of
-    the rows, without copying them. The groups of its fit, predicted for all n rows, are matched one
-    to one with those of the fit to all records so as to maximize the sum of their Jaccard
-    similarities |A and B| / |A or B|; small groups count as much as large ones. Hennig [1] takes
-    the largest similarity for each group, on the rows drawn; here a match is required to compare
-    profiles. Sizes and frequencies are those of the records drawn; the intervals are percentiles.
+    the rows. The groups of its fit, predicted for all rows, are matched one to one with those of
+    the fit to all records so as to maximize the sum of their Jaccard similarities
+    |A and B| / |A or B|. Hennig [1] takes the largest similarity for each group, on the rows drawn.
+    Sizes and frequencies are those of the records drawn; the intervals are percentiles.
 
     Time: n_bootstrap + 1 fits and predictions; memory O(n_bootstrap k d).
 

@@ -120,13 +120,10 @@ def group_profiles(
 
     Notes
     -----
-    **Frequencies.** Percentile bootstrap that resamples the n_g records of each group with
-    replacement [1]. If c of them have the code, the count in a resample is Binomial(n_g, c/n_g),
-    and its quantiles are exact: nothing is drawn, the result is that of infinitely many resamples,
-    and one pass over the data suffices. With missing values n_g counts the records in which the
-    code is observed. If c is 0 or n_g, all resamples are the same and the interval would have no
-    width; the limit of Clopper and Pearson, 1 - (a/2)^(1/n_g) for confidence 1 - a, takes its
-    place.
+    **Frequencies.** Percentile bootstrap of the n_g records of a group in which the code is
+    observed [1]. If c of them have it, the count in a resample is Binomial(n_g, c/n_g), so the
+    quantiles are exact and nothing is drawn. If c is 0 or n_g, the interval would have no width;
+    its limit is then that of Clopper and Pearson, 1 - (a/2)^(1/n_g) for confidence 1 - a.
 
     **Sizes.** A random record is in group g with probability m = n_g / n, so the size is
     Binomial(n, m) with variance V = n m (1 - m). With `proba`, m is the mean of p_ig over the
@@ -134,10 +131,9 @@ def group_profiles(
 
         Var(size) = V^2 / (V - A) = V + A + A^2 / (V - A),
 
-    by the missing information principle [2]: sampling error plus uncertainty of assignment. The
-    interval is Wilson's for the effective sample size n (V - A) / V (n without `proba`). The
-    intervals do not reflect uncertainty about the groups themselves; those of
-    :func:`bootstrap_groups` do.
+    by the missing information principle [2]. The interval is Wilson's for the effective sample
+    size n (V - A) / V (n without `proba`). It does not reflect uncertainty about the groups
+    themselves; that of :func:`bootstrap_groups` does.
 
     **Relative risks.** Katz's logarithmic interval [3], with half a record added to each of the
     four cells if one of them is zero.

@@ -124,12 +124,11 @@ def predictive_accuracy(
 
     Notes
     -----
-    The measure of section 6.4.1 of [1], where the outcome is a stay of more than a week; [1] uses
-    one split, not folds. The groups may have been fitted to all records, but not to the outcome.
-    The regression is that of scikit-learn with its default penalty. Without a penalty it would
-    predict the most frequent class of each group; with this one it does, unless the group is tiny
-    or the margin small. Records with the same group and class are combined into one weighted row,
-    an equivalent problem: time O(n) and a regression on k c rows for each fold.
+    The measure of section 6.4.1 of [1], which uses one split, not folds. The groups may have been
+    fitted to all records, but not to the outcome. The regression is that of scikit-learn with its
+    default penalty; it predicts the most frequent class of each group, unless the group is tiny or
+    the margin small. Records with the same group and class are combined into one weighted row:
+    time O(n) and a regression on k c rows for each fold.
 
     References
     ----------

@@ -90,21 +90,9 @@ def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") ->
         with sum 1). A true component without a match counts with its norm; superfluous rows of
         `found` are ignored.
 
-    Raises
-    ------
-    InvalidDataError
-        If `found` and `truth` are not tables of finite numbers with the same number of columns, or
-        `truth` has no rows.
-    InvalidParameterError
-        If `metric` is neither of these.
-
     See Also
     --------
-    match_components : The matching itself.
-
-    Notes
-    -----
-    Time O(k^2 d + k^3) for k components.
+    match_components : The matching itself, with the same errors and cost.
 
     Examples
     --------

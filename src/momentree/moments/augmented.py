@@ -61,7 +61,9 @@ class AugmentedRawMoments(BaseMoments):
     @cached_property
     def m1(self) -> Floats:
         """M1, shape (p + 1,)."""
-        return self._back(self._r1)
+        right = self._r1
+        sums = self._rows.sum(lambda B: np.append(B.tdot(right[B.at]), right[B.at].sum()))
+        return self._scaled_back(sums)
 
     @property
     def m2(self) -> LinearOperator:
@@ -125,12 +127,6 @@ class AugmentedRawMoments(BaseMoments):
         def kernel(B: Block) -> Floats:
             right = weigh(scores(B), B.at)
             return np.concatenate([B.tdot(right), right.sum(axis=0, keepdims=True)])
-
-        return self._scaled_back(self._rows.sum(kernel))
-
-    def _back(self, right: Floats) -> Floats:
-        def kernel(B: Block) -> Floats:
-            return np.append(B.tdot(right[B.at]), right[B.at].sum())
 
         return self._scaled_back(self._rows.sum(kernel))
 

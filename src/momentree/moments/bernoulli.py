@@ -32,8 +32,8 @@ class BernoulliMoments(SampleMeans):
     a feature are too large; :func:`bernoulli_bias_bounds` bounds this bias. EM, started from a
     decomposition of these moments, removes it.
 
-    ``svtd(BernoulliMoments.from_data(X), k)`` is ASVTD (T Algorithm 2). Use :meth:`from_data` for
-    the estimators and :meth:`from_parameters` for exact moments, which have no bias.
+    Use :meth:`from_data` for the estimators and :meth:`from_parameters` for exact moments, which
+    have no bias.
 
     Parameters
     ----------
@@ -54,9 +54,8 @@ class BernoulliMoments(SampleMeans):
 
     Notes
     -----
-    T section 4.3.2. ``whitened_slices`` are the slices H_i = z^T diag(x_i) z / n of T Algorithm 2,
-    with z = x E^+T. Deviations from the thesis: eigenvectors replace singular vectors, and
-    negative weights are set to zero (see :func:`momentree.decomposition.svtd`).
+    ``whitened_slices`` are the slices H_i = z^T diag(x_i) z / n of T Algorithm 2, with
+    z = x E^+T.
 
     Missing values. With x = 0 where a value is missing and y = x / p, products of different
     features of y estimate those of complete data, if values are missing independently of each
@@ -140,20 +139,7 @@ class BernoulliMoments(SampleMeans):
     ) -> Self:
         """Estimate the moments from rows that were checked before.
 
-        Parameters
-        ----------
-        rows : RowBlocks of shape (n, d)
-            Zeros and ones, zero where a value is missing.
-        sample_weight : ndarray of shape (n,)
-            Weights >= 0, not all zero.
-        observation_rates : ndarray of shape (d,), default=None
-            Result of :func:`momentree.preprocessing.observation_rates`; None if no value is
-            missing.
-
-        Returns
-        -------
-        BernoulliMoments
-            The moments.
+        `observation_rates` are those of :func:`momentree.preprocessing.observation_rates`.
         """
         v = sample_weight / sample_weight.sum()
         return cls(rows, np.stack([v, v, v]), cls._count_per_token, observation_rates)

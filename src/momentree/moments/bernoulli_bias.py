@@ -86,17 +86,13 @@ def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
 
     Notes
     -----
-    The first and third bound follow from Jensen's inequality over the components, the second from
-    the Cauchy-Schwarz inequality with weights w_j mu_jl. All three are attained if the components
-    do not differ. They are far above the bias if each feature is almost always present or almost
-    always absent in a component. The bounds are small for rare features, but so are the moments:
-    M2_ii itself may be as small as M1_i^2.
+    All bounds are attained if the components do not differ. They are far above the bias if each
+    feature is almost always present or almost always absent in a component.
 
     The thesis states the theorem for any variables with means in [0, 1]. The third inequality
     requires variables that are not negative: for one component with the values -2 and 1.5, and
-    probabilities 1/3 and 2/3, its right-hand side is -49/108. It holds for binary and for
-    non-negative variables. (Misprints: read i != l for i != j, and j = 1 for j = i as the start of
-    the sums; the bias is that of the expected raw moments.)
+    probabilities 1/3 and 2/3, its right-hand side is -49/108. (Misprints: read i != l for i != j,
+    and j = 1 for j = i as the start of the sums; the bias is that of the expected raw moments.)
 
     The bounds are for population moments; estimates from n samples have an additional error of
     order n^(-1/2). With missing values, a pair may be estimated as more frequent than one of its

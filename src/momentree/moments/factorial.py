@@ -31,13 +31,6 @@ class FactorialMoments(BaseMoments):
         u, the value of one occurrence of a word in each row: 1 for counts, 0 for raw moments,
         another value for scaled counts.
 
-    Attributes
-    ----------
-    m1 : ndarray of shape (d,)
-        M1.
-    m2 : LinearOperator of shape (d, d)
-        M2, symmetric.
-
     Notes
     -----
     The d x d x d tensor is never formed. Time O(nnz) for M2 v, O(nnz k^2) for the slices,

@@ -46,13 +46,6 @@ class LDAMoments(BaseMoments):
     alpha0 : float > 0
         Total concentration of the Dirichlet distribution.
 
-    Attributes
-    ----------
-    m1 : ndarray of shape (d,)
-        M1, sum 1.
-    m2 : LinearOperator of shape (d, d)
-        M2, symmetric.
-
     Notes
     -----
     As alpha_0 goes to 0, documents have one topic each and the moments become N1, N2, N3.

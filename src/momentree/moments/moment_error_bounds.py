@@ -74,18 +74,16 @@ def moment_error_bound(
     -----
     T Theorem 3.2.2 bounds the mean error by Jensen's inequality, and the deviation from it by
     McDiarmid's inequality over whole documents, which are independent given their lengths.
-    Changing one document changes M~_m by at most 2 t_i / sum t. Because entries are never
-    negative, the change is at most sqrt(2) t_i / sum t, and sqrt(W log(1 / delta)) would suffice
-    as the second term; the constant of the thesis is kept.
+    Changing one document changes M~_m by at most 2 t_i / sum t; because entries are never
+    negative, sqrt(W log(1 / delta)) would suffice as the second term.
 
-    S Theorem 2 applies McDiarmid's inequality over single words instead. The words of a document
-    are independent only given its topic, so that the inequality does not apply: its second term
-    vanishes for long documents, although the randomness of the topics remains. Counterexample:
-    for two equally likely topics of one word each, the error is sqrt(2) |p - 1/2| for any length,
-    with p the proportion of documents on the first topic. For 100 documents of 1,000 words the
-    bound of S Theorem 2 at delta = 0.05 is 0.076, and the error exceeds it with probability 0.27.
-    (Also, changing one word changes the moment by up to sqrt(6) (c - 1) / C2, not sqrt(2) c / C2,
-    because both orders of a pair change.)
+    S Theorem 2 applies McDiarmid's inequality to single words, which are independent only given
+    the topic of their document: its second term vanishes for long documents, although the
+    randomness of the topics remains. Counterexample: for two equally likely topics of one word
+    each, the error is sqrt(2) |p - 1/2| for any length, with p the proportion of documents on the
+    first topic. For 100 documents of 1,000 words the bound at delta = 0.05 is 0.076, and the error
+    exceeds it with probability 0.27. (Also, changing one word changes the moment by up to
+    sqrt(6) (c - 1) / C2, not sqrt(2) c / C2, because both orders of a pair change.)
 
     Time and memory O(n).
 

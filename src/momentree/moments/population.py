@@ -23,24 +23,9 @@ class PopulationMoments(BaseMoments):
     centers : ndarray of shape (d, k)
         mu_i in columns.
 
-    Attributes
-    ----------
-    m1 : ndarray of shape (d,)
-        M1 = sum_i w_i mu_i.
-    m2 : LinearOperator of shape (d, d)
-        M2 = sum_i w_i mu_i mu_i^T.
-
     Notes
     -----
     A product with M2 costs O(d k), the whitened slices O(d k l^2) for W of l rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from momentree.moments import SingleTopicMoments
-    >>> moments = SingleTopicMoments.from_parameters([0.5, 0.5], np.eye(2))
-    >>> moments.m1
-    array([0.5, 0.5])
     """
 
     def __init__(self, weights: Floats, centers: Floats) -> None:

@@ -50,13 +50,6 @@ class SingleTopicMoments(FactorialMoments):
         The value of one occurrence of a word in each document; it replaces the 1 that is
         subtracted above.
 
-    Attributes
-    ----------
-    m1 : ndarray of shape (d,)
-        M1, sum 1.
-    m2 : LinearOperator of shape (d, d)
-        M2, symmetric.
-
     Notes
     -----
     The weighting ``"length"`` is unbiased only if the length of a document is independent of its

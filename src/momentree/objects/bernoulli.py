@@ -98,20 +98,7 @@ class IncompleteBernoulliParameters(BernoulliParameters):
 
     @classmethod
     def statistics(cls, X: Any, missing: Any | None = None) -> Any:
-        """Return ones in the first d columns, missing values in the last d.
-
-        Parameters
-        ----------
-        X : csr_array of shape (n, d)
-            Zeros and ones, zero where a value is missing.
-        missing : csr_array of shape (n, d), default=None
-            1 where a value is missing; None if none is.
-
-        Returns
-        -------
-        csr_array of shape (n, 2 d)
-            The statistics.
-        """
+        """Return ones in the first d columns, missing values in the last d."""
         right = sp.csr_array(X.shape) if missing is None else missing
         return sp.csr_array(sp.hstack([X, right], format="csr"))
 

@@ -28,14 +28,6 @@ def lda_parameters(found: Decomposition, alpha0: float) -> LDAParameters:
     -------
     LDAParameters
         alpha_i = alpha_0 w_i / sum w, at least 0.001; centers projected on the simplex.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from momentree.objects import Decomposition
-    >>> from momentree.parameters import lda_parameters
-    >>> lda_parameters(Decomposition(np.eye(2), np.array([0.6, 0.4])), 2.0).alpha
-    array([1.2, 0.8])
     """
     alpha = alpha0 * found.weights / found.weights.sum()
     return LDAParameters(np.maximum(alpha, LEAST_ALPHA), project_to_simplex(found.centers))

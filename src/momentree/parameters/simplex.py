@@ -29,13 +29,6 @@ def project_to_simplex(V: Floats) -> Floats:
     Notes
     -----
     J. Duchi et al. Efficient projections onto the l1-ball, ICML 2008, Figure 1. Time O(k d log d).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from momentree.parameters import project_to_simplex
-    >>> project_to_simplex(np.array([[0.8], [0.6], [-0.2]])).ravel().round(6)
-    array([0.6, 0.4, 0. ])
     """
     d = V.shape[0]
     descending = -np.sort(-V, axis=0)

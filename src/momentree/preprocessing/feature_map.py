@@ -42,30 +42,36 @@ class FeatureMap:
     ----------
     kind : {"binary", "counts", "non_negative", "real"}
         Kind of the data. Each kind includes those before it.
-    family : type of MixtureParameters
-        Mixture that evaluates and refines splits; its statistics are the rows.
     shift, scale : ndarray of shape (d,)
         Mean and standard deviation of standardised columns; 0 and 1 unless the data are real.
     moment_scale : ndarray of shape (p,)
         s, the factor of each statistic in the moments; 0 excludes it.
     constant : float
         c, the value of the additional feature.
-    unit_length : bool
-        Whether f scales augmented rows to unit length; otherwise f = 1.
+    scaled : bool
+        Whether f scales augmented rows to unit length, unless the data are real; otherwise f = 1.
     """
 
     kind: Kind
-    family: type[MixtureParameters]
     shift: Floats
     scale: Floats
     moment_scale: Floats
     constant: float
-    unit_length: bool
+    scaled: bool
 
     @property
     def incomplete(self) -> bool:
         """Whether values were missing."""
-        return self.family is IncompleteBernoulliParameters
+        return self.kind == "binary" and len(self.moment_scale) == 2 * len(self.shift)
+
+    @property
+    def family(self) -> type[MixtureParameters]:
+        """Mixture that evaluates and refines splits; its statistics are the rows."""
+        return IncompleteBernoulliParameters if self.incomplete else _FAMILIES[self.kind]
+
+    @property
+    def _unit_length(self) -> bool:
+        return self.scaled and self.kind != "real"
 
     @classmethod
     def from_data(
@@ -97,12 +103,6 @@ class FeatureMap:
         -------
         FeatureMap
             The feature map.
-
-        Raises
-        ------
-        InvalidDataError
-            If the data are not of the given kind, if values are missing and the data are not
-            binary, or if a value is above 1e100 in size.
         """
         kind = detect_kind(X) if kind == "auto" else kind
         check_kind(kind, X, missing)
@@ -112,52 +112,16 @@ class FeatureMap:
             X, weight = ordered.matrix, weight[at]
             missing = None if missing is None else missing[at]
         d = X.shape[1]
-        family = _FAMILIES[kind]
         shift, scale, moment_scale = np.zeros(d), np.ones(d), np.ones(d)
         rates = observation_rates(missing, weight)
         if rates is not None:
-            family = IncompleteBernoulliParameters
             moment_scale = np.concatenate([1.0 / rates, np.zeros(d)])
         elif kind == "real" and scaled:
             shift, scale = _mean_and_deviation(X, weight)
-        if family is GaussianParameters:
+        if _FAMILIES[kind] is GaussianParameters:
             moment_scale = np.append(np.ones(d), 0.0)
         constant = _constant(kind, X, weight) if scaled else 0.0
-        return cls(kind, family, shift, scale, moment_scale, constant, scaled and kind != "real")
-
-    @classmethod
-    def restored(
-        cls,
-        kind: Kind,
-        shift: Floats,
-        scale: Floats,
-        moment_scale: Floats,
-        *,
-        constant: float,
-        scaled: bool,
-    ) -> FeatureMap:
-        """Return the feature map with the given numbers, as read from a file.
-
-        Parameters
-        ----------
-        kind : {"binary", "counts", "non_negative", "real"}
-            Kind of the data.
-        shift, scale, moment_scale : ndarray
-            Attributes of the feature map.
-        constant : float
-            Attribute of the feature map.
-        scaled : bool
-            As in :meth:`from_data`.
-
-        Returns
-        -------
-        FeatureMap
-            The feature map.
-        """
-        family = _FAMILIES[kind]
-        if kind == "binary" and len(moment_scale) == 2 * len(shift):
-            family = IncompleteBernoulliParameters
-        return cls(kind, family, shift, scale, moment_scale, constant, scaled and kind != "real")
+        return cls(kind, shift, scale, moment_scale, constant, scaled)
 
     def check(self, X: Any, missing: Any | None) -> None:
         """Check that new samples are of the kind of the fit.
@@ -168,11 +132,6 @@ class FeatureMap:
             Numbers, zero where one is missing.
         missing : csr_array of shape (n, d) or None
             1 where a value is missing.
-
-        Raises
-        ------
-        InvalidDataError
-            If they are not; the message names row and column.
         """
         check_kind(self.kind, X, missing)
 
@@ -195,7 +154,7 @@ class FeatureMap:
             return RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
         if self.kind == "real":
             X = sp.csr_array((X.toarray() - self.shift) / self.scale)
-        elif self.kind == "non_negative" and self.unit_length:
+        elif self.kind == "non_negative" and self._unit_length:
             # Gaussians then model the directions of samples, as the moments do.
             inverse = _inverse_roots(RowBlocks(_squared(X)).row_sums)
             X = sp.csr_array(sp.diags_array(inverse) @ X)
@@ -214,7 +173,7 @@ class FeatureMap:
         ndarray of shape (n,)
             The factors.
         """
-        if not self.unit_length:
+        if not self._unit_length:
             return np.ones(rows.shape[0])
         if self.kind == "counts":
             squares = RowBlocks(_squared(rows.matrix)).row_sums

@@ -17,11 +17,7 @@ Kind = Literal["binary", "counts", "non_negative", "real"]
 MAX_SIZE = 1e100
 """The third powers of larger numbers overflow."""
 
-_EXPECTED: dict[Kind, str] = {
-    "binary": "zeros_and_ones",
-    "counts": "whole_numbers",
-    "non_negative": "not_negative",
-}
+_EXPECTED = {"binary": "zeros_and_ones", "counts": "whole_numbers", "non_negative": "not_negative"}
 
 
 def detect_kind(X: Any) -> Kind:

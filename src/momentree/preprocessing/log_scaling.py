@@ -61,11 +61,6 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
     LogScaled
         The log-scaled counts, and the count per token of each document.
 
-    Raises
-    ------
-    InvalidParameterError
-        If `log_scaling` is neither.
-
     Notes
     -----
     Single precision halves the memory; sums over rows are in double precision. Time and memory

@@ -104,14 +104,12 @@ def em(
         if convergence == "likelihood":
             new, old = (p.log_prior(sums, sizes, smoothing) for p in (parameters, before))
             gain_of_prior = new - old
-        elif _distance(getattr(parameters, convergence), getattr(before, convergence)) <= tol:
-            converged = True
-            break
+        else:
+            moved = getattr(parameters, convergence) - getattr(before, convergence)
+            if float(np.linalg.norm(moved)) <= tol:
+                converged = True
+                break
     return Refined(parameters, last, n_iter, converged)
-
-
-def _distance(a: Floats, b: Floats) -> float:
-    return float(np.linalg.norm(a - b))
 
 
 def _expected_statistics(

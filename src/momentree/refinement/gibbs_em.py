@@ -55,11 +55,6 @@ def gibbs_em(
     RefinedLDA
         Its bound is NaN, because sampling has none.
 
-    Raises
-    ------
-    InvalidDataError
-        If a count is not a whole number.
-
     Notes
     -----
     Stochastic approximation EM [1]_. Unlike variational EM it is not biased by assuming independent

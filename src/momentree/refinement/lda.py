@@ -86,15 +86,6 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
     References
     ----------
     .. [1] T. Minka. Estimating a Dirichlet distribution. 2000.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.special import psi
-    >>> from momentree.refinement import dirichlet_from_logs
-    >>> alpha = np.array([0.2, 0.5, 2.0])
-    >>> dirichlet_from_logs(psi(alpha) - psi(alpha.sum()), np.ones(3)).round(6)
-    array([0.2, 0.5, 2. ])
     """
 
     def value(a: Floats) -> float:

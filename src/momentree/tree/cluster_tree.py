@@ -469,18 +469,10 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         if not isinstance(seen, FeatureMap) or self.data_ != seen.kind:
             msg = f"a feature map of {self.data_!r:.100} data"
             raise TypeError(msg)
-        expected = FeatureMap.restored(
-            seen.kind,
-            seen.shift,
-            seen.scale,
-            seen.moment_scale,
-            constant=seen.constant,
-            scaled=self.scaling is not None,
-        )
         check_shape("shift", seen.shift, (d,))
         check_shape("scale", seen.scale, (d,))
         p = len(seen.moment_scale)
-        consistent = seen.family is expected.family and seen.unit_length == expected.unit_length
+        consistent = seen.scaled == (self.scaling is not None)
         if not consistent or not (seen.scale > 0).all() or seen.family.n_features(p) != d:
             msg = "a feature map that does not fit its data"
             raise ValueError(msg)
