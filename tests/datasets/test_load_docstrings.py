@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from momentree.datasets import load_docstrings, vectorize
+from momentree.datasets import load_docstrings
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +52,6 @@ def test_universal_functions_are_included(docstrings):
 
 def test_no_text_is_too_short(docstrings):
     assert min(len(text.split()) for text in docstrings.texts) >= 20
-    corpus = vectorize(docstrings)
-    assert not list(corpus.notes)
 
 
 def test_same_in_every_process_and_without_a_warning(docstrings):

@@ -29,8 +29,6 @@ Ints = NDArray[np.int64]
 
 ScaledBy = Literal["feature", "component", "all"]
 
-AXES = {"component": 1, "feature": 0, "all": None}
-
 
 def make_poisson_mixture(
     n_samples: int,
@@ -48,12 +46,8 @@ def make_poisson_mixture(
 
     Parameters
     ----------
-    n_samples : int, >= 1
-        Number of rows.
-    n_features : int, >= 1
-        Number of columns.
-    n_components : int, >= 1
-        Number of components.
+    n_samples, n_features, n_components : int, >= 1
+        Number of rows, columns and components.
     total : float or array-like of shape (n_components,), > 0, default=5.0
         Expected sum of a row in all components, or in each; means are scaled to it.
     weights : array-like of shape (n_components,) or None, default=None
@@ -192,7 +186,8 @@ def make_bernoulli_mixture(
         w = check_weights(weights, k)
     if means is None:
         mu = rng.standard_exponential((k, d))
-        mu /= mu.max(axis=AXES[scaled_by], keepdims=True)
+        axis = {"feature": 0, "component": 1, "all": None}[scaled_by]
+        mu /= mu.max(axis=axis, keepdims=True)
     else:
         mu = _check_probabilities(means, (k, d))
     labels = draw_labels(w, n, rng)

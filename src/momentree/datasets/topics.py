@@ -44,12 +44,8 @@ def make_single_topic(
 
     Parameters
     ----------
-    n_samples : int, >= 1
-        Number of documents.
-    n_features : int, >= 1
-        Number of words in the vocabulary.
-    n_components : int, >= 1
-        Number of topics.
+    n_samples, n_features, n_components : int, >= 1
+        Number of documents, of words in the vocabulary, and of topics.
     length : int or array-like of int of shape (n_samples,), >= 0, default=100
         Number of words of all documents, or of each.
     weights : array-like of shape (n_components,) or None, default=None
@@ -203,12 +199,8 @@ def make_lda(
 
     Parameters
     ----------
-    n_samples : int, >= 1
-        Number of documents.
-    n_features : int, >= 1
-        Number of words in the vocabulary.
-    n_components : int, >= 1
-        Number of topics.
+    n_samples, n_features, n_components : int, >= 1
+        Number of documents, of words in the vocabulary, and of topics.
     alpha : float, array-like of shape (n_components,) or None, > 0, default=None
         An array is alpha itself. A number is the total concentration alpha_0, with
         alpha_i = alpha_0 / n_components: small values give documents with one dominant topic, large

@@ -1,4 +1,4 @@
-"""Decomposition: moments in, centers and weights out; one algorithm a file.
+"""Decomposition: moments in, centers and weights out; one algorithm per file.
 
 Every algorithm has the signature ``f(moments, n_components, *, random_state=None, whitening=None,
 ...)`` and returns a :class:`momentree.objects.Decomposition`, with components by descending weight.

@@ -56,8 +56,8 @@ def asvtd(
 
     Notes
     -----
-    Algorithm 2 of [1]. Deviations: eigenvectors take the place of singular vectors (see
-    :func:`svtd`), and negative weights are set to zero. Time and memory as :func:`svtd`.
+    Algorithm 2 of [1]. Deviations: eigenvectors instead of singular vectors (see :func:`svtd`), and
+    negative weights are set to zero. Time and memory as :func:`svtd`.
 
     References
     ----------

@@ -23,8 +23,6 @@ NARROWINGS = 7
 """Golden-section steps: they narrow the bracket from a factor of 1.8 on each side to 1.02."""
 FEWEST_COMPONENTS = 3
 """With two topics every alpha_0 fits: the moments are as many as the other parameters."""
-UNKNOWN = 1.0
-"""The estimate if there is none."""
 MAX_SWEEPS = 6
 
 
@@ -128,9 +126,10 @@ def estimate_alpha0(
     """
     white = whitening_for(raw, n_components, whitening)
     if white.rank < FEWEST_COMPONENTS:
-        needed = FEWEST_COMPONENTS
-        reason = Message("concentration_needs_components", needed=needed, found=white.rank)
-        return Concentration(UNKNOWN, np.empty(0), np.empty(0), reason)
+        reason = Message(
+            "concentration_needs_components", needed=FEWEST_COMPONENTS, found=white.rank
+        )
+        return Concentration(1.0, np.empty(0), np.empty(0), reason)
     objective = _Objective(whitened_tensor(raw, white), white.W @ raw.m1)
     tried = {float(a): objective(float(a)) for a in GRID}
     best = int(np.argmin(list(tried.values())))

@@ -85,7 +85,7 @@ def three_view_mom(
     E[x_v x_3^T] = M_v diag(omega) M_3^T, where [1] permutes the views and matches columns. In the
     first two views a component of weight zero gets the overall mean. Deviation: if noise makes
     eigenvalues complex, where [1] fails, theta is drawn again, up to 20 times; then the contraction
-    with the fewest is used, with real and imaginary parts in place of eigenvectors.
+    with the fewest is used, with real and imaginary parts instead of eigenvectors.
 
     The method is very unstable ([2], section 6.4): it inverts two noisy matrices, and the result
     depends on one random contraction whose eigenvalues may be close to each other. Another seed,

@@ -34,13 +34,11 @@ class GroupStability:
         Group of each record, 0 to k - 1, by the fit to all of them.
     sizes : ndarray of shape (k,)
         Records, or their weight, in each group of that fit.
-    size_intervals : ndarray of shape (k, 2)
-        Lower and upper limit over the resamples in which the group has a match; NaN if in none.
-        If `jaccard` is low, these are limits of other groups.
     frequencies : ndarray of shape (k, d)
         P[code | group] in that fit; NaN where no value is observed.
-    frequency_intervals : ndarray of shape (k, d, 2)
-        Lower and upper limit over the resamples, as for the sizes.
+    size_intervals, frequency_intervals : ndarray of shape (k, 2) and (k, d, 2)
+        Lower and upper limits over the resamples in which the group has a match; NaN if in none.
+        If `jaccard` is low, these are limits of other groups.
     jaccard : ndarray of shape (k,)
         Mean over the resamples of the Jaccard similarity of the group with its match, in [0, 1];
         0 for resamples without a match. Groups with values above 0.75 are called stable, below 0.5

@@ -33,27 +33,21 @@ class GroupProfiles:
         Records with each label, or the sum of their weights.
     sizes : ndarray of shape (k,)
         Size of each group: `n_records`, or with probabilities the expected number of records.
-    size_intervals : ndarray of shape (k, 2)
-        Lower and upper limit of the sizes.
     shares : ndarray of shape (k,)
         Sizes relative to all records, in [0, 1].
-    share_intervals : ndarray of shape (k, 2)
-        Lower and upper limit of the shares.
-    counts : ndarray of shape (k, d)
-        Records of the group with the code.
-    observed : ndarray of shape (k, d)
-        Records of the group in which the code is observed, as 0 or 1.
+    size_intervals, share_intervals : ndarray of shape (k, 2)
+        Lower and upper limits of the sizes and of the shares.
+    counts, observed : ndarray of shape (k, d)
+        Records of the group with the code, and those in which it is observed, as 0 or 1.
     frequencies : ndarray of shape (k, d)
         P[code | group] = counts / observed, in [0, 1]; NaN where none is observed.
-    frequency_intervals : ndarray of shape (k, d, 2)
-        Lower and upper limit of the frequencies; NaN where these are.
     overall : ndarray of shape (d,)
         P[code] among all records; NaN where none is observed.
     relative_risk : ndarray of shape (k, d)
         P[code | group] / P[code | not group], in [0, inf]; inf where only the group has the
         code; NaN where no record has it, or it is not observed inside or outside the group.
-    relative_risk_intervals : ndarray of shape (k, d, 2)
-        Lower and upper limit of the relative risk; NaN where this is.
+    frequency_intervals, relative_risk_intervals : ndarray of shape (k, d, 2)
+        Lower and upper limits; NaN where the frequency or relative risk is.
     lift : ndarray of shape (k, d)
         P[code | group] / P[code]; NaN where either is NaN or no record has the code.
     confidence : float

@@ -58,15 +58,13 @@ class OutcomeRates:
         Records of the group with the outcome.
     rates : ndarray of shape (k, c)
         counts / n, in [0, 1]; NaN where n is 0.
-    intervals : ndarray of shape (k, c, 2)
-        Lower and upper limit of the rates; NaN where these are.
     overall : ndarray of shape (c,)
         Rates among all records.
     relative : ndarray of shape (k, c)
         Rate in the group / rate in all others, in [0, inf]; NaN for 0 / 0, or if there is no
         record inside or outside the group.
-    relative_intervals : ndarray of shape (k, c, 2)
-        Lower and upper limit of the relative rates; NaN where these are.
+    intervals, relative_intervals : ndarray of shape (k, c, 2)
+        Lower and upper limits of the rates and of the relative rates; NaN where these are.
     confidence : float
         Of the intervals, in (0, 1).
     """

@@ -27,10 +27,8 @@ def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") 
 
     Parameters
     ----------
-    found : array-like of shape (n_found, n_features)
-        Components in rows, in any order.
-    truth : array-like of shape (n_components, n_features)
-        True components in rows, at least one.
+    found, truth : array-like of shapes (n_found, n_features) and (n_components, n_features)
+        Components in rows, in any order, and at least one true component.
     metric : {"l1", "l2"}, default="l1"
         Sum of absolute differences, or Euclidean distance.
 
@@ -76,10 +74,8 @@ def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") ->
 
     Parameters
     ----------
-    found : array-like of shape (n_found, n_features)
-        Components in rows, in any order.
-    truth : array-like of shape (n_components, n_features)
-        True components in rows, at least one.
+    found, truth : array-like of shapes (n_found, n_features) and (n_components, n_features)
+        Components in rows, in any order, and at least one true component.
     metric : {"l1", "l2"}, default="l1"
         Sum of absolute differences, or Euclidean distance.
 

@@ -72,11 +72,9 @@ def stability_score(
     labels_b : array-like of shape (n_b,), or data of shape (n, d)
         Clusters of the second run; or, with an estimator, its data: array-like, sparse matrix or
         sparse array.
-    ids_a : array-like of shape (n_a,) or None, default=None
-        Unique ids of the samples of the first run, such as row numbers. None for both if both runs
-        label the same samples in the same order.
-    ids_b : array-like of shape (n_b,) or None, default=None
-        Unique ids of the samples of the second run.
+    ids_a, ids_b : array-like of shape (n_a,) and (n_b,) or None, default=None
+        Unique ids of the samples of each run, such as row numbers. None for both if both runs label
+        the same samples in the same order.
     n_repeats : int >= 1, default=5
         With an estimator: number of times that S, Sa and Sb are drawn.
     overlap : float in (0, 1), default=0.8

@@ -143,10 +143,8 @@ class MixtureParameters(ABC):
 
         Parameters
         ----------
-        sums : ndarray of shape (p, k)
-            S, the expected sum of the statistics in each component.
-        sizes : ndarray of shape (k,)
-            N, the expected number of samples in each component.
+        sums, sizes : ndarray of shape (p, k) and (k,)
+            S and N: expected sums of the statistics, and numbers of samples, in each component.
         smoothing : float > 0
             Strength of the prior: pseudo-counts, or samples of average values, per component.
 
@@ -164,12 +162,8 @@ class MixtureParameters(ABC):
 
         Parameters
         ----------
-        sums : ndarray of shape (p, k)
-            S, as in :meth:`m_step`; the prior may depend on the mean of all samples.
-        sizes : ndarray of shape (k,)
-            N, as in :meth:`m_step`.
-        smoothing : float > 0
-            Strength of the prior.
+        sums, sizes, smoothing : ndarray of shape (p, k), ndarray of shape (k,), float > 0
+            As in :meth:`m_step`; the prior may depend on the mean of all samples.
 
         Returns
         -------
@@ -184,10 +178,8 @@ class MixtureParameters(ABC):
 
         Parameters
         ----------
-        sums : ndarray of shape (p, ...)
-            Sum of the statistics over each group.
-        sizes : ndarray of shape (...)
-            Number of samples of each group.
+        sums, sizes : ndarray of shape (p, ...) and (...)
+            Sums of the statistics, and numbers of samples, of the groups.
 
         Returns
         -------
