@@ -10,8 +10,6 @@ from scipy.sparse import _sparsetools
 from momentree._types import Floats
 from momentree._validation import check_shape
 
-__all__ = ["Block"]
-
 
 class Block:
     """A block of rows B in double precision, for products with B and with its transpose.

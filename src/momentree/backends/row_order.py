@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from momentree.backends.rows import RowBlocks
 
-__all__ = ["in_canonical_order"]
-
 SORTED_NNZ = 1 << 22
 """Larger tables are not sorted: the sorted copy takes 8 bytes per stored value."""
 

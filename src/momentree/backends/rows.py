@@ -22,9 +22,6 @@ from momentree.backends.block import Block
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["RowBlocks"]
-
-
 BLOCK_NNZ = 1 << 18
 """Stored values per block: 3 MB as float64 with indices, which fits into the cache."""
 ROWS_PER_TASK = 4096

@@ -17,8 +17,6 @@ from threadpoolctl import ThreadpoolController
 
 from momentree.exceptions import InvalidParameterError
 
-__all__ = ["get_num_threads", "num_threads", "run", "single_threaded_blas"]
-
 T = TypeVar("T")
 
 _limit: ContextVar[int | None] = ContextVar("momentree_num_threads", default=None)
@@ -42,13 +40,6 @@ def get_num_threads() -> int:
     ------
     InvalidParameterError
         If that variable is used and is not a whole number.
-
-    Examples
-    --------
-    >>> from momentree.backends import get_num_threads, num_threads
-    >>> with num_threads(1):
-    ...     get_num_threads()
-    1
     """
     limit = _limit.get()
     return limit if limit is not None else _usable_cores()
@@ -92,11 +83,9 @@ def num_threads(n: int) -> Iterator[None]:
 def single_threaded_blas() -> Iterator[None]:
     """Limit BLAS to one thread within a ``with`` block.
 
-    BLAS threads wait by spinning, on the cores that sums over rows need. On a busy machine this
-    made trees up to six times slower, while the calls of BLAS are small.
-
-    The number of BLAS threads is global to the process. Of several blocks that overlap in time,
-    the first sets it and the last restores it.
+    BLAS threads wait by spinning, on the cores that sums over rows need, which made trees up to
+    six times slower on a busy machine. The limit is global to the process: of several blocks that
+    overlap in time, the first sets it and the last restores it.
 
     Yields
     ------

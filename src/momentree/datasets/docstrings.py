@@ -11,8 +11,6 @@ from typing import Any
 
 from momentree.readers.text.objects import Documents
 
-__all__ = ["load_docstrings"]
-
 # Listed explicitly, so that the corpus depends only on the installed versions; without deprecated,
 # experimental and test modules, near-copies of others (numpy.ma, scipy.stats.mstats,
 # scipy.fftpack) and helpers without a subject (numpy.testing, numpy.dtypes, sklearn.exceptions).

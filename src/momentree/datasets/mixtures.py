@@ -23,8 +23,6 @@ from momentree.datasets._sampling import (
 from momentree.datasets.samples import MixtureSample
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["draw_ones", "make_bernoulli_mixture", "make_poisson_mixture"]
-
 Ints = NDArray[np.int64]
 
 ScaledBy = Literal["feature", "component", "all"]

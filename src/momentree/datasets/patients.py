@@ -11,9 +11,6 @@ from momentree.datasets.mixtures import draw_ones
 from momentree.datasets.samples import PatientSample
 from momentree.exceptions import InvalidParameterError
 
-__all__ = ["make_patient_records"]
-
-
 HIGHEST = 0.9
 """Maximum frequency of a code in a group, so that no code is in every record."""
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats
 
-__all__ = ["LDASample", "MixtureSample", "PatientSample", "TopicSample"]
-
 Ints = NDArray[np.int64]
 
 

@@ -21,8 +21,6 @@ from momentree.datasets._sampling import (
 )
 from momentree.datasets.samples import LDASample, TopicSample
 
-__all__ = ["make_hierarchical_topics", "make_lda", "make_single_topic"]
-
 Ints = NDArray[np.int64]
 
 

@@ -8,16 +8,9 @@ import numpy as np
 
 from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number, generator
-from momentree.decomposition._result import (
-    TINY,
-    from_directions,
-    whitened_tensor,
-    whitening_for,
-)
+from momentree.decomposition._result import TINY, from_directions, whitened_tensor, whitening_for
 from momentree.exceptions import InvalidParameterError
 from momentree.objects import Decomposition, Moments, Whitening
-
-__all__ = ["als"]
 
 Of = Literal["whitened", "m3"]
 

@@ -10,8 +10,6 @@ from momentree.decomposition.svtd import svtd
 from momentree.moments import BernoulliMoments
 from momentree.objects import Decomposition
 
-__all__ = ["asvtd"]
-
 
 def asvtd(
     X: Any,

@@ -8,8 +8,6 @@ from momentree._validation import generator
 from momentree.decomposition._result import from_centers, whitened_tensor, whitening_for
 from momentree.objects import Decomposition, Moments, Whitening
 
-__all__ = ["eigendecomposition"]
-
 
 def eigendecomposition(
     moments: Moments,

@@ -10,8 +10,6 @@ from momentree.decomposition._result import from_directions, whitened_tensor, wh
 from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 
-__all__ = ["jennrich", "real_eigenvectors"]
-
 
 def jennrich(
     moments: Moments,

@@ -13,9 +13,6 @@ from momentree._types import Floats
 from momentree._validation import as_floats, check_integer, check_number, check_shape
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["PerturbationBound", "svtd_perturbation_bound"]
-
-
 ROUNDING = 1e-14
 """Two values whose difference is below this, relative to the largest, are the same."""
 

@@ -24,8 +24,6 @@ from momentree.decomposition._result import (
 from momentree.decomposition.two_components import two_component_rotation
 from momentree.objects import Decomposition, Moments, Whitening
 
-__all__ = ["common_rotation", "discriminators", "pseudo_centers", "sidiwo"]
-
 Centers = Literal["diagonal", "rotation"]
 
 MANY_COMPONENTS = 21

@@ -8,8 +8,6 @@ from momentree._validation import generator
 from momentree.decomposition._result import from_directions, whitened_tensor, whitening_for
 from momentree.objects import Decomposition, Moments, Whitening
 
-__all__ = ["svd_method"]
-
 
 def svd_method(
     moments: Moments,

@@ -10,9 +10,6 @@ from momentree.decomposition._result import TINY, from_centers, whitening_for
 from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 
-__all__ = ["svtd"]
-
-
 CHUNK = 1 << 22
 """Entries of slices whose eigenvalues are computed at once: 32 MB."""
 SMALL_ALPHA = 1e-3

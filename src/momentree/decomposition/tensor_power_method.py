@@ -18,9 +18,6 @@ from momentree.decomposition._result import (
 from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 
-__all__ = ["tensor_power_method"]
-
-
 CONVERGED = 1e-10
 """Power iterations converge quadratically: after a smaller change, the next is rounding error."""
 

@@ -23,9 +23,6 @@ from momentree.messages import Message
 from momentree.moments import MultiviewMoments
 from momentree.objects import Decomposition, Whitening
 
-__all__ = ["three_view_mom", "three_view_tpm"]
-
-
 DRAWS = 20
 """Maximum number of random contractions to find one with real eigenvalues."""
 
@@ -88,9 +85,8 @@ def three_view_mom(
     with the fewest is used, with real and imaginary parts instead of eigenvectors.
 
     The method is very unstable ([2], section 6.4): it inverts two noisy matrices, and the result
-    depends on one random contraction whose eigenvalues may be close to each other. Another seed,
-    split into views or sample may give another result. Refine it with EM, or use :func:`sidiwo` on
-    :class:`momentree.moments.BernoulliMoments`.
+    depends on one random contraction and on the split into views. Refine it with EM, or use
+    :func:`sidiwo` on :class:`momentree.moments.BernoulliMoments`.
 
     Time: that of the moments, O(n k^3) for the contracted tensor, O(k^4); memory O(n k).
 
@@ -181,9 +177,8 @@ def three_view_tpm(
     Section 3.3 and Algorithm 1 of [1] (3V-TPM in [2]): w_j = lambda_j^(-2), M_3 = E V Lambda.
     M_1 and M_2 follow by one linear solve, from E[x_v x_3^T] = M_v diag(omega) M_3^T.
 
-    The method is unstable ([2]): it inverts a noisy cross moment, and whitening inverts again. It
-    does not depend on one random contraction, as :func:`three_view_mom` does, but equally on the
-    split into views. Refine it with EM.
+    The method is unstable ([2]): it inverts a noisy cross moment, whitening inverts again, and the
+    result depends on the split into views. Refine it with EM.
 
     Time: that of the moments and of :func:`tensor_power_method`; memory O(n k).
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from momentree._types import Floats
 
-__all__ = ["two_component_rotation"]
-
 
 def two_component_rotation(H: Floats) -> tuple[Floats, float]:
     """Return the rotation of the plane that minimizes H eq. 5 for 2 x 2 slices, and the minimum.

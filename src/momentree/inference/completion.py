@@ -11,9 +11,6 @@ from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.objects import LDAParameters
 
-__all__ = ["completion_log_likelihood", "split_words"]
-
-
 LARGEST = 2.0**53
 """Above this, not every whole number is a float."""
 

@@ -14,8 +14,6 @@ from momentree.exceptions import InvalidDataError
 from momentree.inference.variational import small_blocks
 from momentree.objects import LDAParameters
 
-__all__ = ["Chains", "check_whole_counts", "gibbs_proportions", "seed_of"]
-
 Keys = NDArray[np.uint64]
 
 TINY = 1e-300

@@ -12,8 +12,6 @@ from momentree._types import Floats
 from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
 
-__all__ = ["log_factorials", "log_joint", "log_multinomial", "log_posterior"]
-
 
 def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
     """Return log P[x, component j] for each sample, up to a constant that depends on x only.

@@ -13,16 +13,6 @@ from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
 from momentree.objects import LDAParameters
 
-__all__ = [
-    "document_bound",
-    "fit_block",
-    "small_blocks",
-    "variational_bound",
-    "variational_gammas",
-    "variational_proportions",
-]
-
-
 SMALL_BLOCK_NNZ = 1 << 16
 """Stored values in a block. Inference does about a hundred times the work of a product for each,
 so small blocks have no overhead and balance the threads better."""

@@ -9,8 +9,6 @@ from typing import Any
 
 from momentree.messages.catalogue import CATALOGUE
 
-__all__ = ["PYTHON", "Audience", "Message", "in_words"]
-
 LISTED = 8
 """At most so many entries of a list are spelled out."""
 

@@ -17,9 +17,6 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics._checks import Clusterer, check_labels, fitted_labels
 from momentree.metrics._records import check_records, group_sums
 
-__all__ = ["GroupStability", "bootstrap_groups"]
-
-
 MOST_RECORDS = 2**53
 """Largest number of records in a resample: above, floats are not all whole numbers."""
 

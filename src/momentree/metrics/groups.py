@@ -20,8 +20,6 @@ from momentree.metrics._intervals import (
 )
 from momentree.metrics._records import ROUNDING, check_records, group_sums
 
-__all__ = ["GroupProfiles", "group_profiles"]
-
 
 @dataclass(frozen=True)
 class GroupProfiles:

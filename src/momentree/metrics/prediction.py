@@ -15,8 +15,6 @@ from momentree.metrics._checks import check_labels, check_list
 from momentree.metrics._intervals import risk_ratio, wilson_interval
 from momentree.metrics._outcomes import outcome_classes
 
-__all__ = ["OutcomeRates", "PredictivePower", "outcome_rates", "predictive_accuracy"]
-
 
 @dataclass(frozen=True)
 class PredictivePower:

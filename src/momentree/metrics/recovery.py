@@ -13,8 +13,6 @@ from momentree._types import Floats, Ints
 from momentree._validation import as_floats, check_choice, check_shape
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["Metric", "match_components", "recovery_error"]
-
 Metric = Literal["l1", "l2"]
 
 _DISTANCES: dict[str, Literal["cityblock", "euclidean"]] = {"l1": "cityblock", "l2": "euclidean"}

@@ -19,8 +19,6 @@ from momentree._validation import (
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics._checks import Clusterer, check_list, fitted_labels
 
-__all__ = ["stability_score"]
-
 
 @overload
 def stability_score(

@@ -12,9 +12,6 @@ from momentree._types import Floats, Ints
 from momentree._validation import as_floats, check_number, check_shape, check_table
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["npmi_coherence", "relevance", "relevance_order", "umass_coherence"]
-
-
 DECIMALS = 9
 """Closer relevances are ties: the report computes them again in JavaScript, whose logarithm may
 differ in the last digit."""

@@ -13,8 +13,6 @@ from momentree.backends import Block, RowBlocks
 from momentree.moments._base import BaseMoments, pairs_of
 from momentree.moments._operators import symmetric
 
-__all__ = ["AugmentedRawMoments"]
-
 
 class AugmentedRawMoments(BaseMoments):
     """Estimate the raw moments of augmented rows y_i = f_i (s * x_i, c).

@@ -17,8 +17,6 @@ from momentree.moments._sample_means import SampleMeans
 from momentree.moments.population import PopulationMoments
 from momentree.preprocessing import observation_rates as rates_of
 
-__all__ = ["BernoulliMoments", "check_probabilities"]
-
 
 class BernoulliMoments(SampleMeans):
     """Estimate the raw moments of rows of zeros and ones.

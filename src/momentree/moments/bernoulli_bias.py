@@ -14,9 +14,6 @@ from momentree._types import Floats, Ints
 from momentree.moments.bernoulli import BernoulliMoments, check_probabilities
 from momentree.objects import Moments
 
-__all__ = ["BernoulliBias", "bernoulli_bias", "bernoulli_bias_bounds"]
-
-
 COLUMNS = 64
 """Columns of M2 computed at a time, so that M2 is never complete in memory."""
 

@@ -12,8 +12,6 @@ from momentree.moments._base import BaseMoments
 from momentree.moments._operators import diagonal
 from momentree.objects import Moments
 
-__all__ = ["CorrectedMoments"]
-
 
 class CorrectedMoments(BaseMoments):
     """Subtract the bias of raw moments of binary data, as predicted from given parameters.

@@ -10,8 +10,6 @@ from momentree.backends import Block, RowBlocks
 from momentree.moments._base import BaseMoments, chunks, pairs_of
 from momentree.moments._operators import symmetric
 
-__all__ = ["FactorialMoments"]
-
 
 class FactorialMoments(BaseMoments):
     """Hold M1, M2, M3 of counts, corrected for words paired with themselves.

@@ -18,9 +18,6 @@ from momentree.moments.population import PopulationMoments
 from momentree.moments.single_topic import SingleTopicMoments
 from momentree.moments.weighting import Weighting
 
-__all__ = ["LDAMoments", "check_alpha0", "correct_tensor"]
-
-
 SMALLEST_ALPHA0, LARGEST_ALPHA0 = 1e-100, 1e100
 """Beyond these, products of alpha0 underflow or overflow."""
 
@@ -57,9 +54,8 @@ class LDAMoments(BaseMoments):
         E[M3] = sum_i w_i mu_i^(x)3 - a (a + 1) / 2 sum Cov(N2[h, l], N1[m])
                 + a^2 (E[N1^(x)3] - E[N1]^(x)3).
 
-    Both biases decrease as 1 / n, faster than the noise, which decreases as 1 / sqrt(n). They are
-    not corrected: the correction would exclude the product of a document with itself, and a
-    document of weight 2 would then differ from the same document twice.
+    Both biases decrease as 1 / n, faster than the noise. They are not corrected, because a document
+    of weight 2 would then differ from the same document twice.
 
     As for ``"length"`` in :class:`SingleTopicMoments`, the length of a document must not depend
     on its topics; use ``"uniform"`` if it does. Time and memory as for

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._validation import as_floats, check_choice, check_number
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
-__all__ = ["Version", "moment_error_bound", "required_samples"]
-
 Version = Literal["thesis", "paper"]
 
 MOST_DOCUMENTS = 1e200

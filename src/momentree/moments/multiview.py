@@ -17,15 +17,8 @@ from momentree._validation import check_integer, check_sample_weight
 from momentree.backends import Block, RowBlocks
 from momentree.moments._base import BaseMoments, pairs_of
 from momentree.moments._operators import symmetric
-from momentree.moments._views import (
-    View,
-    checked_means,
-    checked_views,
-    leading_pair,
-)
+from momentree.moments._views import View, checked_means, checked_views, leading_pair
 from momentree.preprocessing import observation_rates as rates_of
-
-__all__ = ["MultiviewMoments"]
 
 
 class MultiviewMoments(BaseMoments):
@@ -71,12 +64,12 @@ class MultiviewMoments(BaseMoments):
     Notes
     -----
     Section 3.3 of [1], Theorem 3.6, with the views in another order. Estimates of M2 and M3 are
-    not symmetric; they are averaged over all orders of their modes. Missing values count as zero
-    and means are divided by the observation rate, which leaves cross moments unbiased if values
-    are missing independently.
+    averaged over all orders of their modes, which makes them symmetric. Missing values count as
+    zero and means are divided by the observation rate, which leaves cross moments unbiased if
+    values are missing independently.
 
-    These moments are unstable: E_12 is inverted, so that its errors of order n^(-1/2) are divided
-    by its smallest singular value. Another split into views gives other results (T section 4.3.1).
+    These moments are unstable: the inverse of E_12 divides its errors by its smallest singular
+    value. Another split into views gives other results (T section 4.3.1).
 
     Time O(nnz k) and O(nnz d_v) or some 10 k products for the singular vectors, then O(nnz k^2)
     for the slices and O(nnz k + n k^3) for the tensor; memory O(n k + d k^2). If the views have

@@ -10,8 +10,6 @@ from momentree._validation import check_means
 from momentree.moments._sample_means import SampleMeans
 from momentree.moments.population import PopulationMoments
 
-__all__ = ["PoissonMoments"]
-
 
 class PoissonMoments(SampleMeans):
     """Estimate the moments M1, M2, M3 of a mixture of independent Poisson variables.

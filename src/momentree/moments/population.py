@@ -10,8 +10,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from momentree._types import Floats
 from momentree.moments._base import BaseMoments
 
-__all__ = ["PopulationMoments"]
-
 
 class PopulationMoments(BaseMoments):
     """Hold the moments sum_i w_i mu_i^(x)m for m = 1, 2, 3 in factored form.

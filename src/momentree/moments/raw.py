@@ -6,8 +6,6 @@ from typing import ClassVar
 
 from momentree.moments._sample_means import SampleMeans
 
-__all__ = ["RawMoments"]
-
 
 class RawMoments(SampleMeans):
     """Estimate the raw moments of rows.

@@ -8,19 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from momentree._types import Floats
-from momentree._validation import (
-    check_choice,
-    check_counts,
-    check_parameters,
-    check_sample_weight,
-)
+from momentree._validation import check_choice, check_counts, check_parameters, check_sample_weight
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.population import PopulationMoments
 from momentree.moments.weighting import Weighting, document_weights, three_words
-
-__all__ = ["SingleTopicMoments"]
 
 
 class SingleTopicMoments(FactorialMoments):
@@ -53,9 +46,8 @@ class SingleTopicMoments(FactorialMoments):
     Notes
     -----
     The weighting ``"length"`` is unbiased only if the length of a document is independent of its
-    topic. Otherwise the weights w_i in M1, M2 and M3 are proportional to omega_i times the mean of
-    c, c(c-1) and c(c-1)(c-2) in topic i: they differ between the moments, and neither weights nor
-    topics are consistent. The other weightings are unbiased for any lengths of three or more.
+    topic. Otherwise the weights w_i differ between M1, M2 and M3, and neither weights nor topics
+    are consistent. The other weightings are unbiased for any lengths of three or more.
 
     Time O(nnz) for M2 v, O(nnz k^2) for the slices; memory O(d k^2 + n).
 

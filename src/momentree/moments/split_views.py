@@ -7,8 +7,6 @@ import numpy as np
 from momentree._types import Ints
 from momentree._validation import check_integer, generator
 
-__all__ = ["split_views"]
-
 
 def split_views(
     n_features: int, random_state: int | np.random.RandomState | None = None

@@ -12,8 +12,6 @@ from momentree._validation import generator
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["Weighting", "document_weights", "three_words"]
-
 Weighting = Literal["length", "uniform", "three_words"]
 
 

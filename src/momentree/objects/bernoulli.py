@@ -11,9 +11,6 @@ from scipy.special import xlog1py, xlogy
 from momentree._types import Floats
 from momentree.objects.mixtures import MixtureParameters
 
-__all__ = ["BernoulliParameters", "IncompleteBernoulliParameters"]
-
-
 CERTAIN = 1e-9
 """In likelihoods no probability is closer to 0 or 1, so that logarithms are finite."""
 

@@ -11,8 +11,6 @@ from scipy.sparse.linalg import LinearOperator
 from momentree._types import Floats
 from momentree.messages import Message
 
-__all__ = ["Decomposition", "Moments", "Whitening"]
-
 
 class Moments(Protocol):
     """Protocol of moments M1, M2, M3 of data or of a model.

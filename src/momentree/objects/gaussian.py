@@ -11,9 +11,6 @@ import scipy.sparse as sp
 from momentree._types import Floats, Ints
 from momentree.objects.mixtures import MixtureParameters
 
-__all__ = ["GaussianParameters"]
-
-
 LEAST_VARIANCE = 1e-9
 """Smallest variance of a component, as a fraction of the overall variance."""
 ROUNDING = 1e-14

@@ -11,8 +11,6 @@ from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.objects.mixtures import check_sums
 
-__all__ = ["LDAParameters"]
-
 
 @dataclass(frozen=True)
 class LDAParameters:

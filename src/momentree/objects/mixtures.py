@@ -12,9 +12,6 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["MixtureParameters", "check_sums"]
-
-
 SUM_TOLERANCE = 1e-6
 """Probabilities may miss a sum of 1 by this, for the rounding of long sums."""
 

@@ -10,8 +10,6 @@ from scipy.special import xlogy
 from momentree._types import Floats
 from momentree.objects.mixtures import MixtureParameters
 
-__all__ = ["PoissonParameters"]
-
 
 class PoissonParameters(MixtureParameters):
     """Parameters of a mixture of independent Poisson variables (Poisson naive Bayes).

@@ -10,8 +10,6 @@ from scipy.special import xlogy
 from momentree._types import Floats
 from momentree.objects.mixtures import MixtureParameters, check_sums
 
-__all__ = ["TopicParameters"]
-
 
 class TopicParameters(MixtureParameters):
     """Parameters of a single-topic model (a mixture of multinomials).

@@ -7,8 +7,6 @@ import numpy as np
 from momentree.objects import Decomposition, LDAParameters
 from momentree.parameters.simplex import project_to_simplex
 
-__all__ = ["lda_parameters"]
-
 LEAST_ALPHA = 1e-3
 """Smallest concentration: a topic with it is almost absent."""
 

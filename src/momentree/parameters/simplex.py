@@ -7,8 +7,6 @@ import numpy as np
 from momentree._types import Floats
 from momentree.objects import Decomposition, TopicParameters
 
-__all__ = ["project_to_simplex", "topic_parameters"]
-
 
 def project_to_simplex(V: Floats) -> Floats:
     """Return the Euclidean projection of each column on the probability simplex.

@@ -20,9 +20,6 @@ from momentree.objects import (
 from momentree.preprocessing.kinds import Kind, check_kind, detect_kind
 from momentree.preprocessing.observation_rates import observation_rates
 
-__all__ = ["FeatureMap"]
-
-
 _FAMILIES: dict[Kind, type[MixtureParameters]] = {
     "binary": BernoulliParameters,
     "counts": PoissonParameters,

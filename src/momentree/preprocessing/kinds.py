@@ -10,8 +10,6 @@ from momentree._validation import first_cell
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
-__all__ = ["Kind", "check_kind", "detect_kind"]
-
 Kind = Literal["binary", "counts", "non_negative", "real"]
 
 MAX_SIZE = 1e100

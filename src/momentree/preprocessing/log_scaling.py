@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from momentree._validation import check_choice
 from momentree.backends import RowBlocks
 
-__all__ = ["LogScaled", "LogScaling", "log_scale", "typical_count_per_token"]
-
 LogScaling = Literal["log1p"]
 
 REFERENCE_LENGTH = 24.0

@@ -9,8 +9,6 @@ import numpy as np
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["observation_rates"]
-
 
 def observation_rates(missing: Any | None, sample_weight: Floats) -> Floats | None:
     """Return the weighted proportion of rows in which each feature is observed.

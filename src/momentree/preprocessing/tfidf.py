@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 
-__all__ = ["tfidf"]
-
 
 def tfidf(X: Any, sample_weight: NDArray[np.float64]) -> Any:
     """Return tf-idf rows of unit length in single precision.

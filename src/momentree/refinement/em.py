@@ -11,8 +11,6 @@ from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
 
-__all__ = ["Convergence", "Refined", "em"]
-
 P = TypeVar("P", bound=MixtureParameters)
 
 Convergence = Literal["likelihood", "weights", "centers"]

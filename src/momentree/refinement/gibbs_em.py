@@ -12,8 +12,6 @@ from momentree.inference.variational import small_blocks
 from momentree.objects import LDAParameters
 from momentree.refinement.lda import RefinedLDA, dirichlet_from_logs, smoothed_topics
 
-__all__ = ["gibbs_em"]
-
 
 def gibbs_em(
     rows: RowBlocks,

@@ -10,9 +10,6 @@ from scipy.special import gammaln, polygamma, psi
 from momentree._types import Floats
 from momentree.objects import LDAParameters
 
-__all__ = ["RefinedLDA", "dirichlet_from_logs", "smoothed_topics"]
-
-
 LEAST_ALPHA = 1e-3
 """Below this a topic has no documents, and smaller values only slow down the digamma function."""
 

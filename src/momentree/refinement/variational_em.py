@@ -11,9 +11,6 @@ from momentree.inference.variational import document_bound, fit_block, small_blo
 from momentree.objects import LDAParameters
 from momentree.refinement.lda import RefinedLDA, dirichlet_from_logs, smoothed_topics
 
-__all__ = ["expected_topics", "variational_em"]
-
-
 FIRST_ROUNDS, ROUNDS = 20, 5
 """Iterations of inference in the first E-step, which starts from equal topic proportions, and in
 the others, which continue from the previous ones."""
