@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from momentree import decomposition
-from momentree.moments import LDAMoments, PoissonMoments, SingleTopicMoments
+from momentree.moments import BernoulliMoments, LDAMoments, PoissonMoments, SingleTopicMoments
 
 METHODS = [
     "als", "eigendecomposition", "jennrich", "random_projections", "sidiwo", "svd_method", "svtd",
@@ -24,14 +24,19 @@ def lda(rng, k, d):
     return LDAMoments.from_parameters(alpha, mu), alpha / alpha.sum(), mu
 
 
+def bernoulli(rng, k, d):
+    w, mu = rng.dirichlet(np.full(k, 20.0)), rng.random((k, d)) ** 3
+    return BernoulliMoments.from_parameters(w, mu), w, mu
+
+
 def poisson(rng, k, d):
     w, mu = rng.dirichlet(np.full(k, 20.0)), rng.gamma(0.3, 5.0, size=(k, d))
     return PoissonMoments.from_parameters(w, mu), w, mu
 
 
-@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("k", [1, 5])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("model", [equal_weights, lda, poisson])
+@pytest.mark.parametrize("model", [equal_weights, lda, bernoulli, poisson])
 def test_exact_moments_give_the_parameters_back(model, method, k):
     moments, w, mu = model(np.random.default_rng(k), k, 90)
     found = getattr(decomposition, method)(moments, k, random_state=0)

@@ -5,25 +5,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
 
-from momentree import decomposition
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.moments import BernoulliMoments, RawMoments
 from momentree.preprocessing import observation_rates
 from tests.raising import raises
-
-METHODS = (
-    "sidiwo",
-    "svtd",
-    "tensor_power_method",
-    "eigendecomposition",
-    "svd_method",
-    "random_projections",
-    "jennrich",
-    "als",
-)
 
 
 def draw(seed, n=40, d=6):
@@ -122,18 +109,6 @@ def test_off_diagonal_entries_converge_to_the_population():
     ):
         error = draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
         assert (np.abs(draws.mean(axis=0) - true) < 5 * error)[where].all()
-
-
-@pytest.mark.parametrize("k", [1, 3, 8])
-@pytest.mark.parametrize("method", METHODS)
-def test_exact_moments_give_the_parameters_back(method, k):
-    rng = np.random.default_rng(k)
-    w, mu = rng.dirichlet(np.full(k, 20.0)), rng.random((k, 80)) ** 3
-    found = getattr(decomposition, method)(BernoulliMoments.from_parameters(w, mu), k)
-    cost = np.linalg.norm(found.centers.T[:, None] - mu, axis=2)
-    order = linear_sum_assignment(cost)[1]
-    np.testing.assert_allclose(found.centers.T, mu[order], atol=1e-6)
-    np.testing.assert_allclose(found.weights, w[order], rtol=1e-6)
 
 
 def test_data_may_be_of_any_type():
