@@ -45,13 +45,6 @@ def test_hierarchical_topics_are_the_pattern_with_noise():
     assert sample.components[high].min() > sample.components[~high].max()
 
 
-@pytest.mark.parametrize("n_features", [1, 7, 8, 99])
-def test_the_pattern_fits_any_number_of_words(n_features):
-    pattern = topics.hierarchy(n_features)
-    assert pattern.shape == (8, n_features)
-    assert set(np.unique(pattern)) <= {0.1, 0.7}
-
-
 def test_own_topics_keep_their_zeros():
     given = [[0, 3, 1, 0], [5, 0, 0, 5]]
     sample = make_hierarchical_topics(300, 50, topics=given, noise=0, random_state=0)

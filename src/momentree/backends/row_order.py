@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.backends.rows import RowBlocks
 
 SORTED_NNZ = 1 << 22
 """Larger tables are not sorted: the sorted copy takes 8 bytes per stored value."""
 
 
-def in_canonical_order(
-    rows: RowBlocks, sample_weight: NDArray[np.float64]
-) -> tuple[RowBlocks, NDArray[np.intp]]:
+def in_canonical_order(rows: RowBlocks, sample_weight: Floats) -> tuple[RowBlocks, Ints]:
     """Return rows in an order that is the same for every permutation of them.
 
     The last digit of a floating-point sum depends on the order of its terms. If groups of rows are

@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._types import Ints
 from momentree._validation import check_integer, check_shape
 from momentree.exceptions import InvalidDataError
 
@@ -24,9 +25,7 @@ def fitted_labels(fitted: Any, X: Any) -> NDArray[Any]:
     return np.asarray(fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X))
 
 
-def check_labels(
-    labels: ArrayLike, n: int | None, n_groups: int | None
-) -> tuple[NDArray[np.intp], int]:
+def check_labels(labels: ArrayLike, n: int | None, n_groups: int | None) -> tuple[Ints, int]:
     """Return the group of each record, 0 to k - 1, and k; None is the largest label plus one."""
     groups = np.asarray(labels)
     check_shape("labels", groups, ("n" if n is None else n,))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from momentree._types import Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 
@@ -25,7 +26,7 @@ _BELOW = ("<", "under", "below", "up to", "less", "before", "bis", "unter")
 
 def outcome_classes(
     outcome: ArrayLike, n: int, threshold: float | None
-) -> tuple[NDArray[np.intp], list[str], bool]:
+) -> tuple[Ints, list[str], bool]:
     """Return the class of each record, the names of the classes, and whether they are no and yes.
 
     A missing outcome (None, NaN, an empty text) has class -1. No and yes are classes 0 and 1, for

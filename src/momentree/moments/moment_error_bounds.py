@@ -6,8 +6,9 @@ import math
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from momentree._types import Floats
 from momentree._validation import as_floats, check_choice, check_number
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
@@ -187,7 +188,7 @@ def required_samples(
     return math.floor(root**2) + 1
 
 
-def _checked(lengths: ArrayLike, order: int) -> NDArray[np.float64]:
+def _checked(lengths: ArrayLike, order: int) -> Floats:
     """Return the lengths of documents as floats."""
     c = as_floats("lengths", lengths)
     if c.ndim != 1 or not ((c >= 0) & (c <= LONGEST) & (c == np.floor(c))).all():

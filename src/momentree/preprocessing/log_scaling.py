@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_choice
 from momentree.backends import RowBlocks
 
@@ -33,7 +33,7 @@ class LogScaled:
     """
 
     X: Any
-    count_per_token: NDArray[np.float64]
+    count_per_token: Floats
 
 
 def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
@@ -71,8 +71,6 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
     >>> scaled = log_scale(sp.csr_array([[0, 8, 0], [1, 3, 3]]), "log1p")
     >>> (scaled.X.toarray()[1] / scaled.count_per_token[1]).round(3).tolist()
     [1.0, 2.0, 2.0]
-    >>> scaled.X.sum(axis=1).round(2).astype(float).round(2).tolist()  # sqrt(24 c), c = log2(9), 5
-    [8.72, 10.95]
     """
     check_choice("log_scaling", log_scaling, [*get_args(LogScaling), None])
     count_per_token = np.ones(X.shape[0])
@@ -89,7 +87,7 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
 
 
 def typical_count_per_token(
-    rows: RowBlocks, count_per_token: NDArray[np.float64], sample_weight: NDArray[np.float64]
+    rows: RowBlocks, count_per_token: Floats, sample_weight: Floats
 ) -> float:
     """Return the average count per token after log scaling.
 

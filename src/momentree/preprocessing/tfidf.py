@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.backends import RowBlocks
 
 
-def tfidf(X: Any, sample_weight: NDArray[np.float64]) -> Any:
+def tfidf(X: Any, sample_weight: Floats) -> Any:
     """Return tf-idf rows of unit length in single precision.
 
         y_w = x_w (1 + log((1 + n) / (1 + n_w))),   scaled to sum_w y_w^2 = 1
