@@ -82,7 +82,7 @@ def read_sheet(path: Path, name: str | None) -> Sheet:
         lines = _run(path, name)
     except OSError as error:
         details = error.strerror or str(error)
-        raise ReadError("unreadable_file", path=str(path), error=details) from error
+        raise ReadError("unreadable_path", path=str(path), error=details) from error
     head = json.loads(lines[0]) if lines else {}
     if "error" in head:
         raise ReadError("unreadable_spreadsheet", path=str(path), details=head["error"])

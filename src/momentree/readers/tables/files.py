@@ -69,7 +69,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
         raise ReadError("damaged_gzip", path=str(path), details=str(error)) from error
     except OSError as error:
         details = error.strerror or str(error)
-        raise ReadError("unreadable_file", path=str(path), error=details) from error
+        raise ReadError("unreadable_path", path=str(path), error=details) from error
 
 
 @contextmanager
