@@ -18,6 +18,7 @@ from momentree.datasets import (
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.models import load
 from momentree.readers.tables.files import open_bytes
+from tests.raising import raises
 
 TEXTS = ["the sea and the boat", "the boat", "a sea"]
 
@@ -71,8 +72,8 @@ def special(kind, path):
 def test_special_files_are_refused(tmp_path, monkeypatch, bag, table, reader, kind):
     monkeypatch.chdir(tmp_path)  # the name of a socket has at most a hundred characters
     path = special(kind, tmp_path.relative_to(tmp_path) / "x.csv")
-    reason = "levels of symbolic links" if kind == "loop" else "a pipe, a socket or a device"
-    with pytest.raises(ReadError, match=rf"cannot read .*x\.csv: .*{reason}"):
+    code = "unreadable_path" if kind == "loop" else "not_a_regular_file"
+    with raises(ReadError, code, path="x.csv"):
         READERS[reader](path, bag, table)
 
 
@@ -80,7 +81,7 @@ def test_special_files_are_refused(tmp_path, monkeypatch, bag, table, reader, ki
 def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch, bag, table, reader):
     (tmp_path / "a.txt").write_text("text", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidParameterError, match="the path is empty"):
+    with raises(InvalidParameterError, "empty_path"):
         READERS[reader]("", bag, table)
 
 
@@ -94,10 +95,10 @@ def test_special_files_in_a_folder_are_left_out(tmp_path):
 
 
 def test_a_zero_byte_in_a_path_is_refused():
-    with pytest.raises(ReadError, match="null byte"):
+    with raises(ReadError, "unreadable_path"):
         read_documents("a\0b.csv")
 
 
 def test_a_folder_where_a_file_is_expected(tmp_path):
-    with pytest.raises(ReadError, match="cannot read"), open_bytes(tmp_path):
+    with raises(ReadError, "unreadable_path"), open_bytes(tmp_path):
         pass
