@@ -135,7 +135,7 @@ def test_checked_rows_with_known_rates_give_the_same():
     rates = observation_rates(missing, v)
     np.testing.assert_allclose(rates, ((~np.isnan(X)).T @ v) / v.sum())
     rows = RowBlocks(sp.csr_array(np.nan_to_num(X)))
-    found = BernoulliMoments.from_rows(rows, sample_weight=v, observation_rates=rates)
+    found = BernoulliMoments(rows, sample_weight=v, observation_rates=rates)
     base = BernoulliMoments.from_data(X, sample_weight=v)
     np.testing.assert_allclose(found.m3_dense(), base.m3_dense(), atol=1e-14)
     assert observation_rates(None, v) is None
@@ -156,9 +156,7 @@ def test_weights_are_copies_and_columns_may_be_permuted(seed):
 
 def test_a_feature_that_is_never_observed_has_zero_moments():
     rows = RowBlocks(sp.csr_array(np.array([[1.0, 0.0], [0.0, 0.0]])))
-    found = BernoulliMoments.from_rows(
-        rows, sample_weight=np.ones(2), observation_rates=np.array([1.0, 0.0])
-    )
+    found = BernoulliMoments(rows, sample_weight=np.ones(2), observation_rates=np.array([1.0, 0.0]))
     np.testing.assert_array_equal(found.m2 @ np.eye(2), [[0.5, 0.0], [0.0, 0.0]])
 
 

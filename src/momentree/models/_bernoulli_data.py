@@ -71,7 +71,7 @@ class BinaryData:
     @cached_property
     def moments(self) -> BernoulliMoments:
         """Raw moments of the data (T eq. 4.6 to 4.8)."""
-        return BernoulliMoments.from_rows(
+        return BernoulliMoments(
             RowBlocks(self.ones),
             sample_weight=self.weight,
             observation_rates=self.observation_rates,

@@ -164,7 +164,7 @@ class CountMixture(FlatModel):
     def _from_tfidf(self, corpus: Corpus) -> Initialization[MixtureParameters]:
         """Decompose the raw moments of tf-idf rows; group rows by their largest score."""
         rows = RowBlocks(tfidf(corpus.counts.matrix, corpus.weight))
-        found = self._decompose(RawMoments.from_rows(rows, sample_weight=corpus.weight))
+        found = self._decompose(RawMoments(rows, sample_weight=corpus.weight))
         return self._from_groups(corpus, _largest_score(rows, found, corpus.weight), found)
 
     def _from_groups(

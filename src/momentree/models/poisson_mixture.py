@@ -144,7 +144,7 @@ class PoissonMixture(CountMixture):
         return "moments" if self.start == "auto" else self.start
 
     def _moments(self, corpus: Corpus) -> Moments:
-        return PoissonMoments.from_rows(corpus.rows, sample_weight=corpus.weight)
+        return PoissonMoments(corpus.rows, sample_weight=corpus.weight)
 
     def _valid_centers(self, found: Decomposition) -> Floats:
         return np.maximum(found.centers, 0.0)

@@ -19,6 +19,10 @@ class SampleMeans(FactorialMoments):
     _count_per_token: ClassVar[float]
     """1 for factorial moments, 0 for raw ones."""
 
+    def __init__(self, rows: RowBlocks, sample_weight: Floats) -> None:
+        v = sample_weight / sample_weight.sum()
+        super().__init__(rows, np.stack([v, v, v]), self._count_per_token)
+
     @classmethod
     def from_data(cls, X: Any, *, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the moments from data.
@@ -42,12 +46,4 @@ class SampleMeans(FactorialMoments):
             sample has a positive weight.
         """
         X = check_counts(X)
-        return cls.from_rows(
-            RowBlocks(X), sample_weight=check_sample_weight(sample_weight, X.shape[0])
-        )
-
-    @classmethod
-    def from_rows(cls, rows: RowBlocks, *, sample_weight: Floats) -> Self:
-        """Estimate the moments from rows that were checked before."""
-        v = sample_weight / sample_weight.sum()
-        return cls(rows, np.stack([v, v, v]), cls._count_per_token)
+        return cls(RowBlocks(X), check_sample_weight(sample_weight, X.shape[0]))

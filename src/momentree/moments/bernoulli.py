@@ -37,10 +37,8 @@ class BernoulliMoments(SampleMeans):
     ----------
     rows : RowBlocks of shape (n, d)
         Zeros and ones, zero where a value is missing.
-    row_weights : ndarray of shape (3, n)
-        v three times.
-    count_per_token : float, default=0.0
-        0: nothing is subtracted from the squares of values.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
     observation_rates : ndarray of shape (d,), default=None
         The rate p at which each feature is observed; None if no value is missing. A feature with
         p = 0 has zero moments.
@@ -93,13 +91,9 @@ class BernoulliMoments(SampleMeans):
     _count_per_token: ClassVar[float] = 0.0
 
     def __init__(
-        self,
-        rows: RowBlocks,
-        row_weights: Floats,
-        count_per_token: float = 0.0,
-        observation_rates: Floats | None = None,
+        self, rows: RowBlocks, sample_weight: Floats, observation_rates: Floats | None = None
     ) -> None:
-        super().__init__(rows, row_weights, count_per_token)
+        super().__init__(rows, sample_weight)
         p = np.ones(rows.shape[1]) if observation_rates is None else observation_rates
         self._scale = 1.0 / np.where(p > 0, p, 1.0)
         self._excess = self._scale - 1.0
@@ -129,18 +123,7 @@ class BernoulliMoments(SampleMeans):
         X, missing = check_missing(X)
         check_ones(X)
         v = check_sample_weight(sample_weight, X.shape[0])
-        return cls.from_rows(RowBlocks(X), sample_weight=v, observation_rates=rates_of(missing, v))
-
-    @classmethod
-    def from_rows(
-        cls, rows: RowBlocks, *, sample_weight: Floats, observation_rates: Floats | None = None
-    ) -> Self:
-        """Estimate the moments from rows that were checked before.
-
-        `observation_rates` are those of :func:`momentree.preprocessing.observation_rates`.
-        """
-        v = sample_weight / sample_weight.sum()
-        return cls(rows, np.stack([v, v, v]), cls._count_per_token, observation_rates)
+        return cls(RowBlocks(X), v, rates_of(missing, v))
 
     @staticmethod
     def from_parameters(weights: ArrayLike, means: ArrayLike) -> PopulationMoments:

@@ -28,10 +28,8 @@ class PoissonMoments(SampleMeans):
     ----------
     rows : RowBlocks of shape (n, d)
         Counts.
-    row_weights : ndarray of shape (3, n)
-        v three times.
-    count_per_token : float, default=1.0
-        The value of one occurrence.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
 
     Notes
     -----

@@ -22,10 +22,8 @@ class RawMoments(SampleMeans):
     ----------
     rows : RowBlocks of shape (n, d)
         Non-negative values.
-    row_weights : ndarray of shape (3, n)
-        v three times.
-    count_per_token : float, default=1.0
-        0, as set by ``from_data``, subtracts nothing.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
 
     Notes
     -----
