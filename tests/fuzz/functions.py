@@ -185,7 +185,7 @@ def calls() -> dict[str, Call]:
         ),
         "plot_topic_proportions": (
             mt.report.plot_topic_proportions,
-            {"model_or_shares": np.eye(3)[labels], "order": np.arange(n)},
+            {"model_or_proportions": np.eye(3)[labels], "order": np.arange(n)},
         ),
     }
     exact = moments.SingleTopicMoments.from_parameters(weights, topics)

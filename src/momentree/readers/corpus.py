@@ -16,8 +16,6 @@ from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
 from momentree.readers.text.vectorize import vectorize
 from momentree.readers.text.words import TOKEN_PATTERN
 
-__all__ = ["read_corpus"]
-
 
 def read_corpus(
     path: str | PathLike[str],

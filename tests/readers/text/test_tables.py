@@ -311,7 +311,7 @@ def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
     monkeypatch.setattr("pathlib.Path.open", vanish)
-    with raises(ReadError, "unreadable_file"):
+    with raises(ReadError, "unreadable_path"):
         read_documents(path)
 
 
@@ -319,7 +319,7 @@ def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
 def test_no_permission(tmp_path):
     path = save(tmp_path, "t.csv", as_csv())
     path.chmod(0)
-    with raises(ReadError, "unreadable_file"):
+    with raises(ReadError, "unreadable_path"):
         read_documents(path)
 
 

@@ -25,7 +25,6 @@ WORDS: dict[str, str] = {
     "counts_not_numeric": "{path} holds values of type {type}; counts are integers or real numbers",
     "complex_counts": "{path} holds complex values; counts are integers or real numbers",
     "bad_counts": "{path}: {problem}",
-    "counts_unreadable": "cannot read {path}: {error}",
     "counts_line": "{path}, line {line}: {problem}",
     # --- lines of numbers ------------------------------------------------------------------------
     "counts_expected": "expected {fields:list} as numbers, got {found!r}",
@@ -57,7 +56,6 @@ WORDS: dict[str, str] = {
     "svmlight_index": "index {index} is negative or too large",
     "svmlight_order": "index {index} follows {last}; indices must ascend",
     # --- .npz ------------------------------------------------------------------------------------
-    "npz_unreadable": "cannot read {path}: {error}",
     "npz_damaged": (
         "{path} holds no sparse matrix: {problem}. Write it with scipy.sparse.save_npz"
     ),

@@ -13,8 +13,6 @@ from momentree.readers._lengths import check_lengths
 from momentree.readers.counts._raw import fault_in_line
 from momentree.readers.tables.files import open_text
 
-__all__ = ["Lines", "find_matrices", "read_row_names", "read_vocabulary"]
-
 Lines = str | PathLike[str] | Sequence[str]
 """Words, labels or ids, or the path of a file with one a line."""
 

@@ -18,8 +18,6 @@ from momentree.readers.counts._raw import RawCounts
 from momentree.readers.counts._svmlight import read_svmlight
 from momentree.readers.tables.files import open_bytes, suffix
 
-__all__ = ["READERS", "count_format"]
-
 READERS: dict[str, Callable[[Path], RawCounts]] = {
     "bag_of_words": read_bag_of_words,
     "matrix_market": read_matrix_market,

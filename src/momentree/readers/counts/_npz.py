@@ -13,8 +13,6 @@ from momentree._sparse import check_structure
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
 from momentree.readers.counts._raw import RawCounts
 
-__all__ = ["read_npz"]
-
 
 def read_npz(path: Path) -> RawCounts:
     """Read a matrix of SciPy; nothing is unpickled."""
@@ -29,7 +27,7 @@ def read_npz(path: Path) -> RawCounts:
         problem = error.message if isinstance(error, MomentreeError) else _in_one_line(error)
         raise ReadError("npz_damaged", path=str(path), problem=problem) from error
     except OSError as error:
-        raise ReadError("npz_unreadable", path=str(path), error=error.strerror) from error
+        raise ReadError("unreadable_path", path=str(path), error=error.strerror) from error
     return RawCounts(X)
 
 

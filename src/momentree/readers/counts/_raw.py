@@ -14,8 +14,6 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.files import open_bytes
 
-__all__ = ["LineReader", "RawCounts", "fault_in_file", "fault_in_line", "quoted"]
-
 LineReader = Callable[[int, bytes], Message | None]
 """Takes the number and the content of a line, and returns what is wrong with it."""
 
@@ -40,7 +38,7 @@ def fault_in_file(path: Path, find_fault: LineReader, error: Exception | None = 
         for number, line in enumerate(file, start=1):
             if (problem := find_fault(number, line)) is not None:
                 return fault_in_line(path, number, problem)
-    return ReadError("counts_unreadable", path=str(path), error=" ".join(str(error).split()))
+    return ReadError("unreadable_path", path=str(path), error=" ".join(str(error).split()))
 
 
 def quoted(line: bytes) -> str:

@@ -12,8 +12,6 @@ from momentree.messages import Message
 from momentree.readers.counts._raw import RawCounts, fault_in_file, quoted
 from momentree.readers.tables.files import open_bytes
 
-__all__ = ["read_svmlight"]
-
 
 def read_svmlight(path: Path) -> RawCounts:
     """Read an SVMlight file; its words are named by their indices."""

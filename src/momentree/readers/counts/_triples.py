@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from momentree.messages import Message
 from momentree.readers.counts._raw import fault_in_file, fault_in_line, quoted
 
-__all__ = ["BOM", "Header", "read_lines", "read_sizes"]
-
 BOM = b"\xef\xbb\xbf"
 LINES_AT_ONCE = 1 << 22
 LARGEST = np.iinfo(np.int64).max

@@ -25,8 +25,6 @@ from momentree.readers.counts._raw import RawCounts
 from momentree.readers.tables.files import check_exists
 from momentree.readers.text.objects import Corpus
 
-__all__ = ["holds_counts", "read_counts"]
-
 
 def holds_counts(path: str | os.PathLike[str]) -> bool:
     """Return whether a path holds counts, for :func:`read_counts`, and not texts.

@@ -21,8 +21,6 @@ from momentree.readers.text.selection import (
 )
 from momentree.readers.text.words import TOKEN_PATTERN, read_words, unwanted_words
 
-__all__ = ["filter_vocabulary"]
-
 
 def filter_vocabulary(
     corpus: Corpus,

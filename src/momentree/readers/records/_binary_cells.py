@@ -15,8 +15,6 @@ from momentree.readers.records._code_cells import Entries
 from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
 from momentree.readers.tables.table import Cells, Table, excerpt, excerpts
 
-__all__ = ["read_binary_cells"]
-
 Ints = NDArray[np.intp]
 
 _ZERO, _ONE, _MISSING, _OTHER = range(4)

@@ -15,8 +15,6 @@ from momentree.messages import Message
 from momentree.readers.records._split import are_dates, code_separators, split_cells
 from momentree.readers.tables.table import Cells, Table, excerpt
 
-__all__ = ["Entries", "read_code_cells"]
-
 Ints = NDArray[np.intp]
 
 LONGEST_CODE = 100

@@ -16,8 +16,6 @@ from momentree.readers.records._matrix import Rows, matrix_of
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
-__all__ = ["columns_of_coder", "encode"]
-
 
 def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
     """Return the columns, and patterns, of the coder that the table has; refuse it if it has none.

@@ -15,8 +15,6 @@ from momentree.readers.records.coder import Form
 from momentree.readers.tables.roles import MISSING, fits, is_binary, mostly_binary
 from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts
 
-__all__ = ["Layout", "as_names", "find_layout", "matching"]
-
 _DESCRIPTIONS: Mapping[str, Message] = {
     "long": Message("form_long"),
     "lists": Message("form_lists"),

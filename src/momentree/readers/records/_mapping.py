@@ -10,12 +10,10 @@ from typing import Literal
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.records.codes import clean_code, lookup
-from momentree.readers.tables import EXCEL, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.reader import EXCEL, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.roles import pick
 from momentree.readers.tables.table import Table, excerpt, excerpts
-
-__all__ = ["SUFFIXES", "Mapped", "names_of", "read_mapping"]
 
 Mapped = str | PathLike[str] | Mapping[str, str]
 

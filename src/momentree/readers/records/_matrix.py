@@ -17,8 +17,6 @@ from momentree.readers.records._layout import Layout
 from momentree.readers.tables.roles import fits
 from momentree.readers.tables.table import Table, excerpt
 
-__all__ = ["Rows", "count_codes", "join_rows", "matrix_of"]
-
 Ints = NDArray[np.intp]
 
 

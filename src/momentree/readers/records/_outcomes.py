@@ -12,8 +12,6 @@ from momentree.messages import Message
 from momentree.readers.tables.roles import MISSING
 from momentree.readers.tables.table import Cells, excerpt
 
-__all__ = ["read_outcome"]
-
 _PAIRS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"))
 
 

@@ -14,8 +14,6 @@ from momentree.messages import Message
 from momentree.readers.records.codes import SYSTEMS, looks_like
 from momentree.readers.tables.roles import MISSING
 
-__all__ = ["are_dates", "code_separators", "split_cells"]
-
 Texts = Sequence[str] | NDArray[Any]
 
 _INNER_BLANK = r"[^\s,;|]\s+[^\s,;|]"

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from momentree.exceptions import InvalidDataError
 from momentree.readers.records.codes import SYSTEMS, clean_code, lookup, roll_up, undotted
 
-__all__ = ["EMPTY", "Empty", "Form", "RecordCoder"]
-
 Form = Literal["long", "lists", "slots", "wide"]
 Empty = Literal["missing", "zero"]
 

@@ -27,12 +27,10 @@ from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.records.coder import EMPTY, Empty, RecordCoder
 from momentree.readers.records.codes import SYSTEMS
 from momentree.readers.records.objects import Records
-from momentree.readers.tables import Table, open_table
 from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import fits
-from momentree.readers.tables.table import excerpts
-
-__all__ = ["read_records"]
+from momentree.readers.tables.table import Table, excerpts
 
 
 def read_records(

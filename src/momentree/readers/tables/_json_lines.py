@@ -14,18 +14,16 @@ from momentree.messages import Message
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written
 
-__all__ = ["open_json_lines"]
-
 _CHECK_EVERY = 1 << 16
 """Rows between two looks at the memory they take."""
 
 
-def open_json_lines(path: Path, *, encoding: str) -> Source:
-    """Look at the first objects of a file."""
+def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
+    """Look at the first objects of a file; `between` separates the entries of lists."""
     with open_text(path, encoding) as file:
         first = list(islice(_objects(path, file), SAMPLE_ROWS))
     names = list(dict.fromkeys(name for _, one in first for name in one))
-    columns = {name: [_cell(one.get(name)) for _, one in first] for name in names}
+    columns = {name: [_cell(one.get(name), between) for _, one in first] for name in names}
     kinds = {
         name: _kind(values[0])
         for name in names
@@ -52,7 +50,7 @@ def open_json_lines(path: Path, *, encoding: str) -> Source:
                 seen.update(one)
                 n_rows += 1
                 for name, column in cells.items():
-                    column.append(_cell(one.get(name)))
+                    column.append(_cell(one.get(name), between))
         found = {name: column for name, column in cells.items() if name in seen}
         return Table(path, found, n_rows, lambda row: Message("at_row", row=row + 1), kinds=kinds)
 
@@ -94,8 +92,8 @@ def _parse(path: Path, at: Message, text: str) -> Any:
         raise ReadError("unusual_json", path=str(path), origin=at, details=str(error)) from error
 
 
-def _cell(value: Any) -> str:
-    text = as_written(value)
+def _cell(value: Any, between: str) -> str:
+    text = as_written(value, between)
     if not text.isascii():
         try:
             text.encode()

@@ -15,13 +15,11 @@ from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written, check_names
 
-__all__ = ["open_parquet"]
-
 _ROWS_AT_ONCE = 20_000
 
 
-def open_parquet(path: Path) -> Source:
-    """Look at the first rows of a Parquet file."""
+def open_parquet(path: Path, *, between: str) -> Source:
+    """Look at the first rows of a Parquet file; `between` separates the entries of lists."""
     with _opened(path) as file:
         schema = file.schema_arrow
         names = check_names(path, schema.names)
@@ -31,17 +29,22 @@ def open_parquet(path: Path) -> Source:
             for name, kind in zip(names, schema.types, strict=True)
             if not _is_text(kind)
         }
-        head = _table(path, file, stored, kinds, SAMPLE_ROWS)
+        head = _table(path, file, stored, kinds, between, SAMPLE_ROWS)
 
     def read(wanted: Sequence[str]) -> Table:
         with _opened(path) as file:
-            return _table(path, file, {name: stored[name] for name in wanted}, kinds, None)
+            return _table(path, file, {name: stored[name] for name in wanted}, kinds, between)
 
     return Source(head, read)
 
 
 def _table(
-    path: Path, file: Any, stored: dict[str, str], kinds: dict[str, str], most: int | None
+    path: Path,
+    file: Any,
+    stored: dict[str, str],
+    kinds: dict[str, str],
+    between: str,
+    most: int | None = None,
 ) -> Table:
     """Read columns, given by their names here and in the file, of all rows or the first."""
     cells: dict[str, list[str]] = {name: [] for name in stored}
@@ -54,7 +57,7 @@ def _table(
         n_rows += batch.num_rows
         for name in stored:
             array = batch.column(stored[name])
-            cells[name].extend(_strings(array))
+            cells[name].extend(_strings(array, between))
             floats = _floats(array)
             numbers[name] += len(floats)
             if (floats % 1 != 0).any():
@@ -71,13 +74,13 @@ def _table(
     )
 
 
-def _strings(array: Any) -> list[str]:
+def _strings(array: Any, between: str) -> list[str]:
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.compute as pc  # type: ignore[import-untyped]
     import pyarrow.types as pt  # type: ignore[import-untyped]
 
     if pt.is_nested(array.type):
-        return list(map(as_written, array.to_pylist()))
+        return [as_written(value, between) for value in array.to_pylist()]
     texts = pc.cast(array, pa.string())
     if pt.is_floating(array.type) or pt.is_decimal(array.type):
         texts = pc.replace_substring_regex(texts, r"\.0+$|^nan$", "")

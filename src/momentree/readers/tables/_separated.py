@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -22,8 +22,6 @@ from momentree.messages import Message
 from momentree.readers.tables._header import HEADER_ROWS, check_header
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, check_names
-
-__all__ = ["find_separator", "open_separated"]
 
 SEPARATORS = (",", ";", "\t", "|")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -42,8 +40,7 @@ def open_separated(
 ) -> Source:
     """Look at the first rows of a table of text."""
     asked = _check_separator(separator)
-    with open_text(path, encoding, newline="") as file:
-        _skip(file, skip_rows)
+    with _open(path, encoding, skip_rows) as file:
         sample = file.read(_SAMPLE_CHARACTERS)
     if not _rows(sample, _NO_SEPARATOR):
         if skip_rows:
@@ -67,11 +64,8 @@ class _Separated:
     separator: str
     skip: int
 
-    @contextmanager
-    def open(self) -> Iterator[TextIO]:
-        with open_text(self.path, self.encoding, newline="") as file:
-            _skip(file, self.skip)
-            yield file
+    def open(self) -> AbstractContextManager[TextIO]:
+        return _open(self.path, self.encoding, self.skip)
 
     def rows(self, file: TextIO) -> Iterator[tuple[Message, list[str]]]:
         """Yield each row with the place of its first line, counted from the start of the file."""
@@ -162,9 +156,12 @@ class _Separated:
         return ReadError("unreadable_table", path=str(self.path), details=str(error).strip())
 
 
-def _skip(file: TextIO, n: int) -> None:
-    for _ in range(n):
-        file.readline()
+@contextmanager
+def _open(path: Path, encoding: str, skip: int) -> Iterator[TextIO]:
+    with open_text(path, encoding, newline="") as file:
+        for _ in range(skip):
+            file.readline()
+        yield file
 
 
 def _check_separator(separator: str | None) -> str | None:
@@ -178,25 +175,9 @@ def _check_separator(separator: str | None) -> str | None:
 
 
 def find_separator(sample: str, *, cut: bool) -> str:
-    r"""Find the separator of a table from its first lines.
+    """Return the separator that is in the first line and as often in most other lines.
 
-    Parameters
-    ----------
-    sample : str
-        The first lines.
-    cut : bool
-        Whether the sample ends in the middle of the file, and so perhaps of a row.
-
-    Returns
-    -------
-    str
-        That of comma, semicolon, tab and pipe that is in the first line and as often in most other
-        lines; the ASCII unit separator if the first line has none, for a table of one column.
-
-    Examples
-    --------
-    >>> find_separator('id;text\n1;"yes, we can"\n2;no, never\n', cut=False)
-    ';'
+    The last row of a `cut` sample does not count.
     """
     best, best_score = _NO_SEPARATOR, (0.0, 1)
     for separator in SEPARATORS:

@@ -16,8 +16,6 @@ import sys
 from datetime import date, datetime, time
 from typing import Any
 
-__all__: list[str] = []
-
 BYTES_OF_A_CELL = 8
 """What an empty cell takes in a table."""
 

@@ -20,8 +20,6 @@ from momentree.readers.tables import _sheet_process
 from momentree.readers.tables._header import HEADER_ROWS, check_header
 from momentree.readers.tables.table import Source, Table, as_written, check_names, other_sheets
 
-__all__ = ["open_spreadsheet", "read_sheet"]
-
 
 class Sheet(NamedTuple):
     """The rows of a sheet that hold something."""
@@ -82,7 +80,7 @@ def read_sheet(path: Path, name: str | None) -> Sheet:
         lines = _run(path, name)
     except OSError as error:
         details = error.strerror or str(error)
-        raise ReadError("unreadable_file", path=str(path), error=details) from error
+        raise ReadError("unreadable_path", path=str(path), error=details) from error
     head = json.loads(lines[0]) if lines else {}
     if "error" in head:
         raise ReadError("unreadable_spreadsheet", path=str(path), details=head["error"])

@@ -17,8 +17,6 @@ from momentree._limits import BoundedReader
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 
-__all__ = ["check_encoding", "check_exists", "open_bytes", "open_text", "suffix"]
-
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -69,7 +67,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
         raise ReadError("damaged_gzip", path=str(path), details=str(error)) from error
     except OSError as error:
         details = error.strerror or str(error)
-        raise ReadError("unreadable_file", path=str(path), error=details) from error
+        raise ReadError("unreadable_path", path=str(path), error=details) from error
 
 
 @contextmanager

@@ -9,18 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-__all__ = [
-    "MARKS",
-    "MISSING",
-    "ONES",
-    "ZEROS",
-    "Role",
-    "fits",
-    "is_binary",
-    "mostly_binary",
-    "pick",
-]
-
 Role = Literal[
     "text", "row number", "id", "possible id", "patient", "code", "outcome", "group", "title"
 ]

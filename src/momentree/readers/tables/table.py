@@ -15,26 +15,11 @@ from numpy.typing import NDArray
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 
-__all__ = [
-    "SAMPLE_ROWS",
-    "Cells",
-    "Source",
-    "Table",
-    "as_written",
-    "check_names",
-    "excerpt",
-    "excerpts",
-    "other_sheets",
-]
-
 SAMPLE_ROWS = 1_000
 """Rows from which the content of columns is guessed."""
 
 _LONGEST = 40
 """Characters of an excerpt."""
-
-LIST_SEPARATOR = "; "
-"""Between the entries of a cell that holds a list."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +120,7 @@ def excerpts(texts: Iterable[str]) -> list[str]:
     return list(map(excerpt, texts))
 
 
-def as_written(value: object) -> str:
+def as_written(value: object, between: str = "; ") -> str:
     """Return a cell as a person would type it: whole numbers without a fraction, lists joined."""
     if value is None or value != value:
         return ""
@@ -144,7 +129,7 @@ def as_written(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, list | tuple):
-        return LIST_SEPARATOR.join(map(as_written, value))
+        return between.join(as_written(one, between) for one in value)
     return str(value)
 
 

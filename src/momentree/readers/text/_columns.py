@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers.tables import Source, Table
 from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import excerpts
+from momentree.readers.tables.table import Source, Table, excerpts
 from momentree.readers.text.objects import Documents
-
-__all__ = ["documents_of"]
 
 
 def documents_of(

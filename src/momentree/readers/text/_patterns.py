@@ -28,8 +28,6 @@ from scipy.sparse.csgraph import connected_components
 
 from momentree.messages import Message
 
-__all__ = ["find_fault"]
-
 # Letters, digits and signs of most alphabets; two classes of characters overlap if they do here.
 _CHARACTERS = "".join(map(chr, [*range(0x0700), *range(0x1E00, 0x2100), *range(0x3000, 0x3100)]))
 _ONE_CHARACTER = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "CATEGORY", "RANGE"}

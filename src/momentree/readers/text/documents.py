@@ -5,13 +5,11 @@ from __future__ import annotations
 from os import PathLike
 
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.readers.tables import JSON_LINES, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.files import check_encoding, check_exists, suffix
+from momentree.readers.tables.reader import JSON_LINES, PARQUET, SEPARATED, open_table
 from momentree.readers.text._columns import documents_of
 from momentree.readers.text._folder import read_folder
 from momentree.readers.text.objects import Documents
-
-__all__ = ["read_documents"]
 
 SUFFIXES = (*SEPARATED, *JSON_LINES, *PARQUET)
 
@@ -93,5 +91,7 @@ def read_documents(
     end = suffix(found)
     if end not in SUFFIXES:
         raise ReadError("unknown_document_suffix", path=str(found), suffixes=", ".join(SUFFIXES))
-    source = open_table(found, suffixes=SUFFIXES, encoding=encoding, separator=separator)
+    source = open_table(
+        found, suffixes=SUFFIXES, encoding=encoding, separator=separator, between=", "
+    )
     return documents_of(source, **columns)

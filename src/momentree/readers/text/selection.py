@@ -13,15 +13,6 @@ from momentree._validation import check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 
-__all__ = [
-    "MAX_DF",
-    "MAX_FEATURES",
-    "check_limits",
-    "default_min_df",
-    "note_empty",
-    "select_columns",
-]
-
 LARGE_CORPUS = 1000
 MIN_DF_LARGE = 5
 MIN_DF_SMALL = 2

@@ -12,8 +12,6 @@ from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
 from momentree.readers.text.vectorizer import TextVectorizer, check_texts
 from momentree.readers.text.words import TOKEN_PATTERN, read_words
 
-__all__ = ["vectorize"]
-
 
 def vectorize(
     documents: Documents | Sequence[str],

@@ -15,8 +15,6 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidPara
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, check_limits, select_columns
 from momentree.readers.text.words import TOKEN_PATTERN, read_words, tokenizer, unwanted_words
 
-__all__ = ["TextVectorizer", "check_texts"]
-
 
 @dataclass(frozen=True, eq=False)
 class TextVectorizer:

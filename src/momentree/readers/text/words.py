@@ -16,15 +16,6 @@ from momentree.exceptions import InvalidParameterError
 from momentree.readers.tables.files import open_text
 from momentree.readers.text._patterns import find_fault
 
-__all__ = [
-    "LANGUAGES",
-    "TOKEN_PATTERN",
-    "read_words",
-    "stop_words",
-    "tokenizer",
-    "unwanted_words",
-]
-
 TOKEN_PATTERN = r"[^\W\d_]{2,}"  # noqa: S105  # two letters or more, of any alphabet
 # Languages written with letters and spaces, so that the pattern above finds their words.
 LANGUAGES = (
