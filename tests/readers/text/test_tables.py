@@ -126,6 +126,20 @@ def test_words_that_look_like_missing_values_are_words(tmp_path):
     assert len(documents.notes) == 2
 
 
+@pytest.mark.parametrize("n_columns", [3, 1_200])
+def test_ids_and_labels_stay_as_they_are_in_the_file(tmp_path, n_columns):
+    """Other tables are joined by them. Tables of many columns are read in another way."""
+    cells = ["007", "1.0", " 1.50", "1e5 ", "0x1F", "+3", "-0", "NA", "TRUE", "a; b", "e\u0301", "x  y"]
+    cells += ["12345678901234567890.0", "\u00a01", "2020-01-01", "1_000", "\ttab", "b\r\nc", "'q'"]
+    empty = [""] * (n_columns - 3)
+    with (tmp_path / "t.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["key", "text", "kind", *map(str, range(n_columns - 3))])
+        writer.writerows([cell, "words", cell, *empty] for cell in cells)
+    documents = read_documents(tmp_path / "t.csv", label_column="kind", id_column="key")
+    assert documents.ids == documents.labels == cells
+
+
 def test_short_rows_and_blank_lines(tmp_path):
     path = save(tmp_path, "t.csv", "\n\ntext,kind\nfirst\n\nsecond,x\n")
     documents = read_documents(path, label_column="kind")
