@@ -176,10 +176,10 @@ CASES = {
         LONG,
         {"cumulative_frequency": 0},
         InvalidParameterError,
-        "not_a_cumulative_frequency",
+        "not_a_number",
         {},
     ),
-    "records": (LONG, {"min_records": 0}, InvalidParameterError, "min_records_too_small", {}),
+    "records": (LONG, {"min_records": 0}, InvalidParameterError, "not_a_number", {}),
     # Faults of tables
     "equal names": ("id,A,A\n1,1,0\n", {}, ReadError, "duplicate_columns", {"columns": ["A"]}),
     "empty": ("", {}, ReadError, "empty_file", {}),

@@ -129,7 +129,20 @@ def test_words_that_look_like_missing_values_are_words(tmp_path):
 @pytest.mark.parametrize("n_columns", [3, 1_200])
 def test_ids_and_labels_stay_as_they_are_in_the_file(tmp_path, n_columns):
     """Other tables are joined by them. Tables of many columns are read in another way."""
-    cells = ["007", "1.0", " 1.50", "1e5 ", "0x1F", "+3", "-0", "NA", "TRUE", "a; b", "e\u0301", "x  y"]
+    cells = [
+        "007",
+        "1.0",
+        " 1.50",
+        "1e5 ",
+        "0x1F",
+        "+3",
+        "-0",
+        "NA",
+        "TRUE",
+        "a; b",
+        "e\u0301",
+        "x  y",
+    ]
     cells += ["12345678901234567890.0", "\u00a01", "2020-01-01", "1_000", "\ttab", "b\r\nc", "'q'"]
     empty = [""] * (n_columns - 3)
     with (tmp_path / "t.csv").open("w", encoding="utf-8", newline="") as file:

@@ -14,7 +14,7 @@ from momentree.readers.counts._raw import fault_in_line
 from momentree.readers.tables.files import open_text
 
 Lines = str | PathLike[str] | Sequence[str]
-"""Words, labels or ids, or the path of a file with one a line."""
+"""Words, labels or ids, or the path of a file with one per line."""
 
 # Names of the files, in the order in which they are looked for.
 NAMES = {

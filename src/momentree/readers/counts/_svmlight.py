@@ -1,4 +1,4 @@
-"""SVMlight: ``label index:count index:count …``, one document a line."""
+"""SVMlight: ``label index:count index:count …``, one document per line."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def read_svmlight(path: Path) -> RawCounts:
     return RawCounts(X, words=[str(i) for i in used], labels=[f"{v:.15g}" for v in y])
 
 
-def _find_fault(number: int, line: bytes) -> Message | None:
-    del number
+def _find_fault(line: bytes) -> Message | None:
     label, *features = line.partition(b"#")[0].split() or [b"0"]
     try:
         float(label)

@@ -67,9 +67,9 @@ def read_counts(
         Matrix Market (.mtx) or SVMlight (.svm, .svmlight, .libsvm); all but .npz also compressed
         by gzip. Or a folder with one of these and its vocabulary.
     vocabulary : path, sequence of str or None, default=None
-        The words, or a file with one a line. None looks for a file beside the matrix:
+        The words, or a file with one per line. None looks for a file beside the matrix:
         ``vocab.NAME.txt`` for ``docword.NAME.txt``, ``vocab_NAME.txt`` for ``X_NAME.npz``, then
-        ``vocab.txt``; with ``vocabulary`` or ``codes`` in place of ``vocab``, also compressed.
+        ``vocab.txt``; with ``vocabulary`` or ``codes`` instead of ``vocab``, also compressed.
         An SVMlight file needs none: its words are then named by their indices.
     labels : path, sequence of str or None, default=None
         Known class of each document. None takes ``labels.txt`` beside the matrix, if it has one

@@ -30,7 +30,7 @@ class Rows:
 
 
 def join_rows(table: Table, layout: Layout) -> Rows:
-    """Find the records, one a row or one a value of the key, in the order of the file."""
+    """Find the records, one per row or one per value of the key, in the order of the file."""
     rows = _join(table, layout)
     used = {layout.key, *layout.codes, *layout.outcomes}
     for name in table.names:

@@ -1,4 +1,4 @@
-"""JSON Lines, one object a line, or a JSON list of objects."""
+"""JSON Lines, one object per line, or a JSON list of objects."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written
-
-_CHECK_EVERY = 1 << 16
-"""Rows between two looks at the memory they take."""
 
 
 def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
@@ -45,7 +42,7 @@ def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
         n_rows = 0
         with open_text(path, encoding) as file:
             for _, one in _objects(path, file):
-                if n_rows % _CHECK_EVERY == 0:
+                if n_rows % 65_536 == 0:
                     check_memory(path, n_rows * BYTES_PER_ROW)
                 seen.update(one)
                 n_rows += 1

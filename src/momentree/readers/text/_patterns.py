@@ -1,4 +1,4 @@
-"""Whether a regular expression can run without bound: saved models bring patterns of strangers.
+"""Whether a regular expression can run without bound: saved models may come from anybody.
 
 Python's matcher tries one way after another, and the number of ways explodes where a loop can
 continue in two ways with the same character: "(a+)+", "(?:a|ab|b)*", "a*a*b". This module builds
@@ -45,15 +45,7 @@ _MAX_PAIRS = 4_000_000
 
 @cache
 def find_fault(pattern: str) -> Message | None:
-    """Return why a pattern may run without bound on some texts; None if it cannot.
-
-    Examples
-    --------
-    >>> from momentree.readers.text._patterns import find_fault
-    >>> find_fault(r"[a-z]+(?:-[a-z]+)*")
-    >>> print(find_fault(r"(?:[a-z]+-?)+"))
-    a repetition can continue in two ways
-    """
+    """Return why a pattern may run without bound on some texts; None if it cannot."""
     parser = importlib.import_module("re._parser")
     automaton = _Automaton(importlib.import_module("re._compiler"))
     try:

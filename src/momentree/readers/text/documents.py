@@ -32,7 +32,7 @@ def read_documents(
 
         - a folder of text files, one document a file; names of sub-folders are labels,
         - CSV, TSV (.csv, .tsv, .tab): the first line names the columns,
-        - JSON Lines (.jsonl, .ndjson, .json): one object a line, or one list of objects,
+        - JSON Lines (.jsonl, .ndjson, .json): one object per line, or one list of objects,
         - Parquet (.parquet, .pq).
     text_column : str or None, default=None
         Column of the text. None takes the first column with a usual name (text, content, body,

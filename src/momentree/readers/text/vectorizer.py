@@ -24,7 +24,7 @@ class TextVectorizer:
     ----------
     language : str or None, default="en"
         Language whose stop words are left out, one of ``LANGUAGES``; None keeps them.
-    stop_words : iterable of str, or path of a file with one word a line, default=()
+    stop_words : iterable of str, or path of a file with one word per line, default=()
         More words to leave out, in any case.
     min_df : int, float or None, default=None
         Leave out words that occur in fewer documents: a number of documents (int) or a fraction
