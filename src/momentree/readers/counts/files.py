@@ -88,9 +88,8 @@ def read_counts(
     Raises
     ------
     ReadError
-        If a file is missing, damaged or malformed (with the line); if it announces or expands to
-        far more than a file of its size can hold; if there is no vocabulary, or the number of
-        words differs from the number of columns.
+        If a file is missing, damaged or malformed, or announces or expands to far more than a file
+        of its size can hold; if the words are missing, or are not as many as the columns.
     InvalidDataError
         If a count is negative or not finite, or a sequence has the wrong length.
     InvalidParameterError

@@ -15,8 +15,6 @@ from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written, check_names
 
-_ROWS_AT_ONCE = 20_000
-
 
 def open_parquet(path: Path, *, between: str) -> Source:
     """Look at the first rows of a Parquet file; `between` separates the entries of lists."""
@@ -50,7 +48,7 @@ def _table(
     cells: dict[str, list[str]] = {name: [] for name in stored}
     numbers, fractions = dict.fromkeys(stored, 0), set()
     n_rows = n_bytes = 0
-    for batch in file.iter_batches(most or _ROWS_AT_ONCE, columns=list(stored.values())):
+    for batch in file.iter_batches(most or 20_000, columns=list(stored.values())):
         batch.validate(full=True)
         n_bytes += sum(map(_unfolded, batch.columns))
         check_memory(path, n_bytes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -27,7 +27,6 @@ SEPARATORS = (",", ";", "\t", "|")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 _NO_SEPARATOR = "\x1f"  # the ASCII unit separator: a table of one column
 _SAMPLE_CHARACTERS = 1 << 16
-_ROWS_AT_ONCE = 20_000
 _MANY_COLUMNS = 1_000
 """pandas takes 0.1 ms for each column, whatever is in it."""
 _LONGEST_FIELD = (1 << 31) - 1
@@ -64,17 +63,14 @@ class _Separated:
     separator: str
     skip: int
 
-    def open(self) -> AbstractContextManager[TextIO]:
-        return _open(self.path, self.encoding, self.skip)
-
-    def rows(self, file: TextIO) -> Iterator[tuple[Message, list[str]]]:
+    def rows(self) -> Iterator[tuple[Message, list[str]]]:
         """Yield each row with the place of its first line, counted from the start of the file."""
-        for line, row in _numbered(file, self.separator):
-            yield Message("at_line", line=line + self.skip), row
+        with _open(self.path, self.encoding, self.skip) as file:
+            for line, row in _numbered(file, self.separator):
+                yield Message("at_line", line=line + self.skip), row
 
     def head(self) -> Table:
-        with self.open() as file:
-            first = list(islice(self.rows(file), SAMPLE_ROWS + 1))
+        first = list(islice(self.rows(), SAMPLE_ROWS + 1))
         origin, last = first[-1]
         if last[-1].endswith(_END):
             raise ReadError("unclosed_quote", path=str(self.path), origin=origin)
@@ -85,45 +81,29 @@ class _Separated:
 
     def origin(self, row: int) -> Message:
         """Find the place of a row: quoted fields may hold line ends, and blank lines are none."""
-        with self.open() as file:
-            return next(islice(self.rows(file), row + 1, None))[0]
+        return next(islice(self.rows(), row + 1, None))[0]
 
     def read(self, names: Sequence[str]) -> Table:
         header = self.head().names
         place = {name: j for j, name in enumerate(header)}
         kept = [place[name] for name in names]
-        with self.open() as file:
-            cells = self._regular(file, kept) if len(header) > _MANY_COLUMNS else None
-        if cells is None:
-            with self.open() as file:
-                cells = self._any(file, kept, len(header))
-        n_rows, columns = cells
+        regular = self._regular(kept) if len(header) > _MANY_COLUMNS else None
+        n_rows, columns = regular or self._any(kept, len(header))
         return Table(self.path, dict(zip(names, columns, strict=True)), n_rows, self.origin)
 
-    def _regular(self, file: TextIO, kept: Sequence[int]) -> tuple[int, list[list[str]]] | None:
+    def _regular(self, kept: Sequence[int]) -> tuple[int, list[list[str]]] | None:
         """Read a table without any fault; None if it has one."""
-        rows = [row for _, row in _numbered(file, self.separator)]
+        rows = [row for _, row in self.rows()]
         if len({len(row) for row in rows}) > 1 or rows[-1][-1].endswith(_END):
             return None
         return len(rows) - 1, [[row[j] for row in rows[1:]] for j in kept]
 
-    def _any(self, file: TextIO, kept: Sequence[int], width: int) -> tuple[int, list[list[str]]]:
+    def _any(self, kept: Sequence[int], width: int) -> tuple[int, list[list[str]]]:
         """Read a table whose rows may be short."""
         cells: list[list[str]] = [[] for _ in kept]
         n_rows = -1
-        # All cells are strings, and none is missing: codes keep their zeros, and NA is a word.
-        frames = pd.read_csv(
-            file,
-            sep=self.separator,
-            dtype=object,
-            na_filter=False,
-            index_col=False,
-            header=None,
-            chunksize=_ROWS_AT_ONCE,
-            engine="c",
-        )
         try:
-            for frame in frames:
+            for frame in self._frames():
                 rows = frame.iloc[int(n_rows < 0) :]
                 n_rows += len(frame)
                 check_memory(self.path, n_rows * BYTES_PER_ROW)
@@ -135,24 +115,37 @@ class _Separated:
             raise self._fault(error) from error
         return n_rows, cells
 
+    def _frames(self) -> Iterator[pd.DataFrame]:
+        with _open(self.path, self.encoding, self.skip) as file:
+            # All cells are strings, and none is missing: codes keep their zeros, and NA is a word.
+            yield from pd.read_csv(
+                file,
+                sep=self.separator,
+                dtype=object,
+                na_filter=False,
+                index_col=False,
+                header=None,
+                chunksize=20_000,
+                engine="c",
+            )
+
     def _fault(self, error: pd.errors.ParserError) -> ReadError:
         """Return the error about the first row that pandas cannot read."""
-        with self.open() as file:
-            expected = 0
-            for origin, row in self.rows(file):
-                expected = expected or len(row)
-                if row[-1].endswith(_END):
-                    return ReadError("unclosed_quote", path=str(self.path), origin=origin)
-                if len(row) > expected:
-                    return ReadError(
-                        "too_many_fields",
-                        path=str(self.path),
-                        origin=origin,
-                        found=len(row),
-                        expected=expected,
-                        separator=self.separator,
-                        parameter="separator",
-                    )
+        expected = 0
+        for origin, row in self.rows():
+            expected = expected or len(row)
+            if row[-1].endswith(_END):
+                return ReadError("unclosed_quote", path=str(self.path), origin=origin)
+            if len(row) > expected:
+                return ReadError(
+                    "too_many_fields",
+                    path=str(self.path),
+                    origin=origin,
+                    found=len(row),
+                    expected=expected,
+                    separator=self.separator,
+                    parameter="separator",
+                )
         return ReadError("unreadable_table", path=str(self.path), details=str(error).strip())
 
 

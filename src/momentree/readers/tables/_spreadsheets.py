@@ -8,6 +8,7 @@ import sys
 import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,7 +69,7 @@ def open_spreadsheet(
     )
 
     def read(wanted: Sequence[str]) -> Table:
-        return table.select(wanted)
+        return replace(table, columns={name: table.columns[name] for name in wanted})
 
     return Source(table, read)
 

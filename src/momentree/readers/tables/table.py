@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -86,10 +86,6 @@ class Table:
     def place(self, row: int, column: str) -> dict[str, Any]:
         """Return where a cell is, as values of a message."""
         return {"path": str(self.path), "origin": self.origin(row), "column": excerpt(column)}
-
-    def select(self, names: Sequence[str]) -> Table:
-        """Return the table with some of its columns."""
-        return replace(self, columns={name: self.columns[name] for name in names})
 
     def lacks(self, column: str, parameter: str) -> ReadError:
         """Return the error about a column that is not there."""

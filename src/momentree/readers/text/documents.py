@@ -45,8 +45,7 @@ def read_documents(
     encoding : str, default="utf-8"
         Encoding of text; a byte order mark at the start is ignored.
     separator : str or None, default=None
-        For CSV and TSV: the character between columns. None finds out whether it is a comma, a
-        semicolon, a tab or a pipe.
+        For CSV and TSV: the character between columns. None detects comma, semicolon, tab or pipe.
 
     Returns
     -------
@@ -57,9 +56,8 @@ def read_documents(
     Raises
     ------
     ReadError
-        If there is no such file; if it is empty, damaged, binary, malformed (with the line), in
-        another encoding (with the byte, and an encoding to try) or in an unknown format; if a
-        column is missing (with the columns found) or the separator is wrong.
+        If the file does not exist, is empty, damaged, binary, malformed, in another encoding or in
+        an unknown format; if a column is missing or the separator is wrong.
     EmptyCorpusError
         If there are no rows.
     InvalidParameterError

@@ -46,14 +46,8 @@ def vectorize(
         filter removed.
     InvalidDataError
         If a text is not a string.
-    InvalidParameterError
-        If a parameter is out of its range.
-    ReadError
-        If the file of stop words cannot be read.
-
-    See Also
-    --------
-    filter_vocabulary : The same choice of words for a corpus of counts.
+    InvalidParameterError, ReadError
+        As in :class:`TextVectorizer`.
 
     Examples
     --------

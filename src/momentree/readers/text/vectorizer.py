@@ -49,10 +49,6 @@ class TextVectorizer:
     ReadError
         If the file of stop words cannot be read.
 
-    See Also
-    --------
-    vectorize : Learn and count in one call.
-
     Examples
     --------
     >>> from momentree.datasets import TextVectorizer
@@ -84,7 +80,7 @@ class TextVectorizer:
         unwanted_words(self.language, (), self.token_pattern)
 
     def learn(self, texts: Sequence[str]) -> tuple[TextVectorizer, sp.csr_array[Any]]:
-        """Choose the words of a corpus and count them.
+        """Choose the words of a corpus and count them, whatever the order of the documents.
 
         Parameters
         ----------
@@ -104,10 +100,6 @@ class TextVectorizer:
             If there are no texts, or no word is kept.
         InvalidDataError
             If a text is not a string.
-
-        Notes
-        -----
-        Neither the words nor the counts depend on the order of the documents.
         """
         check_texts(texts)
         unwanted = unwanted_words(self.language, self.stop_words, self.token_pattern)
@@ -171,11 +163,7 @@ class TextVectorizer:
         check_texts(texts)
         tokenize = tokenizer(self.token_pattern, lowercase=self.lowercase)
         known = {word: column for column, word in enumerate(self.vocabulary)}
-
-        def analyze(text: str) -> list[str]:
-            return [word for word in tokenize(text) if word in known]
-
-        return sp.csr_array(_counter(analyze, known).transform(texts))
+        return sp.csr_array(_counter(tokenize, known).transform(texts))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings and the vocabulary as plain values for JSON.
