@@ -18,10 +18,16 @@ from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells
 from momentree.readers.records._choice import choose_codes, group_codes
 from momentree.readers.records._code_cells import Entries, read_code_cells
-from momentree.readers.records._encode import columns_of_coder, encode
 from momentree.readers.records._layout import as_names, find_layout, matching
 from momentree.readers.records._mapping import SUFFIXES, Mapped, names_of, read_mapping
-from momentree.readers.records._matrix import Rows, count_codes, join_rows, matrix_of
+from momentree.readers.records._matrix import (
+    Rows,
+    columns_of_coder,
+    count_codes,
+    encode,
+    join_rows,
+    matrix_of,
+)
 from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.records.coder import EMPTY, Empty, RecordCoder
 from momentree.readers.records.codes import SYSTEMS
