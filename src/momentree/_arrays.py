@@ -1,4 +1,4 @@
-"""Arrays in zip files (.npz and saved models), read without trust in the file.
+"""Arrays in zip files (.npz and saved models), read without trusting the file.
 
 NumPy's own reader evaluates the header of an array as Python, raises errors of the tokenizer if it
 is damaged, and allocates what the header announces before it looks at the content.
@@ -58,7 +58,6 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return an array, the same object each time."""
         if name not in self._arrays:
             known = sum(array.nbytes for array in self._arrays.values())
             content = read_member(self._archive, f"{name}.npy", self._path, known=known)
@@ -66,11 +65,9 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
         return self._arrays[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names."""
         return iter(self._names)
 
     def __len__(self) -> int:
-        """Return the number of arrays."""
         return len(self._names)
 
 

@@ -43,23 +43,18 @@ class BoundedReader(io.RawIOBase):
         self._limit = memory_limit(path)
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Move to a position in the content and return it."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
-        """Return the position in the content."""
         return self._file.tell()
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
-        """Fill a buffer with the bytes that follow, and return their number."""
         content = self._file.read(len(buffer))
         buffer[: len(content)] = content
         if (position := self._file.tell()) > self._limit:

@@ -1,4 +1,4 @@
-"""Parquet files that are small and claim much, or are damaged."""
+"""Parquet files that are damaged, or small and expand to much."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def parquet(path, columns):
 
 
 @pytest.mark.parametrize("read", [read_records, read_documents])
-def test_parquet_that_says_one_thing_very_often(tmp_path, read):
+def test_repeated_values_that_exhaust_memory(tmp_path, read):
     names = pa.array(["x" * 1_000_000])
     often = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), names)
     path = parquet(tmp_path / "text.parquet", {"text": often})

@@ -1,4 +1,4 @@
-"""Sparse matrices written by ``scipy.sparse.save_npz``, read without trust in the file."""
+"""Sparse matrices written by ``scipy.sparse.save_npz``, read without trusting the file."""
 
 from __future__ import annotations
 

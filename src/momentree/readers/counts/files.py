@@ -20,7 +20,7 @@ from momentree.readers.counts._companions import (
     read_row_names,
     read_vocabulary,
 )
-from momentree.readers.counts._formats import READERS, count_format
+from momentree.readers.counts._formats import find_reader
 from momentree.readers.counts._raw import RawCounts
 from momentree.readers.tables.files import check_exists
 from momentree.readers.text.objects import Corpus
@@ -47,7 +47,7 @@ def holds_counts(path: str | os.PathLike[str]) -> bool:
     (True, False)
     """
     path = Path(path)
-    return bool(find_matrices(path)) if path.is_dir() else count_format(path) is not None
+    return bool(find_matrices(path)) if path.is_dir() else find_reader(path) is not None
 
 
 def read_counts(
@@ -114,12 +114,12 @@ def read_counts(
     [[2, 0, 1], [0, 5, 0]]
     """
     path = _find_matrix(check_exists(path))
-    form = count_format(path)
-    if form is None:
+    read = find_reader(path)
+    if read is None:
         raise ReadError("no_counts", path=str(path))
     notes: list[Message] = []
     try:
-        raw = READERS[form](path)
+        raw = read(path)
         X = _checked(raw.X, path)
     except MemoryError as error:
         raise ReadError("counts_exceed_memory", path=str(path)) from error

@@ -38,7 +38,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column whose different values are split into parts."""
+    """A column whose distinct values are split into parts."""
 
     name: str
     cells: Cells

@@ -219,8 +219,7 @@ class _Guess:
         ]
         notes = []
         if ids:
-            shown = excerpts(ids)
-            notes.append(Message("ids_left_out", n_columns=len(ids), columns=shown))
+            notes.append(Message("ids_left_out", n_columns=len(ids), columns=excerpts(ids)))
         return "wide", [name for name in free if name != key and name not in ids], notes
 
     def unclear(self, free: Sequence[str], hinted: Sequence[str]) -> ReadError:

@@ -33,13 +33,15 @@ def read_mapping(
             raise InvalidParameterError("not_a_mapping_of_strings", parameter=parameter)
         pairs = list(source.items())
     else:
-        path = check_exists(source)
         opened = open_table(
-            path, suffixes=SUFFIXES, encoding=encoding, separator=separator, check_titles=True
+            check_exists(source),
+            suffixes=SUFFIXES,
+            encoding=encoding,
+            separator=separator,
+            check_titles=True,
         )
-        columns = _columns_of_mapping(opened.head, role)
-        table = opened.read(columns)
-        pairs = list(zip(*(table.columns[name] for name in columns), strict=True))
+        table = opened.read(_columns_of_mapping(opened.head, role))
+        pairs = list(zip(*table.columns.values(), strict=True))
     return {
         clean_code(code): value.strip() for code, value in pairs if code.strip() and value.strip()
     }

@@ -124,7 +124,7 @@ class RecordCoder:
         Parameters
         ----------
         codes : sequence of str
-            Codes as written in records, before the roll-up.
+            Codes as written in records.
 
         Returns
         -------
@@ -169,13 +169,7 @@ class RecordCoder:
         return X
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values for JSON.
-
-        Returns
-        -------
-        dict
-            One entry for each parameter, and "kind": "records".
-        """
+        """Return the parameters, and "kind": "records", as plain values for JSON."""
         return {"kind": "records", **asdict(self)}
 
     @classmethod
@@ -185,7 +179,7 @@ class RecordCoder:
         Parameters
         ----------
         values : mapping
-            An entry for each parameter, and "kind".
+            Parameters, and "kind".
 
         Returns
         -------

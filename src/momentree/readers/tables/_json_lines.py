@@ -16,7 +16,7 @@ from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_writte
 
 
 def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
-    """Look at the first objects of a file; `between` separates the entries of lists."""
+    """Open a file and read its first objects; `between` separates the entries of lists."""
     with open_text(path, encoding) as file:
         first = list(islice(_objects(path, file), SAMPLE_ROWS))
     names = list(dict.fromkeys(name for _, one in first for name in one))
@@ -55,7 +55,7 @@ def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
 
 
 def _objects(path: Path, file: TextIO) -> Iterator[tuple[Message, dict[str, Any]]]:
-    """Yield the objects of a file, each with its line, or with its place in the list."""
+    """Yield the objects of a file, each with its line or its place in the list."""
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
@@ -85,7 +85,7 @@ def _parse(path: Path, at: Message, text: str) -> Any:
             character=error.colno,
             excerpt=text[max(0, error.pos - 10) : error.pos + 20].strip(),
         ) from error
-    except (RecursionError, ValueError) as error:  # nested too deep; an endless number
+    except (RecursionError, ValueError) as error:  # nested too deeply; a number of too many digits
         raise ReadError("unusual_json", path=str(path), origin=at, details=str(error)) from error
 
 
@@ -94,7 +94,7 @@ def _cell(value: Any, between: str) -> str:
     if not text.isascii():
         try:
             text.encode()
-        except UnicodeEncodeError:  # half a character, which JSON can write and files cannot
+        except UnicodeEncodeError:  # half of a surrogate pair, which only JSON can write
             text = text.encode("utf-8", "replace").decode()
     return text
 

@@ -1,4 +1,4 @@
-"""Parquet files, whose few bytes may say one thing a billion times."""
+"""Parquet files, read with a bound on memory: few bytes can repeat a value a billion times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_writte
 
 
 def open_parquet(path: Path, *, between: str) -> Source:
-    """Look at the first rows of a Parquet file; `between` separates the entries of lists."""
+    """Open a Parquet file and read its first rows; `between` separates the entries of lists."""
     with _opened(path) as file:
         schema = file.schema_arrow
         names = check_names(path, schema.names)
@@ -126,20 +126,20 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def _claimed(file: Any) -> int:
-    """Return the bytes that a file says it takes."""
+    """Return the number of bytes that a file claims to take in memory."""
     metadata = file.metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     n = metadata.num_rows * (BYTES_PER_ROW + len(file.schema))
     for j in range(len(file.schema)):
         if file.schema.column(j).max_repetition_level:  # a list holds more cells than rows
-            # The description of a damaged column ends the process, unless it is read first.
+            # Arrow crashes on the metadata of a damaged column unless the column is read first.
             file.scan_contents([j])
             n += sum(group.column(j).num_values for group in groups)
     return int(max(n, sum(group.total_byte_size for group in groups)))
 
 
 def _unfolded(array: Any) -> int:
-    """Count the bytes of an array in which no string stands for others."""
+    """Return the size in bytes of an array with its repeated strings written out."""
     import pyarrow.compute as pc
     import pyarrow.types as pt
 

@@ -1,4 +1,4 @@
-"""Sheets of Excel and its kin, read by calamine in a process of its own."""
+"""Spreadsheets (Excel, OpenDocument), read by calamine in a process of its own."""
 
 from __future__ import annotations
 

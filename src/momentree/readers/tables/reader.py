@@ -30,7 +30,7 @@ def open_table(
     check_titles: bool = False,
     between: str = "; ",
 ) -> Source:
-    """Look at the first rows of a table with one of the suffixes.
+    """Open a table with one of the suffixes and read its first rows.
 
     A suffix that is in none of the lists above is text with a separator. `check_titles` refuses a
     first row that is a title above the header. `between` joins the entries of cells with lists.

@@ -1,4 +1,4 @@
-"""A table of strings, whatever file it comes from: the one reader for texts and records."""
+"""A table of strings, from any format of file, for texts and for records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST = 40
 
 @dataclass(frozen=True)
 class Cells:
-    """A column as its different values, and which of them each row holds."""
+    """A column as its distinct values, and the index of the value of each row."""
 
     index: NDArray[np.intp]
     texts: NDArray[Any]  # of str, without blanks at their ends; "" where a cell is empty
@@ -67,7 +67,7 @@ class Table:
             raise self.lacks(column, parameter)
 
     def cells(self, name: str) -> Cells:
-        """Return a column by its different values."""
+        """Return a column by its distinct values."""
         found = self.columns[name]
         # Dictionaries: a call of pandas for each column takes long where there are many.
         before = {text: i for i, text in enumerate(dict.fromkeys(found))}
@@ -88,7 +88,7 @@ class Table:
         return {"path": str(self.path), "origin": self.origin(row), "column": excerpt(column)}
 
     def lacks(self, column: str, parameter: str) -> ReadError:
-        """Return the error about a column that is not there."""
+        """Return the error about a missing column."""
         return ReadError(
             "no_such_column",
             path=str(self.path),
@@ -107,7 +107,7 @@ class Source:
 
 
 def excerpt(text: str) -> str:
-    """Return the start of a cell or a name: enough to find it, and never a whole record."""
+    """Return the start of a cell or a name: enough to find it, but never a whole record."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 

@@ -9,7 +9,7 @@ from momentree.messages import Message
 from momentree.readers.tables.files import check_encoding, check_exists, suffix
 from momentree.readers.tables.reader import JSON_LINES, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import Source, Table, excerpts
+from momentree.readers.tables.table import Table, excerpts
 from momentree.readers.text._folder import read_folder
 from momentree.readers.text.objects import Documents
 
@@ -94,20 +94,8 @@ def read_documents(
     source = open_table(
         found, suffixes=SUFFIXES, encoding=encoding, separator=separator, between=", "
     )
-    return _documents_of(source, **columns)
-
-
-def _documents_of(
-    source: Source,
-    *,
-    text_column: str | None,
-    label_column: str | None,
-    id_column: str | None,
-) -> Documents:
-    """Return the documents of a table."""
-    given = {"text_column": text_column, "label_column": label_column, "id_column": id_column}
     head = source.head
-    _require(head, given)
+    _require(head, columns)
     notes = []
     if text_column is None:
         text_column = pick("text", head.names)
@@ -119,7 +107,7 @@ def _documents_of(
         id_column = names[0] if names else None
     used = [name for name in (text_column, label_column, id_column) if name is not None]
     table = source.read(list(dict.fromkeys(used)))
-    _require(table, given)
+    _require(table, columns)
     if text_column in table.kinds:
         raise ReadError(
             "not_text",

@@ -166,13 +166,7 @@ class TextVectorizer:
         return sp.csr_array(_counter(tokenize, known).transform(texts))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings and the vocabulary as plain values for JSON.
-
-        Returns
-        -------
-        dict
-            One entry per parameter; words as lists.
-        """
+        """Return the parameters as plain values for JSON."""
         values = asdict(self)
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 

@@ -1,4 +1,4 @@
-"""What counts as a word: the pattern, the stop words, and how a text is cut into words."""
+"""Words: their pattern, the stop words, and how a text is split into words."""
 
 from __future__ import annotations
 
