@@ -225,20 +225,17 @@ class _Guess:
     def unclear(self, free: Sequence[str], hinted: Sequence[str]) -> ReadError:
         """Return the error that no columns are clearly those of codes."""
         why: Message | str = ""
+        prose = (
+            (name, value)
+            for name in free
+            if fits("code", name)
+            for value in self.sample[name]
+            if not fits("code", name, [value]) and not is_binary([value])
+        )
         if hinted:
             why = Message("several_may_hold_codes", columns=excerpts(hinted))
-        else:
-            for name in free:
-                prose = [
-                    value
-                    for value in self.sample[name]
-                    if not fits("code", name, [value]) and not is_binary([value])
-                ]
-                if fits("code", name) and prose:
-                    why = Message(
-                        "prose_among_codes", column=excerpt(name), value=excerpt(prose[0])
-                    )
-                    break
+        elif found := next(prose, None):
+            why = Message("prose_among_codes", column=excerpt(found[0]), value=excerpt(found[1]))
         return ReadError(
             "no_code_columns",
             path=str(self.table.path),

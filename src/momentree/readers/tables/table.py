@@ -35,10 +35,6 @@ class Cells:
         """Rows with each value."""
         return np.bincount(self.index, minlength=len(self.texts))
 
-    def first(self, wanted: NDArray[np.bool_]) -> int:
-        """Return the first row that holds one of the values."""
-        return int(np.argmax(wanted[self.index]))
-
 
 @dataclass(frozen=True)
 class Table:

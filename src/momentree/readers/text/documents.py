@@ -6,7 +6,7 @@ from os import PathLike
 
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables.files import check_encoding, check_exists, suffix
+from momentree.readers.tables.files import check_exists, suffix
 from momentree.readers.tables.reader import JSON_LINES, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.roles import pick
 from momentree.readers.tables.table import Table, excerpts
@@ -79,7 +79,6 @@ def read_documents(
     (['The cat, again', 'A dog'], ['a', 'b'], ['cat', 'dog'])
     """
     found = check_exists(path)
-    check_encoding(encoding)
     columns = {"text_column": text_column, "label_column": label_column, "id_column": id_column}
     if found.is_dir():
         for parameter, name in columns.items():
