@@ -250,10 +250,10 @@ def test_damaged_files(tmp_path, name, data, code):
         read(tmp_path, data, name)
 
 
-def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(ReadError):
+def test_paths_of_no_table(tmp_path):
+    with raises(ReadError, "no_such_file"):
         read_records(tmp_path / "none.csv")
-    with pytest.raises(ReadError, match="is a folder; expected a file"):
+    with raises(ReadError, "folder_not_table"):
         read_records(tmp_path)
-    with pytest.raises(InvalidParameterError):
+    with raises(InvalidParameterError, "not_a_path"):
         read_records(3)
