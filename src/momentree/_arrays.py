@@ -1,4 +1,4 @@
-"""Arrays in zip files (.npz and saved models), read without trust in the file.
+"""Arrays in zip files (.npz and saved models), read without trusting the file.
 
 NumPy's own reader evaluates the header of an array as Python, raises errors of the tokenizer if it
 is damaged, and allocates what the header announces before it looks at the content.
@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from momentree._limits import check_memory
 from momentree.exceptions import InvalidDataError
-
-__all__ = ["DAMAGE", "StoredArrays", "read_member"]
 
 DAMAGE = (
     zipfile.BadZipFile,
@@ -52,13 +50,6 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
     Looking up a name raises ``KeyError`` if it is missing, ``ReadError`` if the array takes more
     memory than a file of this size may, and ``InvalidDataError`` or ``ValueError`` if it is damaged
     or holds objects.
-
-    Parameters
-    ----------
-    archive : ZipFile
-        Holds one .npy file per array.
-    path : path-like
-        Its path.
     """
 
     def __init__(self, archive: zipfile.ZipFile, path: str | PathLike[str]) -> None:
@@ -67,7 +58,6 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return an array, the same object each time."""
         if name not in self._arrays:
             known = sum(array.nbytes for array in self._arrays.values())
             content = read_member(self._archive, f"{name}.npy", self._path, known=known)
@@ -75,44 +65,16 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
         return self._arrays[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names."""
         return iter(self._names)
 
     def __len__(self) -> int:
-        """Return the number of arrays."""
         return len(self._names)
 
 
 def read_member(
     archive: zipfile.ZipFile, name: str, path: str | PathLike[str], *, known: int = 0
 ) -> bytes:
-    """Return the content of a file in an open zip file.
-
-    Parameters
-    ----------
-    archive : ZipFile
-        The zip file.
-    name : str
-        The file in it.
-    path : path-like
-        Path of the zip file.
-    known : int, default=0
-        Bytes that its other files took.
-
-    Returns
-    -------
-    bytes
-        The content.
-
-    Raises
-    ------
-    KeyError
-        If there is no such file.
-    ReadError
-        If it takes more memory than a file of this size may.
-    InvalidDataError
-        If its compression could expand to any size.
-    """
+    """Return the content of a member of a zip file, whose other members took `known` bytes."""
     info = archive.getinfo(name)
     check_memory(path, known + info.file_size)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -9,8 +9,6 @@ from typing import Any, BinaryIO
 
 from momentree.exceptions import ReadError
 
-__all__ = ["BYTES_PER_ROW", "FLOOR", "BoundedReader", "check_memory", "memory_limit"]
-
 FLOOR = 1 << 25
 """Bytes that the content of any file may take."""
 
@@ -29,26 +27,7 @@ def memory_limit(path: str | PathLike[str]) -> int:
 def check_memory(
     path: str | PathLike[str], n_bytes: int, code: str = "file_too_large", /, **values: Any
 ) -> None:
-    """Refuse a file whose content takes more memory than a file of its size may.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    n_bytes : int
-        Bytes that its content takes, or the part known so far.
-    code : str, default="file_too_large"
-        Code of the error.
-    **values
-        Values of the error, beside `path`, `size`, `megabytes` and `most`.
-
-    Raises
-    ------
-    ReadError
-        If the content takes too much.
-    OSError
-        If the file does not exist.
-    """
+    """Refuse a file whose content, of which `n_bytes` are known, takes more memory than it may."""
     limit = memory_limit(path)
     if n_bytes > limit:
         size = Path(path).stat().st_size
@@ -57,38 +36,25 @@ def check_memory(
 
 
 class BoundedReader(io.RawIOBase):
-    """The content of a compressed file; reading fails once it takes too much memory.
-
-    Parameters
-    ----------
-    file : binary file
-        The decompressed content; seekable.
-    path : Path
-        The compressed file.
-    """
+    """The content of a compressed file; reading fails once it takes too much memory."""
 
     def __init__(self, file: BinaryIO, path: Path) -> None:
         self._file, self._path = file, path
         self._limit = memory_limit(path)
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Move to a position in the content and return it."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
-        """Return the position in the content."""
         return self._file.tell()
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
-        """Fill a buffer with the bytes that follow, and return their number."""
         content = self._file.read(len(buffer))
         buffer[: len(content)] = content
         if (position := self._file.tell()) > self._limit:

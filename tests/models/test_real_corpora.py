@@ -12,7 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from momentree import SingleTopicModel
 from momentree.datasets import load_docstrings, read_corpus
-from momentree.readers.text import vectorize
+from momentree.readers import vectorize
 
 from ..conftest import REPOSITORY
 

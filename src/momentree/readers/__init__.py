@@ -1,24 +1,19 @@
 """Readers: files in; texts, counts of words or coded records out."""
 
 from momentree.readers.corpus import read_corpus
-from momentree.readers.counts import (
-    align_columns,
-    filter_vocabulary,
-    holds_counts,
-    read_counts,
-)
-from momentree.readers.records import RecordCoder, Records, read_records, roll_up
-from momentree.readers.text import (
-    LANGUAGES,
-    TOKEN_PATTERN,
-    Corpus,
-    Documents,
-    TextVectorizer,
-    default_min_df,
-    read_documents,
-    stop_words,
-    vectorize,
-)
+from momentree.readers.counts.align import align_columns
+from momentree.readers.counts.files import holds_counts, read_counts
+from momentree.readers.counts.filter import filter_vocabulary
+from momentree.readers.records.coder import RecordCoder
+from momentree.readers.records.codes import roll_up
+from momentree.readers.records.objects import Records
+from momentree.readers.records.records import read_records
+from momentree.readers.text.documents import read_documents
+from momentree.readers.text.objects import Corpus, Documents
+from momentree.readers.text.selection import default_min_df
+from momentree.readers.text.vectorize import vectorize
+from momentree.readers.text.vectorizer import TextVectorizer
+from momentree.readers.text.words import LANGUAGES, TOKEN_PATTERN, stop_words
 
 __all__ = [
     "LANGUAGES",

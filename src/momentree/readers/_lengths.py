@@ -6,8 +6,6 @@ from typing import Any
 
 from momentree.exceptions import InvalidDataError
 
-__all__ = ["check_lengths"]
-
 
 def check_lengths(needed: int, each: str, **sequences: Any) -> None:
     """Raise ``InvalidDataError`` unless each sequence is None or has `needed` entries."""

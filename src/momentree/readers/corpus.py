@@ -16,8 +16,6 @@ from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
 from momentree.readers.text.vectorize import vectorize
 from momentree.readers.text.words import TOKEN_PATTERN
 
-__all__ = ["read_corpus"]
-
 
 def read_corpus(
     path: str | PathLike[str],
@@ -64,31 +62,21 @@ def read_corpus(
 
     Raises
     ------
-    ReadError
-        If something cannot be read, with the file and the line or column.
     InvalidParameterError
         If a value is out of its range, or a parameter for texts is given with counts or the other
         way round.
-    InvalidDataError
-        If a count is negative or not finite.
-    EmptyCorpusError
-        If there are no documents or no words, or no word is kept.
-
-    See Also
-    --------
-    read_documents : Texts as they are.
-    read_counts : Counts of all words.
+    ReadError, InvalidDataError, EmptyCorpusError
+        As in :func:`read_documents` and :func:`vectorize`, or :func:`read_counts` and
+        :func:`filter_vocabulary`.
 
     Examples
     --------
-    >>> import json
     >>> import tempfile
     >>> from pathlib import Path
     >>> from momentree.datasets import read_corpus
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "pets.jsonl"
-    ...     texts = ["The cat sat", "A cat, a dog", "No dog"]
-    ...     _ = file.write_text("\n".join(json.dumps({"text": text}) for text in texts))
+    ...     file = Path(folder) / "pets.csv"
+    ...     _ = file.write_text('text\n"The cat sat"\n"A cat, a dog"\n"No dog"\n')
     ...     corpus = read_corpus(file, max_df=0.9)
     >>> corpus.vocabulary.tolist(), corpus.X.toarray().tolist()
     (['cat', 'dog'], [[1, 0], [1, 1], [0, 1]])

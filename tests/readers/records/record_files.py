@@ -28,7 +28,7 @@ def notes_of(records):
 
 
 def at(line, **values):
-    """What a message says of a line."""
+    """The place of a line in a message."""
     return {"origin": Message("at_line", line=line), **values}
 
 

@@ -36,7 +36,7 @@ def counts(note):
     return [n for name, n in note.values.items() if name in ("n_rows", "n_records", "n_entries")]
 
 
-def test_dots_are_taken_out_only_where_they_part_one_code_in_two(tmp_path):
+def test_dots_are_removed_only_where_codes_occur_with_and_without(tmp_path):
     both = written(tmp_path, "id,code\na,250.01\nb,25001\nc,401.9\n")
     assert both.codes.tolist() == ["25001", "4019"]
     assert notes_of(both)["dots_removed"] == {"n_codes": 1}
@@ -73,7 +73,7 @@ def test_codes_that_are_numbers_lose_zeros(tmp_path):
     mapped = read_records(file, rollup={"389": "Ear", "250": "Sugar"}, **ALL)
     assert as_sets(mapped) == {"a": {"38.9"}, "b": {"Sugar"}, "c": {"Ear"}, "d": set()}
     assert expected in mapped.notes
-    # Few of many entries: told, and kept apart.
+    # Few of many entries are reported and kept apart.
     words = pd.DataFrame(
         {"id": ids, "dx1": ["V10", "V11", "250.00", "401.9"], "dx2": [38.9, np.nan, np.nan, 250.0]}
     )
@@ -81,7 +81,7 @@ def test_codes_that_are_numbers_lose_zeros(tmp_path):
     few = read_records(file, **ALL)
     assert few.codes.tolist() == ["250", "250.00", "38.9", "401.9", "V10", "V11"]
     assert notes_of(few)["codes_as_numbers"] == {"n_entries": 2, "column": "dx2"}
-    # Whole numbers only, or no codes of ICD-9: nothing to tell.
+    # Whole numbers only, or no codes of ICD-9: nothing to report.
     pd.DataFrame({"id": ids, "code": [250.0, 401.0, 428.0, 250.0]}).to_parquet(file)
     assert "codes_as_numbers" not in notes_of(read_records(file, **ALL))
     pd.DataFrame({"id": ids, "code": [1000.5, 1000.5, 2000.5, 3000.5]}).to_parquet(file)
@@ -200,7 +200,7 @@ def test_outcomes_of_joined_rows(tmp_path):
     ]
 
 
-def test_mapping_that_knows_few_codes_is_told(tmp_path):
+def test_mapping_of_few_codes_is_reported(tmp_path):
     text = "id,code\n1,A1\n1,B1\n2,A1\n2,C1\n3,B1\n"
     few = written(tmp_path, text, rollup={"A1": "Low"})
     assert as_sets(few) == {"1": {"Low", "B1"}, "2": {"Low", "C1"}, "3": {"B1"}}
@@ -209,7 +209,7 @@ def test_mapping_that_knows_few_codes_is_told(tmp_path):
     assert "few_codes_in_mapping" not in notes_of(half)
 
 
-def test_repeats_are_counted_alike_in_new_records(tmp_path):
+def test_repeats_are_counted_in_new_records_too(tmp_path):
     """After the roll-up and of the codes that are kept: so the numbers are the same."""
     rows = "".join(f"r{i},250.0{i % 3}\nr{i},250.1\nr{i},41{i % 2}.9\n" for i in range(8))
     text = f"id,code\n{rows}r1,785.1\nr1,785.2\n"

@@ -65,7 +65,7 @@ def test_new_records_of_any_form(write):
     )
 
 
-def test_wide_columns_that_lack_are_missing_values(write):
+def test_columns_that_a_wide_table_lacks_are_missing_values(write):
     first = read_records(write("id,A,b,C\n1,1,0,1\n2,0,1,0\n3,1,1,0\n"), **ALL)
     assert first.codes.tolist() == ["A", "C", "b"]
     new = read_records(write("b,A,age\n1,0,50\n0,NA,61\n"), coder=first.coder)
@@ -82,7 +82,7 @@ def test_one_new_record_is_enough(write):
     assert one.ids == ["9"]
 
 
-def test_union_and_mapping_are_kept(write):
+def test_union_and_mapping_apply_to_new_records(write):
     rules = {"id_column": "visit", "code_columns": "code", "union_by": "patient"}
     text = "patient,visit,code\np,1,x1\np,2,x2\nq,3,x3\n"
     mapping = {"x1": "Low", "X2": "low heart", "x3": "High"}
@@ -94,14 +94,14 @@ def test_union_and_mapping_are_kept(write):
     np.testing.assert_array_equal(again.X.toarray(), first.X.toarray())
 
 
-def test_dots_that_were_taken_out_stay_out(write):
+def test_removed_dots_stay_removed(write):
     first = read_records(write("id,code\na,250.01\nb,25001\nc,401.9\n"), **ALL)
     assert first.coder.undotted
     assert first.coder.group(["401.9.", " e10 "]) == ["4019", "E10"]
     assert first.coder.transform([["401.9"], ["25001"]]).toarray().tolist() == [[0, 1], [1, 0]]
 
 
-def test_a_dot_that_tells_two_codes_apart_is_kept(write):
+def test_a_dot_that_distinguishes_two_codes_is_kept(write):
     """38.9 is 038.9, septicemia, or a procedure; 389 is hearing loss."""
     coder = RecordCoder(["389", "4019"], undotted=True)
     assert coder.group(["38.9", "401.9"]) == ["38.9", "4019"]
@@ -137,7 +137,7 @@ def test_settings_of_another_kind_are_refused():
         RecordCoder.from_dict({"kind": "records", "codes": ["a"], "cods": 1})
 
 
-def test_options_that_a_coder_has_already(write):
+def test_options_that_conflict_with_a_coder(write):
     path = write("id,codes\n1,A1;B1\n2,B1\n3,A1\n")
     coder = read_records(path, **ALL).coder
     with raises(InvalidParameterError, "coder_has_its_own", parameter="rollup"):

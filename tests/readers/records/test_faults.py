@@ -176,10 +176,10 @@ CASES = {
         LONG,
         {"cumulative_frequency": 0},
         InvalidParameterError,
-        "not_a_cumulative_frequency",
+        "not_a_number",
         {},
     ),
-    "records": (LONG, {"min_records": 0}, InvalidParameterError, "min_records_too_small", {}),
+    "records": (LONG, {"min_records": 0}, InvalidParameterError, "not_a_number", {}),
     # Faults of tables
     "equal names": ("id,A,A\n1,1,0\n", {}, ReadError, "duplicate_columns", {"columns": ["A"]}),
     "empty": ("", {}, ReadError, "empty_file", {}),
@@ -250,10 +250,10 @@ def test_damaged_files(tmp_path, name, data, code):
         read(tmp_path, data, name)
 
 
-def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(ReadError):
+def test_paths_of_no_table(tmp_path):
+    with raises(ReadError, "no_such_file"):
         read_records(tmp_path / "none.csv")
-    with pytest.raises(ReadError, match="is a folder; expected a file"):
+    with raises(ReadError, "folder_not_table"):
         read_records(tmp_path)
-    with pytest.raises(InvalidParameterError):
+    with raises(InvalidParameterError, "not_a_path"):
         read_records(3)

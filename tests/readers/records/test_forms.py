@@ -17,7 +17,7 @@ from .record_files import ALL, VISITS, as_sets, lists, long, notes_of, slots, wi
 
 
 @pytest.mark.parametrize("form", [long, lists, slots, wide])
-def test_forms_are_told_apart(tmp_path, form):
+def test_forms_are_recognized(tmp_path, form):
     records = written(tmp_path, form(VISITS))
     assert records.form == form.__name__
     assert as_sets(records) == VISITS
@@ -111,7 +111,7 @@ def test_roll_up_joins_columns_of_a_wide_table(tmp_path):
     np.testing.assert_array_equal(records.X.toarray(), [[1, 0], [np.nan, 1], [0, 1]])
 
 
-def test_ids_that_repeat_or_lack(tmp_path):
+def test_repeated_and_missing_ids(tmp_path):
     text = "id,dx1,dx2\na,A1,B1\na,A1,\n,B1,C1\n"
     records = written(tmp_path, text, id_column="id")
     assert records.ids == ["a", "a", ""]

@@ -1,4 +1,4 @@
-"""Guesses about tables whose columns nobody named, and the notes on them."""
+"""Guesses about columns that the caller did not name, and the notes on them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_names_of_ids(tmp_path, name):
     assert notes_of(records)["guessed_id_column"] == {"column": name}
 
 
-def test_one_code_a_row_beside_an_unknown_id_is_refused(tmp_path):
+def test_one_code_per_row_beside_an_unknown_id_is_refused(tmp_path):
     """Rows of one code would be records of one code."""
     text = f"Behandlung,Diagnosis\n{ROWS}"
     with raises(ReadError, "no_id_column", codes="Diagnosis", columns=["Behandlung"]):
@@ -36,17 +36,17 @@ def test_one_code_a_row_beside_an_unknown_id_is_refused(tmp_path):
     assert as_sets(written(tmp_path, text, id_column="Behandlung")) == SETS
     alone = written(tmp_path, text, ignore_columns="Beh*")
     assert (alone.form, alone.ids) == ("lists", list("12345"))
-    # Numbers of rows are no ids of records, nor are days in hospital; yes and no is no candidate.
+    # Neither row numbers nor days in hospital are ids of records, nor are yes and no.
     rows = "".join(f"{i},{days},{i % 2},A{i % 3}\n" for i, days in enumerate([3, 3, 7, 7, 12, 3]))
     with raises(ReadError, "no_id_column", columns=["stay"]):
         written(tmp_path, f",stay,death,icd\n{rows}")
-    # Lists of codes are records, each of them.
+    # Each list of codes is a record.
     lists = written(tmp_path, "Behandlung,Diagnosis\n1,A1;B1\n1,C1\n2,A1 B1\n")
     assert lists.ids == ["1", "2", "3"]
 
 
 def test_ids_of_two_values(tmp_path):
-    """One record, or two, may be numbered 0 and 1; many rows of yes and no are none."""
+    """Two records may be numbered 0 and 1; many rows of yes and no are not ids."""
     two = written(tmp_path, "case,code\n1,A1\n1,B1\n0,A1\n")
     assert as_sets(two) == {"1": {"A1", "B1"}, "0": {"A1"}}
     many = written(tmp_path, "case,code\n" + "1,A1\n0,B1\n0,A1\n" * 80)
@@ -65,7 +65,7 @@ def test_lists_of_codes_and_patients(tmp_path):
     assert (form["form"], form["joined"]) == ("lists", Message("form_joined"))
 
 
-def test_records_that_share_a_patient_are_told(tmp_path):
+def test_records_that_share_a_patient_are_reported(tmp_path):
     text = "SUBJECT_ID,HADM_ID,ICD9_CODE\np,1,A1\np,1,B1\np,2,A1\nq,3,A1\n,4,B1\n"
     records = written(tmp_path, text, id_column="HADM_ID")
     assert notes_of(records)["shared_patients"]["column"] == "SUBJECT_ID"
@@ -76,11 +76,11 @@ def test_records_that_share_a_patient_are_told(tmp_path):
         assert "shared_patients" not in notes_of(other)
 
 
-def test_outcomes_among_the_codes_are_told(tmp_path):
+def test_outcomes_among_the_codes_are_reported(tmp_path):
     text = "id,A,B,died,in_icu,sex\n1,1,0,0,1,m\n2,0,1,1,0,f\n3,1,1,0,1,m\n"
     records = written(tmp_path, text)
     assert notes_of(records)["possible_outcomes"]["columns"] == ["died", "in_icu"]
-    # Who names them, knows; and so does the reader of new records.
+    # Neither for columns that the caller named, nor for new records.
     named = written(tmp_path, text, code_columns=["A", "B", "died", "in_icu"])
     again = written(tmp_path, text, coder=records.coder, min_records=None)
     left = written(tmp_path, text, outcome_columns="died", ignore_columns="*icu")
@@ -96,7 +96,7 @@ def test_patterns_of_outcomes_take_no_codes(tmp_path):
     assert list(records.outcomes) == ["died", "days"]
     assert records.codes.tolist() == ["A1", "B1"]
     assert notes_of(records)["codes_not_outcomes"]["columns"] == ["diagnoses"]
-    # By name a column is what the caller says.
+    # The name of a column, unlike a pattern, takes codes too.
     with raises(ReadError, "no_code_columns"):
         written(tmp_path, text, outcome_columns="diagnoses")
     with raises(ReadError, "column_of_two_roles", column="diagnoses"):
@@ -115,14 +115,14 @@ def test_ids_are_no_outcomes(tmp_path):
     ):
         with raises(ReadError, "id_as_outcome", column=name):
             written(tmp_path, table, outcome_columns=name, **options)
-    # Classes may have a name of ids; and patterns pass by what is an id.
+    # Classes may be named like ids; patterns skip ids.
     options = {"id_column": "visit_id", "code_columns": "code"}
     assert list(written(tmp_path, long, outcome_columns="type_id", **options).outcomes)
     wide = written(tmp_path, "visit_id,A,B,C\n1,1,0,1\n2,0,1,0\n", outcome_columns="[!AB]*")
     assert (list(wide.outcomes), wide.ids) == (["C"], ["1", "2"])
 
 
-def test_why_columns_cannot_be_told(tmp_path):
+def test_why_no_columns_of_codes_are_found(tmp_path):
     why = Message("prose_among_codes", column="dx", value="12 (POA)")
     with raises(ReadError, "no_code_columns", why=why):
         written(tmp_path, "id,dx\n1,12 (POA)\n2,13 (POA); 14 (POA)\n")

@@ -1,4 +1,4 @@
-"""Tables whose names of columns do not stand in the first row."""
+"""Tables whose first row does not name the columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SETS = {"a": {"A1", "B1"}, "b": {"A1"}, "c": {"B1", "C1"}}
         "Discharges of 2024,,\n\nHospital: North,,\n",
     ],
 )
-def test_a_title_above_the_names_is_told_and_skipped(tmp_path, above):
+def test_a_title_above_the_names_is_refused_or_skipped(tmp_path, above):
     n = above.count("\n")
     names = ["visit_id", "DX1", "DX2"]
     with raises(ReadError, "title_above_header", named=1, n_columns=3, above=n, names=names):
@@ -94,7 +94,7 @@ def test_spreadsheets_with_a_title(tmp_path):
         read_records(file, skip_rows=20, **ALL)
 
 
-def test_rows_to_skip_that_cannot_be(tmp_path):
+def test_rows_that_cannot_be_skipped(tmp_path):
     with pytest.raises(InvalidParameterError):
         written(tmp_path, TABLE, skip_rows=-1)
     pd.DataFrame({"id": ["a"], "code": ["A1"]}).to_parquet(tmp_path / "a.parquet")

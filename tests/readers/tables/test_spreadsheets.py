@@ -10,9 +10,8 @@ import pytest
 
 from momentree import _limits
 from momentree.datasets import read_records
-from momentree.exceptions import InvalidDataError, ReadError
+from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables._spreadsheets import read_sheet
 from tests.raising import raises
 from tests.readers.records.record_files import ALL, as_sets
 
@@ -90,7 +89,7 @@ def test_where_a_far_cell_is(tmp_path, monkeypatch):
     monkeypatch.setattr(_limits, "FLOOR", 1 << 12)
     path = book(tmp_path / "far.xlsx", "D123456")
     with raises(ReadError, "sheet_too_large", row=123_456, column=4):
-        read_sheet(path, None)
+        read_records(path, **ALL)
 
 
 def test_blank_rows_are_no_records(tmp_path):
@@ -113,18 +112,18 @@ def test_lines_of_rows_below_blank_ones(tmp_path):
 @pytest.mark.parametrize("many", [{"repeated_cells": 1 << 30}, {"repeated_rows": 1 << 40}])
 def test_repeated_cells_without_end(tmp_path, many):
     """Their reader drops what lies beyond the largest sheet there can be."""
-    sheet = read_sheet(ods(tmp_path / "a.ods", **many), None)
-    assert [row[0] for row in sheet.rows][:4] == ["visit_id", "a", "b", "c"]
+    records = read_records(ods(tmp_path / "a.ods", **many), **ALL)
+    assert records.ids[:3] == ["a", "b", "c"]
 
 
 def test_a_sheet_that_inflates_is_refused(tmp_path, monkeypatch):
     path = book(tmp_path / "a.xlsx")
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/more.xml", bytes(1 << 20))
-    read_sheet(path, None)
+    read_records(path, **ALL)
     monkeypatch.setattr(_limits, "FLOOR", 1 << 16)
     with raises(ReadError, "file_too_large"):
-        read_sheet(path, None)
+        read_records(path, **ALL)
 
 
 def test_a_reader_that_fails_is_no_traceback(tmp_path):
@@ -135,8 +134,8 @@ def test_a_reader_that_fails_is_no_traceback(tmp_path):
     path = tmp_path / "a.xlsx"
     for at in range(0, len(content), len(content) // 12):
         path.write_bytes(content[:at] + b"\xff\xff\xff\xff" + content[at + 4 :])
-        with suppress(ReadError):
-            assert read_sheet(path, None).rows
+        with suppress(MomentreeError):
+            assert len(read_records(path, **ALL))
 
 
 def test_sheets_are_listed(tmp_path):

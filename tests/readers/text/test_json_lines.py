@@ -34,7 +34,7 @@ def test_json_lines(tmp_path, name, ascii_only, end):
     documents = read_documents(path, label_column="kind")
     assert documents.texts == [record["text"] for record in RECORDS]
     assert documents.ids == ["7", "b", "3"]
-    assert documents.labels == ["prose", "verse; song", ""]
+    assert documents.labels == ["prose", "verse, song", ""]
     assert documents.name == name
     assert len(documents.notes) == 2  # no text, no label
 

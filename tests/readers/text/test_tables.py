@@ -52,6 +52,20 @@ def save(folder, name, content):
     return path
 
 
+FORMS = ("csv", "jsonl", "parquet")
+
+
+def save_frame(folder, form, frame):
+    path = folder / f"t.{form}"
+    if form == "csv":
+        frame.to_csv(path, index=False, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    elif form == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
 def check(documents):
     ids, texts, labels = map(list, zip(*ROWS, strict=True))
     assert documents.texts == texts
@@ -124,6 +138,33 @@ def test_words_that_look_like_missing_values_are_words(tmp_path):
     assert documents.texts == ["NA", "NaN", ""]
     assert documents.labels == ["null", "None", ""]
     assert len(documents.notes) == 2
+
+
+@pytest.mark.parametrize("n_columns", [3, 1_200])
+def test_ids_and_labels_stay_as_they_are_in_the_file(tmp_path, n_columns):
+    """Other tables are joined by them. Tables of many columns are read in another way."""
+    cells = [
+        "007",
+        "1.0",
+        " 1.50",
+        "1e5 ",
+        "0x1F",
+        "+3",
+        "-0",
+        "NA",
+        "TRUE",
+        "a; b",
+        "e\u0301",
+        "x  y",
+    ]
+    cells += ["12345678901234567890.0", "\u00a01", "2020-01-01", "1_000", "\ttab", "b\r\nc", "'q'"]
+    empty = [""] * (n_columns - 3)
+    with (tmp_path / "t.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["key", "text", "kind", *map(str, range(n_columns - 3))])
+        writer.writerows([cell, "words", cell, *empty] for cell in cells)
+    documents = read_documents(tmp_path / "t.csv", label_column="kind", id_column="key")
+    assert documents.ids == documents.labels == cells
 
 
 def test_short_rows_and_blank_lines(tmp_path):
@@ -207,26 +248,20 @@ def test_utf_16_without_its_mark_is_not_read_as_utf_16(tmp_path):
         read_documents(path, encoding="utf-16")
 
 
-def test_a_small_file_of_very_many_rows_is_refused(tmp_path):
-    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 600_000))
+def test_a_small_file_of_very_many_rows_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("momentree._limits.FLOOR", 1 << 20)
+    path = save(tmp_path, "rows.csv.gz", gzip.compress(b"text,n\nso,1\n" + b",\n" * 40_000))
     with raises(ReadError, "file_too_large"):
         read_documents(path)
 
 
-@pytest.mark.parametrize("option", ["text_column", "label_column", "id_column"])
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
-def test_missing_column(tmp_path, option, suffix):
-    frame = pd.DataFrame(ROWS, columns=["key", "text", "kind"])
-    path = tmp_path / f"t.{suffix}"
-    if suffix == "csv":
-        frame.to_csv(path, index=False)
-    elif suffix == "parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_json(path, orient="records", lines=True)
+@pytest.mark.parametrize("form", FORMS)
+def test_missing_column(tmp_path, form):
     columns = ["key", "text", "kind"]
-    with raises(ReadError, "no_such_column", column="sort", parameter=option, columns=columns):
-        read_documents(path, **{option: "sort"})
+    path = save_frame(tmp_path, form, pd.DataFrame(ROWS, columns=columns))
+    for option in ("text_column", "label_column", "id_column"):
+        with raises(ReadError, "no_such_column", column="sort", parameter=option, columns=columns):
+            read_documents(path, **{option: "sort"})
 
 
 def test_wrong_separator(tmp_path):
@@ -235,46 +270,27 @@ def test_wrong_separator(tmp_path):
         read_documents(path, separator=";")
 
 
-@pytest.mark.parametrize("separator", ["", "ab", '"', "\n", 3])
-def test_impossible_separator(tmp_path, separator):
+def test_invalid_options(tmp_path):
     path = save(tmp_path, "t.csv", as_csv())
-    with raises(InvalidParameterError, "bad_separator"):
-        read_documents(path, separator=separator)
+    for separator in ("", "ab", '"', "\n", "\udcff", 3):
+        with raises(InvalidParameterError, "bad_separator"):
+            read_documents(path, separator=separator)
+    for encoding in ("utf-99", "hex", "", None):
+        with raises(InvalidParameterError, "unknown_encoding"):
+            read_documents(path, encoding=encoding)
 
 
-@pytest.mark.parametrize("encoding", ["utf-99", "hex", "", None])
-def test_unknown_encoding(tmp_path, encoding):
-    path = save(tmp_path, "t.csv", as_csv())
-    with raises(InvalidParameterError, "unknown_encoding"):
-        read_documents(path, encoding=encoding)
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
-def test_no_rows(tmp_path, suffix):
-    path = tmp_path / f"t.{suffix}"
-    frame = pd.DataFrame({"text": pd.Series([], dtype=str)})
-    if suffix == "csv":
-        frame.to_csv(path, index=False)
-    elif suffix == "parquet":
-        frame.to_parquet(path)
-    else:
-        path.write_text("\n \n")
+@pytest.mark.parametrize("form", FORMS)
+def test_no_rows(tmp_path, form):
     with raises(EmptyCorpusError, "no_rows"):
-        read_documents(path)
+        read_documents(save_frame(tmp_path, form, pd.DataFrame({"text": pd.Series([], dtype=str)})))
 
 
-@pytest.mark.parametrize("content", [b"PAR1 not really", b"PAR1" + bytes(50) + b"PAR1"])
-def test_broken_parquet(tmp_path, content):
-    with raises(ReadError, "unreadable_parquet"):
-        read_documents(save(tmp_path, "t.parquet", content))
-
-
-def test_cut_parquet(tmp_path):
-    path = tmp_path / "t.parquet"
-    pd.DataFrame({"text": ["some words"] * 1000}).to_parquet(path)
-    path.write_bytes(path.read_bytes()[:-20])
-    with raises(ReadError, "unreadable_parquet"):
-        read_documents(path)
+def test_damaged_parquet(tmp_path):
+    whole = save_frame(tmp_path, "parquet", pd.DataFrame({"text": ["words"] * 1000})).read_bytes()
+    for content in (whole[:-20], b"PAR1 not really", b"PAR1" + bytes(50) + b"PAR1"):
+        with raises(ReadError, "unreadable_parquet"):
+            read_documents(save(tmp_path, "t.parquet", content))
 
 
 def test_parquet_without_text(tmp_path):
@@ -286,25 +302,19 @@ def test_parquet_without_text(tmp_path):
         read_documents(path, text_column="n")
 
 
-@pytest.mark.parametrize("name", ["none.csv", "none.jsonl", "none.parquet", "none"])
-def test_no_such_file(tmp_path, name):
-    with pytest.raises(ReadError):
-        read_documents(tmp_path / name)
+def test_paths_of_no_table(tmp_path):
+    for path in (3, None, ["a.csv"]):
+        with raises(InvalidParameterError, "not_a_path"):
+            read_documents(path)
+    for name in ("none.csv", "none"):
+        with raises(ReadError, "no_such_file"):
+            read_documents(tmp_path / name)
+    for name in ("notes.txt", "image.png", "data"):
+        with raises(ReadError, "unknown_document_suffix"):
+            read_documents(save(tmp_path, name, "text"))
 
 
-@pytest.mark.parametrize("name", ["notes.txt", "image.png", "data"])
-def test_unknown_form(tmp_path, name):
-    with raises(ReadError, "unknown_document_suffix"):
-        read_documents(save(tmp_path, name, "text"))
-
-
-@pytest.mark.parametrize("path", [3, None, ["a.csv"]])
-def test_no_path(path):
-    with pytest.raises(InvalidParameterError):
-        read_documents(path)
-
-
-def test_file_vanishes_between_two_looks(tmp_path, monkeypatch):
+def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
     path = save(tmp_path, "t.csv", as_csv())
 
     def vanish(*args, **kwargs):
@@ -349,16 +359,10 @@ TEXTS = st.text(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(rows=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=6))
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("form", FORMS)
 def test_any_text_survives(tmp_path, form, rows):
-    path = tmp_path / f"any.{form}"
     frame = pd.DataFrame(rows, columns=["key", "text", "kind"], dtype="object")
-    if form == "csv":
-        frame.to_csv(path, index=False, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    elif form == "jsonl":
-        frame.to_json(path, orient="records", lines=True)
-    else:
-        frame.to_parquet(path)
+    path = save_frame(tmp_path, form, frame)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         documents = read_documents(path, label_column="kind", id_column="key")
@@ -366,10 +370,3 @@ def test_any_text_survives(tmp_path, form, rows):
     assert documents.texts == texts
     assert documents.labels == kinds
     assert documents.ids == [key or str(i) for i, key in enumerate(keys, start=1)]
-
-
-def test_a_separator_that_is_no_text_is_refused(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("id,text\na,the cat\n")
-    with raises(InvalidParameterError, "bad_separator"):
-        read_documents(path, separator="\udcff")

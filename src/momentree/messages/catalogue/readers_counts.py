@@ -7,8 +7,8 @@ WORDS: dict[str, str] = {
         "(.npz), Matrix Market (.mtx) or SVMlight (.svm)"
     ),
     "no_matrix_in_folder": (
-        "the folder {path} has no matrix with its vocabulary; add vocab.txt with one word a line, "
-        "or name the file to read"
+        "the folder {path} has no matrix with its vocabulary; add vocab.txt with one word per "
+        "line, or name the file to read"
     ),
     "many_matrices_in_folder": (
         "the folder {path} has more than one matrix ({names:list}); name the file to read"
@@ -25,7 +25,6 @@ WORDS: dict[str, str] = {
     "counts_not_numeric": "{path} holds values of type {type}; counts are integers or real numbers",
     "complex_counts": "{path} holds complex values; counts are integers or real numbers",
     "bad_counts": "{path}: {problem}",
-    "counts_unreadable": "cannot read {path}: {error}",
     "counts_line": "{path}, line {line}: {problem}",
     # --- lines of numbers ------------------------------------------------------------------------
     "counts_expected": "expected {fields:list} as numbers, got {found!r}",
@@ -38,7 +37,7 @@ WORDS: dict[str, str] = {
     # --- bag of words, Matrix Market, SVMlight ---------------------------------------------------
     "bag_of_words_header": (
         "expected a whole number, got {found!r}; a bag-of-words file starts with the numbers of "
-        "documents, words and counts, one a line"
+        "documents, words and counts, one per line"
     ),
     "matrix_market_banner": (
         "expected '%%MatrixMarket matrix' with layout, field and symmetry, got {found!r}"
@@ -57,7 +56,6 @@ WORDS: dict[str, str] = {
     "svmlight_index": "index {index} is negative or too large",
     "svmlight_order": "index {index} follows {last}; indices must ascend",
     # --- .npz ------------------------------------------------------------------------------------
-    "npz_unreadable": "cannot read {path}: {error}",
     "npz_damaged": (
         "{path} holds no sparse matrix: {problem}. Write it with scipy.sparse.save_npz"
     ),
@@ -66,7 +64,7 @@ WORDS: dict[str, str] = {
     # --- words, labels, ids ----------------------------------------------------------------------
     "no_vocabulary": (
         "{path} has {n_columns:~column}, and no file names their words; put vocab.txt with one "
-        "word a line beside it, or name a file of words with {parameters.vocabulary}"
+        "word per line beside it, or name a file of words with {parameters.vocabulary}"
     ),
     "wrong_number_of_words": (
         "{source} has {n_words:~word}, but the counts have {n_columns:~column}; give one word per "

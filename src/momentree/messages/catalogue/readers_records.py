@@ -190,10 +190,6 @@ WORDS: dict[str, str] = {
         "kept the {n_kept:,} most frequent of {n_codes:~code}, which make up {share:.1%} of all "
         "entries"
     ),
-    "min_records_too_small": "{parameter:{value!r}}; expected at least 1",
-    "not_a_cumulative_frequency": (
-        "{parameter:{value!r}}; expected a share of all entries, above 0 and at most 1"
-    ),
     # Outcomes
     "binary_outcome": "outcome {outcome!r}: {one} is 1, {zero} is 0",
     "outcome_differs": (

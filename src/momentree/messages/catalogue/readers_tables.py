@@ -65,7 +65,7 @@ WORDS: dict[str, str] = {
     "not_json": "{path}, {origin}, is not JSON: {details} at character {character:,} ({excerpt!r})",
     "unusual_json": "{path}, {origin}, is not JSON that can be read: {details}",
     "not_an_object": (
-        "{path}, {origin}, is of type {found}; expected one JSON object a line, such as "
+        "{path}, {origin}, is of type {found}; expected one JSON object per line, such as "
         '{{"text": "..."}}'
     ),
     # Parquet

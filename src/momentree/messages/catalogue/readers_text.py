@@ -47,7 +47,7 @@ WORDS: dict[str, str] = {
     ),
     "not_words": (
         "{parameter} holds {value!r}; expected a list of strings, or a pathlib.Path of a file with "
-        "one word a line"
+        "one word per line"
     ),
     "not_a_document_frequency": (
         "{parameter:{value!r}}; expected a number of documents (5) or a fraction of them (0.05)"

@@ -11,8 +11,6 @@ from momentree.readers.counts._raw import RawCounts, fault_in_line, quoted
 from momentree.readers.counts._triples import BOM, Header, read_lines, read_sizes
 from momentree.readers.tables.files import open_bytes
 
-__all__ = ["read_bag_of_words"]
-
 
 def read_bag_of_words(path: Path) -> RawCounts:
     """Read a bag-of-words file."""

@@ -13,10 +13,8 @@ from momentree.readers._lengths import check_lengths
 from momentree.readers.counts._raw import fault_in_line
 from momentree.readers.tables.files import open_text
 
-__all__ = ["Lines", "find_matrices", "read_row_names", "read_vocabulary"]
-
 Lines = str | PathLike[str] | Sequence[str]
-"""Words, labels or ids, or the path of a file with one a line."""
+"""Words, labels or ids, or the path of a file with one per line."""
 
 # Names of the files, in the order in which they are looked for.
 NAMES = {
@@ -33,7 +31,7 @@ def read_vocabulary(path: Path, given: Lines | None, encoding: str) -> tuple[str
     source = _find(path, "vocabulary") if given is None else check_readable(given)
     if source is None:
         return None
-    words = [line.strip() for line in _read_lines(source, encoding)]
+    words = _read_lines(source, encoding)
     while words and not words[-1]:
         words.pop()
     if "" in words:
@@ -56,7 +54,7 @@ def read_row_names(
     source = _find(path, what) if given is None else check_readable(given)
     if source is None:
         return None
-    values = [line.strip() for line in _read_lines(source, encoding)]
+    values = _read_lines(source, encoding)
     while len(values) > n and not values[-1]:
         values.pop()
     if len(values) == n:
@@ -82,7 +80,7 @@ def find_matrices(folder: Path) -> list[Path]:
 def _read_lines(path: Path, encoding: str) -> list[str]:
     # Only line feeds end lines: a word may contain other line separators of Unicode.
     with open_text(path, encoding, newline="\n") as file:
-        return [line.rstrip("\r\n") for line in file]
+        return [line.strip() for line in file]
 
 
 def _find(path: Path, what: str) -> Path | None:

@@ -1,7 +1,7 @@
 """The formats of counts: how each is recognised, and which function reads it.
 
-To add a format, write its reader in a file of its own, which returns ``RawCounts``, and give it an
-entry in ``READERS`` and in ``SUFFIXES`` or :func:`count_format`.
+To add a format, write its reader, which returns ``RawCounts``, in a file of its own, and name it in
+``SUFFIXES`` or :func:`find_reader`.
 """
 
 from __future__ import annotations
@@ -18,44 +18,37 @@ from momentree.readers.counts._raw import RawCounts
 from momentree.readers.counts._svmlight import read_svmlight
 from momentree.readers.tables.files import open_bytes, suffix
 
-__all__ = ["READERS", "count_format"]
+Reader = Callable[[Path], RawCounts]
 
-READERS: dict[str, Callable[[Path], RawCounts]] = {
-    "bag_of_words": read_bag_of_words,
-    "matrix_market": read_matrix_market,
-    "npz": read_npz,
-    "svmlight": read_svmlight,
+SUFFIXES: dict[str, Reader] = {
+    ".npz": read_npz,
+    ".mtx": read_matrix_market,
+    ".svm": read_svmlight,
+    ".svmlight": read_svmlight,
+    ".libsvm": read_svmlight,
 }
-SUFFIXES = {
-    ".npz": "npz",
-    ".mtx": "matrix_market",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-}
-# Files with these suffixes hold counts if their first lines look like counts.
-OPEN_SUFFIXES = {"", ".txt", ".dat", ".data"}
-HEAD_BYTES = 1 << 16
 _INTEGER_LINE = re.compile(rb"\s*\d+\s*")
 _SVMLIGHT_LINE = re.compile(rb"[-+]?\d+(\.\d*)?(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)+\s*(#.*)?")
 
 
-def count_format(path: Path) -> str | None:
-    """Return the format of a file of counts, by its suffix or its first lines; None for text."""
+def find_reader(path: Path) -> Reader | None:
+    """Return the reader of a file of counts, by its suffix or its first lines; None for text."""
     end = suffix(path)
     if end in SUFFIXES:
         return SUFFIXES[end]
     named = path.name.lower().startswith("docword.")
-    if not (named or end in OPEN_SUFFIXES) or not path.is_file():
-        return "bag_of_words" if named else None
+    by_name = read_bag_of_words if named else None
+    # Files with these suffixes hold counts if their first lines look like counts.
+    if not (named or end in ("", ".txt", ".dat", ".data")) or not path.is_file():
+        return by_name
     try:
         with open_bytes(path) as file:
-            head = file.read(HEAD_BYTES)
+            head = file.read(1 << 16)
     except ReadError:
-        return "bag_of_words" if named else None  # its reader names the fault
+        return by_name  # which names the fault
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if lines[0].startswith(BANNER):
-        return "matrix_market"
+        return read_matrix_market
     if named or (len(lines) > 3 and all(map(_INTEGER_LINE.fullmatch, lines[:3]))):
-        return "bag_of_words"
-    return "svmlight" if _SVMLIGHT_LINE.fullmatch(lines[0]) else None
+        return read_bag_of_words
+    return read_svmlight if _SVMLIGHT_LINE.fullmatch(lines[0]) else None

@@ -23,8 +23,6 @@ from momentree.readers.counts._raw import RawCounts, fault_in_line, quoted
 from momentree.readers.counts._triples import BOM, Header, read_lines, read_sizes
 from momentree.readers.tables.files import open_bytes
 
-__all__ = ["BANNER", "read_matrix_market"]
-
 BANNER = b"%%MatrixMarket"
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 

@@ -1,4 +1,4 @@
-"""Sparse matrices written by ``scipy.sparse.save_npz``, read without trust in the file."""
+"""Sparse matrices written by ``scipy.sparse.save_npz``, read without trusting the file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from momentree._arrays import DAMAGE, StoredArrays
 from momentree._sparse import check_structure
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
 from momentree.readers.counts._raw import RawCounts
-
-__all__ = ["read_npz"]
 
 
 def read_npz(path: Path) -> RawCounts:
@@ -29,7 +27,7 @@ def read_npz(path: Path) -> RawCounts:
         problem = error.message if isinstance(error, MomentreeError) else _in_one_line(error)
         raise ReadError("npz_damaged", path=str(path), problem=problem) from error
     except OSError as error:
-        raise ReadError("npz_unreadable", path=str(path), error=error.strerror) from error
+        raise ReadError("unreadable_path", path=str(path), error=error.strerror) from error
     return RawCounts(X)
 
 

@@ -14,11 +14,6 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.files import open_bytes
 
-__all__ = ["LineReader", "RawCounts", "fault_in_file", "fault_in_line", "quoted"]
-
-LineReader = Callable[[int, bytes], Message | None]
-"""Takes the number and the content of a line, and returns what is wrong with it."""
-
 
 @dataclass(frozen=True)
 class RawCounts:
@@ -34,13 +29,19 @@ def fault_in_line(path: Path, line: int, problem: Message) -> ReadError:
     return ReadError("counts_line", path=str(path), line=line, problem=problem)
 
 
-def fault_in_file(path: Path, find_fault: LineReader, error: Exception | None = None) -> ReadError:
+def fault_in_file(
+    path: Path,
+    find_fault: Callable[[bytes], Message | None],
+    error: Exception | None = None,
+    *,
+    n_header: int = 0,
+) -> ReadError:
     """Return the error for the first faulty line, or what the fast parser said if all are sound."""
     with open_bytes(path) as file:
         for number, line in enumerate(file, start=1):
-            if (problem := find_fault(number, line)) is not None:
+            if number > n_header and (problem := find_fault(line)) is not None:
                 return fault_in_line(path, number, problem)
-    return ReadError("counts_unreadable", path=str(path), error=" ".join(str(error).split()))
+    return ReadError("unreadable_path", path=str(path), error=" ".join(str(error).split()))
 
 
 def quoted(line: bytes) -> str:

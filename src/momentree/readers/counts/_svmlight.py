@@ -1,4 +1,4 @@
-"""SVMlight: ``label index:count index:count …``, one document a line."""
+"""SVMlight: ``label index:count index:count …``, one document per line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from sklearn.datasets import load_svmlight_file
 from momentree.messages import Message
 from momentree.readers.counts._raw import RawCounts, fault_in_file, quoted
 from momentree.readers.tables.files import open_bytes
-
-__all__ = ["read_svmlight"]
 
 
 def read_svmlight(path: Path) -> RawCounts:
@@ -30,8 +28,7 @@ def read_svmlight(path: Path) -> RawCounts:
     return RawCounts(X, words=[str(i) for i in used], labels=[f"{v:.15g}" for v in y])
 
 
-def _find_fault(number: int, line: bytes) -> Message | None:
-    del number
+def _find_fault(line: bytes) -> Message | None:
     label, *features = line.partition(b"#")[0].split() or [b"0"]
     try:
         float(label)

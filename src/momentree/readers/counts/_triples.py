@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from momentree.messages import Message
 from momentree.readers.counts._raw import fault_in_file, fault_in_line, quoted
 
-__all__ = ["BOM", "Header", "read_lines", "read_sizes"]
-
 BOM = b"\xef\xbb\xbf"
 LINES_AT_ONCE = 1 << 22
 LARGEST = np.iinfo(np.int64).max
@@ -34,10 +32,10 @@ class Header:
     fields: tuple[str, ...] = ("document", "word", "count")
     real: bool = False
 
-    def find_fault(self, number: int, line: bytes) -> Message | None:
+    def find_fault(self, line: bytes) -> Message | None:
         """Return what is wrong with a line; None if nothing is."""
         parts = line.split()
-        if number <= self.last_line or not parts:
+        if not parts:
             return None
         malformed = Message("counts_expected", fields=list(self.fields), found=quoted(line))
         if len(parts) != len(self.fields):
@@ -81,7 +79,7 @@ def read_lines(path: Path, file: IO[bytes], header: Header) -> list[NDArray[Any]
                 header.check(frame.to_numpy())
                 chunks.append([_narrow(frame[name].to_numpy()) for name in frame])
     except (ValueError, OverflowError) as error:
-        raise fault_in_file(path, header.find_fault, error) from error
+        raise fault_in_file(path, header.find_fault, error, n_header=header.last_line) from error
     found = sum(len(chunk[0]) for chunk in chunks)
     if found != header.n_lines:
         problem = Message("counts_missing", n_entries=found, needed=header.n_lines)

@@ -12,8 +12,6 @@ import scipy.sparse as sp
 from momentree.exceptions import InvalidDataError
 from momentree.readers.text.objects import Corpus
 
-__all__ = ["align_columns"]
-
 
 def align_columns(corpus: Corpus, vocabulary: Sequence[str]) -> Corpus:
     """Give counts the columns of another vocabulary, such as that of a fitted tree.

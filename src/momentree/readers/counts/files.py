@@ -20,12 +20,10 @@ from momentree.readers.counts._companions import (
     read_row_names,
     read_vocabulary,
 )
-from momentree.readers.counts._formats import READERS, count_format
+from momentree.readers.counts._formats import find_reader
 from momentree.readers.counts._raw import RawCounts
 from momentree.readers.tables.files import check_exists
 from momentree.readers.text.objects import Corpus
-
-__all__ = ["holds_counts", "read_counts"]
 
 
 def holds_counts(path: str | os.PathLike[str]) -> bool:
@@ -49,7 +47,7 @@ def holds_counts(path: str | os.PathLike[str]) -> bool:
     (True, False)
     """
     path = Path(path)
-    return bool(find_matrices(path)) if path.is_dir() else count_format(path) is not None
+    return bool(find_matrices(path)) if path.is_dir() else find_reader(path) is not None
 
 
 def read_counts(
@@ -69,9 +67,9 @@ def read_counts(
         Matrix Market (.mtx) or SVMlight (.svm, .svmlight, .libsvm); all but .npz also compressed
         by gzip. Or a folder with one of these and its vocabulary.
     vocabulary : path, sequence of str or None, default=None
-        The words, or a file with one a line. None looks for a file beside the matrix:
+        The words, or a file with one per line. None looks for a file beside the matrix:
         ``vocab.NAME.txt`` for ``docword.NAME.txt``, ``vocab_NAME.txt`` for ``X_NAME.npz``, then
-        ``vocab.txt``; with ``vocabulary`` or ``codes`` in place of ``vocab``, also compressed.
+        ``vocab.txt``; with ``vocabulary`` or ``codes`` instead of ``vocab``, also compressed.
         An SVMlight file needs none: its words are then named by their indices.
     labels : path, sequence of str or None, default=None
         Known class of each document. None takes ``labels.txt`` beside the matrix, if it has one
@@ -90,9 +88,8 @@ def read_counts(
     Raises
     ------
     ReadError
-        If a file is missing, damaged or malformed (with the line); if it announces or expands to
-        far more than a file of its size can hold; if there is no vocabulary, or the number of
-        words differs from the number of columns.
+        If a file is missing, damaged or malformed, or announces or expands to far more than a file
+        of its size can hold; if the words are missing, or are not as many as the columns.
     InvalidDataError
         If a count is negative or not finite, or a sequence has the wrong length.
     InvalidParameterError
@@ -117,12 +114,12 @@ def read_counts(
     [[2, 0, 1], [0, 5, 0]]
     """
     path = _find_matrix(check_exists(path))
-    form = count_format(path)
-    if form is None:
+    read = find_reader(path)
+    if read is None:
         raise ReadError("no_counts", path=str(path))
     notes: list[Message] = []
     try:
-        raw = READERS[form](path)
+        raw = read(path)
         X = _checked(raw.X, path)
     except MemoryError as error:
         raise ReadError("counts_exceed_memory", path=str(path)) from error

@@ -21,8 +21,6 @@ from momentree.readers.text.selection import (
 )
 from momentree.readers.text.words import TOKEN_PATTERN, read_words, unwanted_words
 
-__all__ = ["filter_vocabulary"]
-
 
 def filter_vocabulary(
     corpus: Corpus,
@@ -57,10 +55,8 @@ def filter_vocabulary(
     EmptyCorpusError
         If there are no documents, or no word is kept; the message counts the words that each
         filter removed.
-    InvalidParameterError
-        If a parameter is out of its range.
-    ReadError
-        If the file of stop words cannot be read.
+    InvalidParameterError, ReadError
+        As in :class:`TextVectorizer`.
 
     Examples
     --------

@@ -15,8 +15,6 @@ from momentree.readers.records._code_cells import Entries
 from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
 from momentree.readers.tables.table import Cells, Table, excerpt, excerpts
 
-__all__ = ["read_binary_cells"]
-
 Ints = NDArray[np.intp]
 
 _ZERO, _ONE, _MISSING, _OTHER = range(4)
@@ -27,8 +25,8 @@ def read_binary_cells(
     names: Sequence[str],
     *,
     chosen: bool,
-    empty_is_zero: bool = False,
-    known: bool = False,
+    empty_is_zero: bool,
+    known: bool,
 ) -> Entries:
     """Read columns of 0 and 1, in which a cell that is empty or NA is missing.
 
@@ -131,15 +129,13 @@ def _not_binary(
 ) -> InvalidDataError:
     """Return the error about the first invalid value, which names the other such columns."""
     name, (cells, kinds) = next(iter(invalid.items()))
-    row = cells.first(kinds == _OTHER)
+    row = int(np.argmax((kinds == _OTHER)[cells.index]))
     others = list(invalid)[1:]
-    remedy = Message("leave_out_of", parameter="code_columns")
-    if not chosen:
-        remedy = Message("ignore_or_choose")
+    choose = Message("leave_out_of", parameter="code_columns")
     return InvalidDataError(
         "cell_not_binary",
         **table.place(row, name),
         value=excerpt(cells.texts[cells.index[row]]),
         others=Message("other_columns", columns=excerpts(others)) if others else "",
-        remedy=remedy,
+        remedy=choose if chosen else Message("ignore_or_choose"),
     )

@@ -17,8 +17,6 @@ from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
-__all__ = ["choose_codes", "group_codes"]
-
 Ints = NDArray[np.intp]
 
 LARGE = 1_000

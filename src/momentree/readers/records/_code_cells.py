@@ -15,8 +15,6 @@ from momentree.messages import Message
 from momentree.readers.records._split import are_dates, code_separators, split_cells
 from momentree.readers.tables.table import Cells, Table, excerpt
 
-__all__ = ["Entries", "read_code_cells"]
-
 Ints = NDArray[np.intp]
 
 LONGEST_CODE = 100
@@ -40,7 +38,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column whose different values are split into parts."""
+    """A column whose distinct values are split into parts."""
 
     name: str
     cells: Cells

@@ -15,8 +15,6 @@ from momentree.readers.records.coder import Form
 from momentree.readers.tables.roles import MISSING, fits, is_binary, mostly_binary
 from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts
 
-__all__ = ["Layout", "as_names", "find_layout", "matching"]
-
 _DESCRIPTIONS: Mapping[str, Message] = {
     "long": Message("form_long"),
     "lists": Message("form_lists"),
@@ -221,27 +219,23 @@ class _Guess:
         ]
         notes = []
         if ids:
-            shown = excerpts(ids)
-            notes.append(Message("ids_left_out", n_columns=len(ids), columns=shown))
+            notes.append(Message("ids_left_out", n_columns=len(ids), columns=excerpts(ids)))
         return "wide", [name for name in free if name != key and name not in ids], notes
 
     def unclear(self, free: Sequence[str], hinted: Sequence[str]) -> ReadError:
         """Return the error that no columns are clearly those of codes."""
         why: Message | str = ""
+        prose = (
+            (name, value)
+            for name in free
+            if fits("code", name)
+            for value in self.sample[name]
+            if not fits("code", name, [value]) and not is_binary([value])
+        )
         if hinted:
             why = Message("several_may_hold_codes", columns=excerpts(hinted))
-        else:
-            for name in free:
-                prose = [
-                    value
-                    for value in self.sample[name]
-                    if not fits("code", name, [value]) and not is_binary([value])
-                ]
-                if fits("code", name) and prose:
-                    why = Message(
-                        "prose_among_codes", column=excerpt(name), value=excerpt(prose[0])
-                    )
-                    break
+        elif found := next(prose, None):
+            why = Message("prose_among_codes", column=excerpt(found[0]), value=excerpt(found[1]))
         return ReadError(
             "no_code_columns",
             path=str(self.table.path),

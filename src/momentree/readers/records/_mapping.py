@@ -10,12 +10,10 @@ from typing import Literal
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.records.codes import clean_code, lookup
-from momentree.readers.tables import EXCEL, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.reader import EXCEL, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.roles import pick
 from momentree.readers.tables.table import Table, excerpt, excerpts
-
-__all__ = ["SUFFIXES", "Mapped", "names_of", "read_mapping"]
 
 Mapped = str | PathLike[str] | Mapping[str, str]
 
@@ -35,13 +33,15 @@ def read_mapping(
             raise InvalidParameterError("not_a_mapping_of_strings", parameter=parameter)
         pairs = list(source.items())
     else:
-        path = check_exists(source)
         opened = open_table(
-            path, suffixes=SUFFIXES, encoding=encoding, separator=separator, check_titles=True
+            check_exists(source),
+            suffixes=SUFFIXES,
+            encoding=encoding,
+            separator=separator,
+            check_titles=True,
         )
-        columns = _columns_of_mapping(opened.head, role)
-        table = opened.read(columns)
-        pairs = list(zip(*(table.columns[name] for name in columns), strict=True))
+        table = opened.read(_columns_of_mapping(opened.head, role))
+        pairs = list(zip(*table.columns.values(), strict=True))
     return {
         clean_code(code): value.strip() for code, value in pairs if code.strip() and value.strip()
     }

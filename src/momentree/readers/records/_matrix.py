@@ -1,8 +1,9 @@
-"""From rows with codes to a matrix of records."""
+"""From rows with codes to a matrix of records, of a first table or of new records."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,13 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree.exceptions import EmptyCorpusError
+from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
 from momentree.readers.records._layout import Layout
+from momentree.readers.records.coder import RecordCoder
 from momentree.readers.tables.roles import fits
-from momentree.readers.tables.table import Table, excerpt
-
-__all__ = ["Rows", "count_codes", "join_rows", "matrix_of"]
+from momentree.readers.tables.table import Table, excerpt, excerpts
 
 Ints = NDArray[np.intp]
 
@@ -32,7 +32,7 @@ class Rows:
 
 
 def join_rows(table: Table, layout: Layout) -> Rows:
-    """Find the records, one a row or one a value of the key, in the order of the file."""
+    """Find the records, one per row or one per value of the key, in the order of the file."""
     rows = _join(table, layout)
     used = {layout.key, *layout.codes, *layout.outcomes}
     for name in table.names:
@@ -117,3 +117,55 @@ def count_codes(X: sp.csr_array[Any]) -> Ints:
     """Count the codes of each record; a missing one does not count."""
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     return np.bincount(row[X.data == 1], minlength=X.shape[0])
+
+
+def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
+    """Return the columns, and patterns, of the coder that the table has; refuse it if it has none.
+
+    Other columns that look like codes are not those that the model was fitted to.
+    """
+    found = [
+        pattern
+        for pattern in coder.code_columns
+        if any(name == pattern or fnmatchcase(name, pattern) for name in table.names)
+    ]
+    if coder.code_columns and not found:
+        raise ReadError(
+            "columns_of_coder_missing",
+            path=str(table.path),
+            expected=excerpts(coder.code_columns),
+            columns=excerpts(table.names),
+            parameter="code_columns",
+        )
+    return found
+
+
+def encode(
+    rows: Rows, entries: Entries, coder: RecordCoder, *, wide: bool
+) -> tuple[sp.csr_array[Any], int, list[Message]]:
+    """Return the matrix of new records, the number of repeated entries, and notes."""
+    notes = []
+    absent = [name for name in coder.code_columns if name not in set(entries.codes)]
+    if wide and coder.form == "wide" and absent:
+        n = len(rows.record)
+        at = np.arange(len(entries.codes), len(entries.codes) + len(absent))
+        entries = replace(
+            entries,
+            codes=[*entries.codes, *absent],
+            missing_row=np.concatenate([entries.missing_row, np.tile(np.arange(n), len(at))]),
+            missing_code=np.concatenate([entries.missing_code, np.repeat(at, n)]),
+        )
+        notes.append(Message("missing_columns", n_columns=len(absent), column=excerpt(absent[0])))
+    column = coder.columns_of(entries.codes)
+    X, repeated = matrix_of(rows, entries, column, len(coder.codes))
+    unknown = np.flatnonzero(column < 0)
+    if len(unknown):
+        notes.append(
+            Message(
+                "unknown_codes",
+                n_codes=len(unknown),
+                n_entries=int(np.isin(entries.code, unknown).sum()),
+                code=excerpt(entries.codes[unknown[0]]),
+            )
+        )
+    return X, int(repeated.sum()), notes

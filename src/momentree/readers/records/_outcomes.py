@@ -1,4 +1,4 @@
-"""Outcomes of records: numbers, yes or no, or classes; one value a record."""
+"""Outcomes of records: numbers, yes or no, or classes; one value per record."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from momentree.messages import Message
 from momentree.readers.tables.roles import MISSING
 from momentree.readers.tables.table import Cells, excerpt
 
-__all__ = ["read_outcome"]
-
 _PAIRS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"))
 
 
 def read_outcome(
     name: str, cells: Cells, record_of_row: NDArray[np.intp], n_records: int
 ) -> tuple[NDArray[Any], tuple[str, str] | None, list[Message]]:
-    """Return one value a record, what 0 and 1 are called if it is of two words, and notes.
+    """Return one value per record, the names of 0 and 1 for an outcome of two words, and notes.
 
     Rows of record -1 are ignored. Of several numbers the largest is kept, of several texts the
     last.

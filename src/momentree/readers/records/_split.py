@@ -14,8 +14,6 @@ from momentree.messages import Message
 from momentree.readers.records.codes import SYSTEMS, looks_like
 from momentree.readers.tables.roles import MISSING
 
-__all__ = ["are_dates", "code_separators", "split_cells"]
-
 Texts = Sequence[str] | NDArray[Any]
 
 _INNER_BLANK = r"[^\s,;|]\s+[^\s,;|]"
@@ -44,7 +42,7 @@ def are_dates(texts: Texts) -> NDArray[np.bool_]:
 
 
 def split_cells(texts: NDArray[Any], pattern: str | None) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Split different values; return the number of the value, ascending, and text of each part."""
+    """Split distinct values; return the index of the value, ascending, and text of each part."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 

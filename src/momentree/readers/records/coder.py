@@ -13,12 +13,9 @@ from numpy.typing import NDArray
 from momentree.exceptions import InvalidDataError
 from momentree.readers.records.codes import SYSTEMS, clean_code, lookup, roll_up, undotted
 
-__all__ = ["EMPTY", "Empty", "Form", "RecordCoder"]
-
 Form = Literal["long", "lists", "slots", "wide"]
 Empty = Literal["missing", "zero"]
 
-KIND = "records"
 FORMS = get_args(Form)
 EMPTY = get_args(Empty)
 
@@ -111,15 +108,12 @@ class RecordCoder:
         Returns
         -------
         list of str
-            Their groups, in upper case unless a mapping names them; there need not be a column for
-            each.
+            Their groups, in upper case unless a mapping names them, with or without a column.
         """
         clean = [clean_code(code) for code in codes]
         if self.rollup == "mapping":
-            groups = lookup(self.mapping, clean)
-            return [
-                code if group is None else group for code, group in zip(clean, groups, strict=True)
-            ]
+            found = zip(clean, lookup(self.mapping, clean), strict=True)
+            return [code if group is None else group for code, group in found]
         if self.rollup is not None:
             return roll_up(clean, self.rollup)
         return [undotted(code) for code in clean] if self.undotted else clean
@@ -130,7 +124,7 @@ class RecordCoder:
         Parameters
         ----------
         codes : sequence of str
-            Codes as written in records, before the roll-up.
+            Codes as written in records.
 
         Returns
         -------
@@ -175,14 +169,8 @@ class RecordCoder:
         return X
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values for JSON.
-
-        Returns
-        -------
-        dict
-            One entry for each parameter, and "kind": "records".
-        """
-        return {"kind": KIND, **asdict(self)}
+        """Return the parameters, and "kind": "records", as plain values for JSON."""
+        return {"kind": "records", **asdict(self)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RecordCoder:
@@ -191,7 +179,7 @@ class RecordCoder:
         Parameters
         ----------
         values : mapping
-            An entry for each parameter, and "kind".
+            Parameters, and "kind".
 
         Returns
         -------
@@ -203,8 +191,9 @@ class RecordCoder:
         InvalidDataError
             If the kind is another, or an entry is unknown or of the wrong type.
         """
-        if values.get("kind") != KIND:
-            raise InvalidDataError("other_settings", expected=KIND, found=str(values.get("kind")))
+        kind = values.get("kind")
+        if kind != "records":
+            raise InvalidDataError("other_settings", expected="records", found=str(kind))
         known = [one.name for one in fields(cls)]
         unknown = sorted(map(str, set(values) - {*known, "kind"}))
         if unknown or "codes" not in values:

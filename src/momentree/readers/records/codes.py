@@ -11,18 +11,6 @@ from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidParameterError
 
-__all__ = [
-    "EXAMPLES",
-    "SYSTEMS",
-    "CodeSystem",
-    "clean_code",
-    "looks_like",
-    "lookup",
-    "lost_zeros",
-    "roll_up",
-    "undotted",
-]
-
 CodeSystem = Literal["icd9", "icd10"]
 SYSTEMS = get_args(CodeSystem)
 _SHAPES = {

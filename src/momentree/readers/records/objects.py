@@ -14,8 +14,6 @@ from momentree.messages import Message
 from momentree.readers._lengths import check_lengths
 from momentree.readers.records.coder import RecordCoder
 
-__all__ = ["Records"]
-
 
 @dataclass(frozen=True, eq=False)
 class Records:

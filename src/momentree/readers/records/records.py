@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -13,26 +12,30 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._validation import check_integer
+from momentree._validation import check_choice, check_integer, check_number
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells
 from momentree.readers.records._choice import choose_codes, group_codes
 from momentree.readers.records._code_cells import Entries, read_code_cells
-from momentree.readers.records._encode import columns_of_coder, encode
 from momentree.readers.records._layout import as_names, find_layout, matching
 from momentree.readers.records._mapping import SUFFIXES, Mapped, names_of, read_mapping
-from momentree.readers.records._matrix import Rows, count_codes, join_rows, matrix_of
+from momentree.readers.records._matrix import (
+    Rows,
+    columns_of_coder,
+    count_codes,
+    encode,
+    join_rows,
+    matrix_of,
+)
 from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.records.coder import EMPTY, Empty, RecordCoder
 from momentree.readers.records.codes import SYSTEMS
 from momentree.readers.records.objects import Records
-from momentree.readers.tables import Table, open_table
 from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import fits
-from momentree.readers.tables.table import excerpts
-
-__all__ = ["read_records"]
+from momentree.readers.tables.table import Table, excerpts
 
 
 def read_records(
@@ -122,13 +125,12 @@ def read_records(
     Raises
     ------
     ReadError
-        If the file cannot be read, its first row does not name the columns, a column is not there
-        or has two roles, it is not clear which columns hold codes and ids, or the table has none of
-        the columns of the coder.
+        If the file cannot be read, a column is missing or has two roles, the columns of codes and
+        ids are not clear, or the table has none of the columns of the coder.
     InvalidDataError
-        If a value of a wide table is neither 0 nor 1; if most columns of codes hold 1 or nothing;
-        if more than 5 % of the entries, or most of a column, are dates; if no code is in the
-        mapping or most are not of the system; or if most are numbers that have lost their zeros.
+        If a value of a wide table is neither 0 nor 1, most columns of codes hold 1 or nothing, more
+        than 5 % of the entries are dates, no code is in the mapping, or most codes are not of the
+        system or have lost their zeros.
     EmptyCorpusError
         If there are no rows, or no codes are kept.
     InvalidParameterError
@@ -166,7 +168,11 @@ def read_records(
            [0., 1., 1.],
            [0., 0., 1.]])
     """
-    _check_options(min_records, cumulative_frequency, min_codes, skip_rows, empty)
+    check_integer("min_records", min_records, at_least=1, optional=True)
+    check_number("cumulative_frequency", cumulative_frequency, above=0, at_most=1, optional=True)
+    check_integer("min_codes", min_codes, at_least=0)
+    check_integer("skip_rows", skip_rows, at_least=0)
+    check_choice("empty", empty, EMPTY)
     if coder is not None:
         _check_coder(
             coder,
@@ -175,6 +181,7 @@ def read_records(
             min_records=min_records,
             cumulative_frequency=cumulative_frequency,
         )
+    before = RecordCoder([]) if coder is None else coder
     source = open_table(
         check_exists(path),
         suffixes=SUFFIXES,
@@ -188,15 +195,15 @@ def read_records(
     ignored = set(matching(source.head, "ignore_columns", patterns))
     table = source.read([name for name in source.head.names if name not in ignored])
     named = as_names("code_columns", code_columns)
-    union_by = _known(table, union_by, coder.union_by if coder else None)
+    union_by = _known(table, union_by, before.union_by)
     layout = find_layout(
         table,
-        id_column=_known(table, id_column, coder.id_column if coder else None),
-        code_columns=named or (columns_of_coder(table, coder) if coder else []),
+        id_column=_known(table, id_column, before.id_column),
+        code_columns=named or columns_of_coder(table, before),
         union_by=union_by,
         outcome_columns=as_names("outcome_columns", outcome_columns),
     )
-    if coder is not None and coder.form == "wide" and not named and layout.chosen:
+    if before.form == "wide" and not named and layout.chosen:
         layout = replace(layout, form="wide")
     wide = layout.form == "wide"
     rows = join_rows(table, layout)
@@ -205,7 +212,7 @@ def read_records(
             table,
             layout.codes,
             chosen=layout.chosen,
-            empty_is_zero="zero" in (empty, coder.empty if coder else None),
+            empty_is_zero="zero" in (empty, before.empty),
             known=coder is not None,
         )
         if entries.codes:  # columns of text or without values do not hold codes after all
@@ -214,7 +221,7 @@ def read_records(
         entries = read_code_cells(table, layout.codes)
     notes = [*table.notes, layout.described(), *layout.notes]
     if wide:
-        notes += _possible_outcomes(entries, {*named, *(coder.code_columns if coder else ())})
+        notes += _possible_outcomes(entries, {*named, *before.code_columns})
     notes += [*rows.notes, *entries.notes]
     if coder is None:
         key = id_column if union_by is not None else layout.key
@@ -251,8 +258,9 @@ def read_records(
     notes += _few_codes(rows, entries, n_codes, min_codes)
     outcomes, outcome_names = {}, {}
     for name in layout.outcomes:
-        values, pair, more = read_outcome(name, table.cells(name), rows.record, len(rows.ids))
-        outcomes[name] = values
+        outcomes[name], pair, more = read_outcome(
+            name, table.cells(name), rows.record, len(rows.ids)
+        )
         if pair is not None:
             outcome_names[name] = pair
         notes += more
@@ -271,41 +279,12 @@ def read_records(
     )
 
 
-def _check_options(
-    min_records: int | None,
-    cumulative_frequency: float | None,
-    min_codes: int,
-    skip_rows: int,
-    empty: str,
-) -> None:
-    check_integer("min_codes", min_codes, at_least=0)
-    check_integer("skip_rows", skip_rows, at_least=0)
-    if min_records is not None:
-        check_integer("min_records", min_records, at_least=0)
-        if min_records < 1:
-            raise InvalidParameterError(
-                "min_records_too_small", parameter="min_records", value=min_records
-            )
-    if cumulative_frequency is not None and not (
-        isinstance(cumulative_frequency, Real) and 0 < cumulative_frequency <= 1
-    ):
-        raise InvalidParameterError(
-            "not_a_cumulative_frequency",
-            parameter="cumulative_frequency",
-            value=cumulative_frequency,
-        )
-    if empty not in EMPTY:
-        raise InvalidParameterError(
-            "not_a_choice", parameter="empty", value=empty, choices=list(EMPTY)
-        )
-
-
-def _check_coder(coder: object, **options: Any) -> None:
+def _check_coder(coder: object, **options: object) -> None:
     if not isinstance(coder, RecordCoder):
         raise InvalidParameterError("not_a_coder", parameter="coder", type=type(coder).__name__)
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise InvalidParameterError("coder_has_its_own", parameter=given[0])
+    for name, value in options.items():
+        if value is not None:
+            raise InvalidParameterError("coder_has_its_own", parameter=name)
 
 
 def _known(table: Table, asked: str | None, before: str | None) -> str | None:

@@ -9,8 +9,6 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.table import excerpts
 
-__all__ = ["HEADER_ROWS", "check_header"]
-
 HEADER_ROWS = 30
 """Rows in which the names of the columns are looked for."""
 

@@ -1,4 +1,4 @@
-"""JSON Lines, one object a line, or a JSON list of objects."""
+"""JSON Lines, one object per line, or a JSON list of objects."""
 
 from __future__ import annotations
 
@@ -14,18 +14,13 @@ from momentree.messages import Message
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written
 
-__all__ = ["open_json_lines"]
 
-_CHECK_EVERY = 1 << 16
-"""Rows between two looks at the memory they take."""
-
-
-def open_json_lines(path: Path, *, encoding: str) -> Source:
-    """Look at the first objects of a file."""
+def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
+    """Open a file and read its first objects; `between` separates the entries of lists."""
     with open_text(path, encoding) as file:
         first = list(islice(_objects(path, file), SAMPLE_ROWS))
     names = list(dict.fromkeys(name for _, one in first for name in one))
-    columns = {name: [_cell(one.get(name)) for _, one in first] for name in names}
+    columns = {name: [_cell(one.get(name), between) for _, one in first] for name in names}
     kinds = {
         name: _kind(values[0])
         for name in names
@@ -47,12 +42,12 @@ def open_json_lines(path: Path, *, encoding: str) -> Source:
         n_rows = 0
         with open_text(path, encoding) as file:
             for _, one in _objects(path, file):
-                if n_rows % _CHECK_EVERY == 0:
+                if n_rows % 65_536 == 0:
                     check_memory(path, n_rows * BYTES_PER_ROW)
                 seen.update(one)
                 n_rows += 1
                 for name, column in cells.items():
-                    column.append(_cell(one.get(name)))
+                    column.append(_cell(one.get(name), between))
         found = {name: column for name, column in cells.items() if name in seen}
         return Table(path, found, n_rows, lambda row: Message("at_row", row=row + 1), kinds=kinds)
 
@@ -60,7 +55,7 @@ def open_json_lines(path: Path, *, encoding: str) -> Source:
 
 
 def _objects(path: Path, file: TextIO) -> Iterator[tuple[Message, dict[str, Any]]]:
-    """Yield the objects of a file, each with its line, or with its place in the list."""
+    """Yield the objects of a file, each with its line or its place in the list."""
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
@@ -90,16 +85,16 @@ def _parse(path: Path, at: Message, text: str) -> Any:
             character=error.colno,
             excerpt=text[max(0, error.pos - 10) : error.pos + 20].strip(),
         ) from error
-    except (RecursionError, ValueError) as error:  # nested too deep; an endless number
+    except (RecursionError, ValueError) as error:  # nested too deeply; a number of too many digits
         raise ReadError("unusual_json", path=str(path), origin=at, details=str(error)) from error
 
 
-def _cell(value: Any) -> str:
-    text = as_written(value)
+def _cell(value: Any, between: str) -> str:
+    text = as_written(value, between)
     if not text.isascii():
         try:
             text.encode()
-        except UnicodeEncodeError:  # half a character, which JSON can write and files cannot
+        except UnicodeEncodeError:  # half of a surrogate pair, which only JSON can write
             text = text.encode("utf-8", "replace").decode()
     return text
 

@@ -1,4 +1,4 @@
-"""Parquet files, whose few bytes may say one thing a billion times."""
+"""Parquet files, read with a bound on memory: few bytes can repeat a value a billion times."""
 
 from __future__ import annotations
 
@@ -15,13 +15,9 @@ from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written, check_names
 
-__all__ = ["open_parquet"]
 
-_ROWS_AT_ONCE = 20_000
-
-
-def open_parquet(path: Path) -> Source:
-    """Look at the first rows of a Parquet file."""
+def open_parquet(path: Path, *, between: str) -> Source:
+    """Open a Parquet file and read its first rows; `between` separates the entries of lists."""
     with _opened(path) as file:
         schema = file.schema_arrow
         names = check_names(path, schema.names)
@@ -31,30 +27,35 @@ def open_parquet(path: Path) -> Source:
             for name, kind in zip(names, schema.types, strict=True)
             if not _is_text(kind)
         }
-        head = _table(path, file, stored, kinds, SAMPLE_ROWS)
+        head = _table(path, file, stored, kinds, between, SAMPLE_ROWS)
 
     def read(wanted: Sequence[str]) -> Table:
         with _opened(path) as file:
-            return _table(path, file, {name: stored[name] for name in wanted}, kinds, None)
+            return _table(path, file, {name: stored[name] for name in wanted}, kinds, between)
 
     return Source(head, read)
 
 
 def _table(
-    path: Path, file: Any, stored: dict[str, str], kinds: dict[str, str], most: int | None
+    path: Path,
+    file: Any,
+    stored: dict[str, str],
+    kinds: dict[str, str],
+    between: str,
+    most: int | None = None,
 ) -> Table:
     """Read columns, given by their names here and in the file, of all rows or the first."""
     cells: dict[str, list[str]] = {name: [] for name in stored}
     numbers, fractions = dict.fromkeys(stored, 0), set()
     n_rows = n_bytes = 0
-    for batch in file.iter_batches(most or _ROWS_AT_ONCE, columns=list(stored.values())):
+    for batch in file.iter_batches(most or 20_000, columns=list(stored.values())):
         batch.validate(full=True)
         n_bytes += sum(map(_unfolded, batch.columns))
         check_memory(path, n_bytes)
         n_rows += batch.num_rows
         for name in stored:
             array = batch.column(stored[name])
-            cells[name].extend(_strings(array))
+            cells[name].extend(_strings(array, between))
             floats = _floats(array)
             numbers[name] += len(floats)
             if (floats % 1 != 0).any():
@@ -71,13 +72,13 @@ def _table(
     )
 
 
-def _strings(array: Any) -> list[str]:
+def _strings(array: Any, between: str) -> list[str]:
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.compute as pc  # type: ignore[import-untyped]
     import pyarrow.types as pt  # type: ignore[import-untyped]
 
     if pt.is_nested(array.type):
-        return list(map(as_written, array.to_pylist()))
+        return [as_written(value, between) for value in array.to_pylist()]
     texts = pc.cast(array, pa.string())
     if pt.is_floating(array.type) or pt.is_decimal(array.type):
         texts = pc.replace_substring_regex(texts, r"\.0+$|^nan$", "")
@@ -125,20 +126,20 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def _claimed(file: Any) -> int:
-    """Return the bytes that a file says it takes."""
+    """Return the number of bytes that a file claims to take in memory."""
     metadata = file.metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     n = metadata.num_rows * (BYTES_PER_ROW + len(file.schema))
     for j in range(len(file.schema)):
         if file.schema.column(j).max_repetition_level:  # a list holds more cells than rows
-            # The description of a damaged column ends the process, unless it is read first.
+            # Arrow crashes on the metadata of a damaged column unless the column is read first.
             file.scan_contents([j])
             n += sum(group.column(j).num_values for group in groups)
     return int(max(n, sum(group.total_byte_size for group in groups)))
 
 
 def _unfolded(array: Any) -> int:
-    """Count the bytes of an array in which no string stands for others."""
+    """Return the size in bytes of an array with its repeated strings written out."""
     import pyarrow.compute as pc
     import pyarrow.types as pt
 

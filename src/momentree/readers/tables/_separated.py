@@ -1,6 +1,6 @@
 """Text with a separator between columns: find the separator, read the cells, locate faults.
 
-pandas reads, as it is fast; the csv module looks at lines, as it counts them.
+pandas reads the cells because it is fast, and the csv module finds faults because it counts lines.
 """
 
 from __future__ import annotations
@@ -23,27 +23,23 @@ from momentree.readers.tables._header import HEADER_ROWS, check_header
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, check_names
 
-__all__ = ["find_separator", "open_separated"]
-
 SEPARATORS = (",", ";", "\t", "|")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 _NO_SEPARATOR = "\x1f"  # the ASCII unit separator: a table of one column
 _SAMPLE_CHARACTERS = 1 << 16
-_ROWS_AT_ONCE = 20_000
 _MANY_COLUMNS = 1_000
-"""pandas takes 0.1 ms for each column, whatever is in it."""
+"""Above this number the csv module is faster: pandas takes 0.1 ms per column and block."""
 _LONGEST_FIELD = (1 << 31) - 1
 _END = "\udfff"
-"""Follows the last line; an open quote takes it in. No decoded text holds a lone surrogate."""
+"""Follows the last line, and is inside a quote that is still open. No decoded text can hold it."""
 
 
 def open_separated(
     path: Path, *, encoding: str, separator: str | None, skip_rows: int, check_titles: bool
 ) -> Source:
-    """Look at the first rows of a table of text."""
+    """Open a table of text and read its first rows."""
     asked = _check_separator(separator)
-    with open_text(path, encoding, newline="") as file:
-        _skip(file, skip_rows)
+    with _open(path, encoding, skip_rows) as file:
         sample = file.read(_SAMPLE_CHARACTERS)
     if not _rows(sample, _NO_SEPARATOR):
         if skip_rows:
@@ -67,20 +63,14 @@ class _Separated:
     separator: str
     skip: int
 
-    @contextmanager
-    def open(self) -> Iterator[TextIO]:
-        with open_text(self.path, self.encoding, newline="") as file:
-            _skip(file, self.skip)
-            yield file
-
-    def rows(self, file: TextIO) -> Iterator[tuple[Message, list[str]]]:
+    def rows(self) -> Iterator[tuple[Message, list[str]]]:
         """Yield each row with the place of its first line, counted from the start of the file."""
-        for line, row in _numbered(file, self.separator):
-            yield Message("at_line", line=line + self.skip), row
+        with _open(self.path, self.encoding, self.skip) as file:
+            for line, row in _numbered(file, self.separator):
+                yield Message("at_line", line=line + self.skip), row
 
     def head(self) -> Table:
-        with self.open() as file:
-            first = list(islice(self.rows(file), SAMPLE_ROWS + 1))
+        first = list(islice(self.rows(), SAMPLE_ROWS + 1))
         origin, last = first[-1]
         if last[-1].endswith(_END):
             raise ReadError("unclosed_quote", path=str(self.path), origin=origin)
@@ -91,45 +81,29 @@ class _Separated:
 
     def origin(self, row: int) -> Message:
         """Find the place of a row: quoted fields may hold line ends, and blank lines are none."""
-        with self.open() as file:
-            return next(islice(self.rows(file), row + 1, None))[0]
+        return next(islice(self.rows(), row + 1, None))[0]
 
     def read(self, names: Sequence[str]) -> Table:
         header = self.head().names
         place = {name: j for j, name in enumerate(header)}
         kept = [place[name] for name in names]
-        with self.open() as file:
-            cells = self._regular(file, kept) if len(header) > _MANY_COLUMNS else None
-        if cells is None:
-            with self.open() as file:
-                cells = self._any(file, kept, len(header))
-        n_rows, columns = cells
+        regular = self._regular(kept) if len(header) > _MANY_COLUMNS else None
+        n_rows, columns = regular or self._any(kept, len(header))
         return Table(self.path, dict(zip(names, columns, strict=True)), n_rows, self.origin)
 
-    def _regular(self, file: TextIO, kept: Sequence[int]) -> tuple[int, list[list[str]]] | None:
+    def _regular(self, kept: Sequence[int]) -> tuple[int, list[list[str]]] | None:
         """Read a table without any fault; None if it has one."""
-        rows = [row for _, row in _numbered(file, self.separator)]
+        rows = [row for _, row in self.rows()]
         if len({len(row) for row in rows}) > 1 or rows[-1][-1].endswith(_END):
             return None
         return len(rows) - 1, [[row[j] for row in rows[1:]] for j in kept]
 
-    def _any(self, file: TextIO, kept: Sequence[int], width: int) -> tuple[int, list[list[str]]]:
+    def _any(self, kept: Sequence[int], width: int) -> tuple[int, list[list[str]]]:
         """Read a table whose rows may be short."""
         cells: list[list[str]] = [[] for _ in kept]
         n_rows = -1
-        # All cells are strings, and none is missing: codes keep their zeros, and NA is a word.
-        frames = pd.read_csv(
-            file,
-            sep=self.separator,
-            dtype=object,
-            na_filter=False,
-            index_col=False,
-            header=None,
-            chunksize=_ROWS_AT_ONCE,
-            engine="c",
-        )
         try:
-            for frame in frames:
+            for frame in self._frames():
                 rows = frame.iloc[int(n_rows < 0) :]
                 n_rows += len(frame)
                 check_memory(self.path, n_rows * BYTES_PER_ROW)
@@ -141,30 +115,46 @@ class _Separated:
             raise self._fault(error) from error
         return n_rows, cells
 
+    def _frames(self) -> Iterator[pd.DataFrame]:
+        with _open(self.path, self.encoding, self.skip) as file:
+            # All cells are strings, and none is missing: codes keep their zeros, and NA is a word.
+            yield from pd.read_csv(
+                file,
+                sep=self.separator,
+                dtype=object,
+                na_filter=False,
+                index_col=False,
+                header=None,
+                chunksize=20_000,
+                engine="c",
+            )
+
     def _fault(self, error: pd.errors.ParserError) -> ReadError:
         """Return the error about the first row that pandas cannot read."""
-        with self.open() as file:
-            expected = 0
-            for origin, row in self.rows(file):
-                expected = expected or len(row)
-                if row[-1].endswith(_END):
-                    return ReadError("unclosed_quote", path=str(self.path), origin=origin)
-                if len(row) > expected:
-                    return ReadError(
-                        "too_many_fields",
-                        path=str(self.path),
-                        origin=origin,
-                        found=len(row),
-                        expected=expected,
-                        separator=self.separator,
-                        parameter="separator",
-                    )
+        expected = 0
+        for origin, row in self.rows():
+            expected = expected or len(row)
+            if row[-1].endswith(_END):
+                return ReadError("unclosed_quote", path=str(self.path), origin=origin)
+            if len(row) > expected:
+                return ReadError(
+                    "too_many_fields",
+                    path=str(self.path),
+                    origin=origin,
+                    found=len(row),
+                    expected=expected,
+                    separator=self.separator,
+                    parameter="separator",
+                )
         return ReadError("unreadable_table", path=str(self.path), details=str(error).strip())
 
 
-def _skip(file: TextIO, n: int) -> None:
-    for _ in range(n):
-        file.readline()
+@contextmanager
+def _open(path: Path, encoding: str, skip: int) -> Iterator[TextIO]:
+    with open_text(path, encoding, newline="") as file:
+        for _ in range(skip):
+            file.readline()
+        yield file
 
 
 def _check_separator(separator: str | None) -> str | None:
@@ -178,25 +168,9 @@ def _check_separator(separator: str | None) -> str | None:
 
 
 def find_separator(sample: str, *, cut: bool) -> str:
-    r"""Find the separator of a table from its first lines.
+    """Return the separator that is in the first line and as often in most other lines.
 
-    Parameters
-    ----------
-    sample : str
-        The first lines.
-    cut : bool
-        Whether the sample ends in the middle of the file, and so perhaps of a row.
-
-    Returns
-    -------
-    str
-        That of comma, semicolon, tab and pipe that is in the first line and as often in most other
-        lines; the ASCII unit separator if the first line has none, for a table of one column.
-
-    Examples
-    --------
-    >>> find_separator('id;text\n1;"yes, we can"\n2;no, never\n', cut=False)
-    ';'
+    The last row of a `cut` sample does not count.
     """
     best, best_score = _NO_SEPARATOR, (0.0, 1)
     for separator in SEPARATORS:

@@ -1,8 +1,8 @@
 """A program: a spreadsheet on standard input, the rows of one sheet on standard output as JSON.
 
 The compiled reader of spreadsheets ends its whole process on some damaged files, and takes memory
-for every cell between the first and the last one. So it runs in a process of its own, with a limit
-of memory where the system knows one. Nothing is imported but it and the standard library.
+for every cell between the first and the last one. Therefore it runs in a process of its own, with a
+memory limit where the system has one, and imports nothing else but the standard library.
 
 The first line describes the sheet, or says what is wrong; each other one is the number of a row
 and its cells. Rows without content are left out.
@@ -16,14 +16,13 @@ import sys
 from datetime import date, datetime, time
 from typing import Any
 
-__all__: list[str] = []
-
 BYTES_OF_A_CELL = 8
-"""What an empty cell takes in a table."""
+"""Bytes that an empty cell takes in a table."""
 
 _BASE = 1 << 28
+"""Bytes that the process takes before it reads anything."""
 _TIMES = 4
-"""The reader takes so many bytes before it starts, and for each byte of a table."""
+"""Bytes that it takes for each byte of a table."""
 
 
 def _limit_memory(limit: int) -> None:
@@ -72,7 +71,7 @@ def _main(folder: str, wanted: str, limit: int) -> None:
     _limit_memory(_BASE + _TIMES * limit)
     try:
         _read(json.loads(wanted), limit)
-    except BaseException as error:  # the reader also raises what is no Exception
+    except BaseException as error:  # a panic of the reader is not an Exception
         _write({"error": " ".join(str(error).split()) or type(error).__name__})
 
 

@@ -1,4 +1,4 @@
-"""Sheets of Excel and its kin, read by calamine in a process of its own."""
+"""Spreadsheets (Excel, OpenDocument), read by calamine in a process of its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import sys
 import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from momentree._arrays import DAMAGE
 from momentree._limits import check_memory, memory_limit
@@ -20,30 +21,19 @@ from momentree.readers.tables import _sheet_process
 from momentree.readers.tables._header import HEADER_ROWS, check_header
 from momentree.readers.tables.table import Source, Table, as_written, check_names, other_sheets
 
-__all__ = ["open_spreadsheet", "read_sheet"]
-
-
-class Sheet(NamedTuple):
-    """The rows of a sheet that hold something."""
-
-    names: list[str]  # of all sheets
-    name: str
-    numbers: list[int]  # of rows above each row in the sheet
-    rows: list[list[Any]]  # of str, bool, int and float; dates as ISO 8601
-
 
 def open_spreadsheet(
     path: Path, *, sheet: str | None, skip_rows: int, check_titles: bool
 ) -> Source:
     """Read a sheet of a spreadsheet, by its name or the first."""
-    found = read_sheet(path, sheet)
-    more = other_sheets(found.names)
-    if not found.rows:
-        raise ReadError("empty_sheet", path=str(path), sheet=found.name, sheets=more)
-    above = sum(number < skip_rows for number in found.numbers)
-    numbers, rows = found.numbers[above:], found.rows[above:]
+    sheets, name, found = _read_sheet(path, sheet)
+    more = other_sheets(sheets)
+    if not found:
+        raise ReadError("empty_sheet", path=str(path), sheet=name, sheets=more)
+    numbers = [number for number, _ in found if number >= skip_rows]
+    rows = [row for number, row in found if number >= skip_rows]
     if not rows:
-        raise ReadError("short_sheet", path=str(path), sheet=found.name, n_skipped=skip_rows)
+        raise ReadError("short_sheet", path=str(path), sheet=name, n_skipped=skip_rows)
     written = [list(map(as_written, row)) for row in rows]
     if check_titles:
         check_header(path, written[:HEADER_ROWS], numbers[:HEADER_ROWS], sheets=more)
@@ -63,20 +53,24 @@ def open_spreadsheet(
             for name, values in floats.items()
             if not all(map(float.is_integer, values))
         },
-        sheets=found.names,
-        notes=[Message("first_sheet", sheet=found.name, n_sheets=len(found.names))]
-        if sheet is None and len(found.names) > 1
+        sheets=sheets,
+        notes=[Message("first_sheet", sheet=name, n_sheets=len(sheets))]
+        if sheet is None and len(sheets) > 1
         else [],
     )
 
     def read(wanted: Sequence[str]) -> Table:
-        return table.select(wanted)
+        return replace(table, columns={name: table.columns[name] for name in wanted})
 
     return Source(table, read)
 
 
-def read_sheet(path: Path, name: str | None) -> Sheet:
-    """Return the rows of a sheet; refuse one whose cells spread over far more than the file."""
+def _read_sheet(path: Path, name: str | None) -> tuple[list[str], str, list[tuple[int, list[Any]]]]:
+    """Return the names of all sheets, that of one, and its rows that hold something.
+
+    A row is its number, from 0, and its cells: str, bool, int and float, dates as ISO 8601. A sheet
+    whose cells spread over far more than the file is refused.
+    """
     try:
         check_memory(path, _unpacked(path))
         lines = _run(path, name)
@@ -97,8 +91,7 @@ def read_sheet(path: Path, name: str | None) -> Sheet:
         row, column = (number + 1 for number in head["end"])
         place = {"sheet": found, "row": row, "column": column}
         check_memory(path, head["takes"], "sheet_too_large", **place)
-    records = [json.loads(line) for line in lines[1:]]
-    return Sheet(names, found, [n for n, _ in records], [cells for _, cells in records])
+    return names, found, [json.loads(line) for line in lines[1:]]
 
 
 def _unpacked(path: Path) -> int:

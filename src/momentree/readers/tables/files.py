@@ -17,10 +17,7 @@ from momentree._limits import BoundedReader
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 
-__all__ = ["check_encoding", "check_exists", "open_bytes", "open_text", "suffix"]
-
 _GZIP = b"\x1f\x8b"
-_CHUNK = 1 << 20
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UNDEFINED_IN_CP1252 = frozenset({0x81, 0x8D, 0x8F, 0x90, 0x9D})
 
@@ -91,47 +88,26 @@ def open_text(path: Path, encoding: str, *, newline: str | None = None) -> Itera
 
 def _wrong_encoding(path: Path, encoding: str, name: str, error: UnicodeError) -> ReadError:
     """Find where a file leaves its encoding; `error` counts bytes from an inner chunk."""
+    with open_bytes(path) as raw:
+        content = raw.read()
     try:
-        found = _first_bad_byte(path, name)
-    except (OSError, EOFError, zlib.error, ReadError, UnicodeError):
-        found = None  # the file has changed meanwhile, or is UTF-16 without a byte order mark
-    if found is None:
-        return ReadError("undecodable", path=str(path), encoding=encoding, details=str(error))
-    offset, line, byte = found
-    return ReadError(
-        "wrong_encoding",
-        path=str(path),
-        encoding=encoding,
-        offset=offset,
-        line=line,
-        byte=f"0x{byte:02x}",
-        remedy=_remedy(path, encoding),
-    )
+        content.decode(name.removesuffix("-sig"))
+    except UnicodeDecodeError as fault:
+        return ReadError(
+            "wrong_encoding",
+            path=str(path),
+            encoding=encoding,
+            offset=fault.start,
+            line=content.count(b"\n", 0, fault.start) + 1,
+            byte=f"0x{content[fault.start]:02x}",
+            remedy=_remedy(content[: 1 << 20], encoding),
+        )
+    except UnicodeError:  # UTF-16 without a byte order mark
+        pass
+    return ReadError("undecodable", path=str(path), encoding=encoding, details=str(error))
 
 
-def _first_bad_byte(path: Path, name: str) -> tuple[int, int, int] | None:
-    """Return the offset, line and value of the first byte that cannot be decoded."""
-    decoder = codecs.getincrementaldecoder(name)()
-    done, lines = 0, 1
-    with open_bytes(path) as raw:
-        while True:
-            chunk = raw.read(_CHUNK)
-            pending = decoder.getstate()[0]
-            try:
-                decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                seen = pending + chunk
-                line = lines + seen[: error.start].count(b"\n") - pending.count(b"\n")
-                return done - len(pending) + error.start, line, seen[error.start]
-            if not chunk:
-                return None
-            done += len(chunk)
-            lines += chunk.count(b"\n")
-
-
-def _remedy(path: Path, encoding: str) -> Message:
-    with open_bytes(path) as raw:
-        sample = raw.read(_CHUNK)
+def _remedy(sample: bytes, encoding: str) -> Message:
     if sample.startswith(_UTF16):
         guess = "utf-16"
     else:

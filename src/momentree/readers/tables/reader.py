@@ -13,8 +13,6 @@ from momentree.readers.tables._spreadsheets import open_spreadsheet
 from momentree.readers.tables.files import check_encoding, suffix
 from momentree.readers.tables.table import Source, other_sheets
 
-__all__ = ["EXCEL", "JSON_LINES", "PARQUET", "SEPARATED", "open_table"]
-
 SEPARATED = (".csv", ".tsv", ".tab")
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
@@ -30,39 +28,12 @@ def open_table(
     sheet: str | None = None,
     skip_rows: int = 0,
     check_titles: bool = False,
+    between: str = "; ",
 ) -> Source:
-    """Look at the first rows of a table.
+    """Open a table with one of the suffixes and read its first rows.
 
-    Parameters
-    ----------
-    path : Path
-        The file. CSV and JSON Lines may be compressed by gzip.
-    suffixes : sequence of str
-        Those that are read here; one that is in none of the lists above is text with a separator.
-    encoding : str, default="utf-8"
-        Encoding of text.
-    separator : str or None, default=None
-        For text: the character between columns; None to find out.
-    sheet : str or None, default=None
-        For spreadsheets: the name of the sheet; None for the first.
-    skip_rows : int, default=0
-        Lines of text, or rows of a spreadsheet, above the header.
-    check_titles : bool, default=False
-        Whether to refuse a first row that is a title above the header.
-
-    Returns
-    -------
-    Source
-        The first rows, and a function that reads all rows of some columns.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read, or has none of the suffixes.
-    EmptyCorpusError
-        If it has no rows below the header.
-    InvalidParameterError
-        If an option is invalid or does not apply to the format.
+    A suffix that is in none of the lists above is text with a separator. `check_titles` refuses a
+    first row that is a title above the header. `between` joins the entries of cells with lists.
     """
     check_encoding(encoding)
     kind = suffix(path)
@@ -82,9 +53,9 @@ def open_table(
     if excel:
         source = open_spreadsheet(path, sheet=sheet, skip_rows=skip_rows, check_titles=check_titles)
     elif kind in PARQUET:
-        source = open_parquet(path)
+        source = open_parquet(path, between=between)
     elif kind in JSON_LINES:
-        source = open_json_lines(path, encoding=encoding)
+        source = open_json_lines(path, encoding=encoding, between=between)
     else:
         source = open_separated(
             path,

@@ -9,18 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-__all__ = [
-    "MARKS",
-    "MISSING",
-    "ONES",
-    "ZEROS",
-    "Role",
-    "fits",
-    "is_binary",
-    "mostly_binary",
-    "pick",
-]
-
 Role = Literal[
     "text", "row number", "id", "possible id", "patient", "code", "outcome", "group", "title"
 ]
@@ -29,7 +17,7 @@ MARKS = frozenset({"x", "+", "✓", "✔"})
 ONES = frozenset({"1", "1.0", "true", "t", "yes", "y"}) | MARKS
 ZEROS = frozenset({"0", "0.0", "false", "f", "no", "n", "-"})
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", ".", "<na>"})
-"""What single cells say, in lower case."""
+"""Values of single cells, in lower case."""
 
 
 def _n_binary(values: Sequence[str]) -> int:
@@ -84,7 +72,7 @@ _NUMBER = "id|no|nr|nbr|num|number|nummer|key|identifier"
 _PATIENT_NUMBER = "mrn|nhc|patientid|patientnr|patientennummer|patientennr"
 _STAY_NUMBER = "fallnummer|fallnr|fallid|aufenthaltsnummer|aufenthaltsnr|caseid|visitid"
 _SYSTEM = "icd|dx|diag|cpt|atc|snomed"
-# Payment groups, and how many codes there are, of what kind and in what order.
+# Payment groups, and the number, kind and order of codes.
 _ABOUT_CODES = "drg|n|no|nr|num|number|count|type|version|system|seq|sequence"
 _PLACE = "post|postal|zip|area|region|country|state|ward|unit|department|hospital|site|provider"
 _OUTCOME = (
@@ -114,7 +102,7 @@ RULES = (
     Rule("id", rf"(.* )?id|column 1|unnamed 0|index|(row|seq|line) ?({_NUMBER})?"),
     Rule("id", rf"record|patient|person|subject|case|visit|encounter|admission|{_PATIENT_NUMBER}"),
     Rule("id", rf"(\S+ )?({_SOMEBODY}|{_STAY}) (\S+ )?({_NUMBER})|{_STAY_NUMBER}"),
-    # These words also stand for the length of a stay, or for whether somebody fell.
+    # These columns may also hold the length of a stay, or whether a patient fell.
     Rule("possible id", "stay|fall|aufenthalt|episode", _long),
     Rule("code", "codes?", _any_code),
     Rule("code", rf"{_without(_ABOUT_CODES)}(.*[^a-z])?({_SYSTEM}).*", _codes),

@@ -1,10 +1,10 @@
-"""A table of strings, whatever file it comes from: the one reader for texts and records."""
+"""A table of strings, from any format of file, for texts and for records."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,31 +15,16 @@ from numpy.typing import NDArray
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 
-__all__ = [
-    "SAMPLE_ROWS",
-    "Cells",
-    "Source",
-    "Table",
-    "as_written",
-    "check_names",
-    "excerpt",
-    "excerpts",
-    "other_sheets",
-]
-
 SAMPLE_ROWS = 1_000
 """Rows from which the content of columns is guessed."""
 
 _LONGEST = 40
 """Characters of an excerpt."""
 
-LIST_SEPARATOR = "; "
-"""Between the entries of a cell that holds a list."""
-
 
 @dataclass(frozen=True)
 class Cells:
-    """A column as its different values, and which of them each row holds."""
+    """A column as its distinct values, and the index of the value of each row."""
 
     index: NDArray[np.intp]
     texts: NDArray[Any]  # of str, without blanks at their ends; "" where a cell is empty
@@ -49,10 +34,6 @@ class Cells:
     def counts(self) -> NDArray[np.intp]:
         """Rows with each value."""
         return np.bincount(self.index, minlength=len(self.texts))
-
-    def first(self, wanted: NDArray[np.bool_]) -> int:
-        """Return the first row that holds one of the values."""
-        return int(np.argmax(wanted[self.index]))
 
 
 @dataclass(frozen=True)
@@ -82,7 +63,7 @@ class Table:
             raise self.lacks(column, parameter)
 
     def cells(self, name: str) -> Cells:
-        """Return a column by its different values."""
+        """Return a column by its distinct values."""
         found = self.columns[name]
         # Dictionaries: a call of pandas for each column takes long where there are many.
         before = {text: i for i, text in enumerate(dict.fromkeys(found))}
@@ -102,12 +83,8 @@ class Table:
         """Return where a cell is, as values of a message."""
         return {"path": str(self.path), "origin": self.origin(row), "column": excerpt(column)}
 
-    def select(self, names: Sequence[str]) -> Table:
-        """Return the table with some of its columns."""
-        return replace(self, columns={name: self.columns[name] for name in names})
-
     def lacks(self, column: str, parameter: str) -> ReadError:
-        """Return the error about a column that is not there."""
+        """Return the error about a missing column."""
         return ReadError(
             "no_such_column",
             path=str(self.path),
@@ -126,7 +103,7 @@ class Source:
 
 
 def excerpt(text: str) -> str:
-    """Return the start of a cell or a name: enough to find it, and never a whole record."""
+    """Return the start of a cell or a name: enough to find it, but never a whole record."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
@@ -135,7 +112,7 @@ def excerpts(texts: Iterable[str]) -> list[str]:
     return list(map(excerpt, texts))
 
 
-def as_written(value: object) -> str:
+def as_written(value: object, between: str = "; ") -> str:
     """Return a cell as a person would type it: whole numbers without a fraction, lists joined."""
     if value is None or value != value:
         return ""
@@ -144,7 +121,7 @@ def as_written(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, list | tuple):
-        return LIST_SEPARATOR.join(map(as_written, value))
+        return between.join(as_written(one, between) for one in value)
     return str(value)
 
 

@@ -11,8 +11,6 @@ from momentree.messages import Message
 from momentree.readers.tables.files import open_bytes, open_text, suffix
 from momentree.readers.text.objects import Documents
 
-__all__ = ["TEXT_SUFFIXES", "read_folder"]
-
 TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst", ".tex", ".asc")
 
 

@@ -1,4 +1,4 @@
-"""Whether a regular expression can run without bound: saved models bring patterns of strangers.
+"""Whether a regular expression can run without bound: saved models may come from anybody.
 
 Python's matcher tries one way after another, and the number of ways explodes where a loop can
 continue in two ways with the same character: "(a+)+", "(?:a|ab|b)*", "a*a*b". This module builds
@@ -28,8 +28,6 @@ from scipy.sparse.csgraph import connected_components
 
 from momentree.messages import Message
 
-__all__ = ["find_fault"]
-
 # Letters, digits and signs of most alphabets; two classes of characters overlap if they do here.
 _CHARACTERS = "".join(map(chr, [*range(0x0700), *range(0x1E00, 0x2100), *range(0x3000, 0x3100)]))
 _ONE_CHARACTER = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "CATEGORY", "RANGE"}
@@ -47,15 +45,7 @@ _MAX_PAIRS = 4_000_000
 
 @cache
 def find_fault(pattern: str) -> Message | None:
-    """Return why a pattern may run without bound on some texts; None if it cannot.
-
-    Examples
-    --------
-    >>> from momentree.readers.text._patterns import find_fault
-    >>> find_fault(r"[a-z]+(?:-[a-z]+)*")
-    >>> print(find_fault(r"(?:[a-z]+-?)+"))
-    a repetition can continue in two ways
-    """
+    """Return why a pattern may run without bound on some texts; None if it cannot."""
     parser = importlib.import_module("re._parser")
     automaton = _Automaton(importlib.import_module("re._compiler"))
     try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from os import PathLike
 
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.readers.tables import JSON_LINES, PARQUET, SEPARATED, open_table
-from momentree.readers.tables.files import check_encoding, check_exists, suffix
-from momentree.readers.text._columns import documents_of
+from momentree.messages import Message
+from momentree.readers.tables.files import check_exists, suffix
+from momentree.readers.tables.reader import JSON_LINES, PARQUET, SEPARATED, open_table
+from momentree.readers.tables.roles import pick
+from momentree.readers.tables.table import Table, excerpts
 from momentree.readers.text._folder import read_folder
 from momentree.readers.text.objects import Documents
-
-__all__ = ["read_documents"]
 
 SUFFIXES = (*SEPARATED, *JSON_LINES, *PARQUET)
 
@@ -34,7 +34,7 @@ def read_documents(
 
         - a folder of text files, one document a file; names of sub-folders are labels,
         - CSV, TSV (.csv, .tsv, .tab): the first line names the columns,
-        - JSON Lines (.jsonl, .ndjson, .json): one object a line, or one list of objects,
+        - JSON Lines (.jsonl, .ndjson, .json): one object per line, or one list of objects,
         - Parquet (.parquet, .pq).
     text_column : str or None, default=None
         Column of the text. None takes the first column with a usual name (text, content, body,
@@ -47,8 +47,7 @@ def read_documents(
     encoding : str, default="utf-8"
         Encoding of text; a byte order mark at the start is ignored.
     separator : str or None, default=None
-        For CSV and TSV: the character between columns. None finds out whether it is a comma, a
-        semicolon, a tab or a pipe.
+        For CSV and TSV: the character between columns. None detects comma, semicolon, tab or pipe.
 
     Returns
     -------
@@ -59,9 +58,8 @@ def read_documents(
     Raises
     ------
     ReadError
-        If there is no such file; if it is empty, damaged, binary, malformed (with the line), in
-        another encoding (with the byte, and an encoding to try) or in an unknown format; if a
-        column is missing (with the columns found) or the separator is wrong.
+        If the file does not exist, is empty, damaged, binary, malformed, in another encoding or in
+        an unknown format; if a column is missing or the separator is wrong.
     EmptyCorpusError
         If there are no rows.
     InvalidParameterError
@@ -81,7 +79,6 @@ def read_documents(
     (['The cat, again', 'A dog'], ['a', 'b'], ['cat', 'dog'])
     """
     found = check_exists(path)
-    check_encoding(encoding)
     columns = {"text_column": text_column, "label_column": label_column, "id_column": id_column}
     if found.is_dir():
         for parameter, name in columns.items():
@@ -93,5 +90,63 @@ def read_documents(
     end = suffix(found)
     if end not in SUFFIXES:
         raise ReadError("unknown_document_suffix", path=str(found), suffixes=", ".join(SUFFIXES))
-    source = open_table(found, suffixes=SUFFIXES, encoding=encoding, separator=separator)
-    return documents_of(source, **columns)
+    source = open_table(
+        found, suffixes=SUFFIXES, encoding=encoding, separator=separator, between=", "
+    )
+    head = source.head
+    _require(head, columns)
+    notes = []
+    if text_column is None:
+        text_column = pick("text", head.names)
+    if text_column is None:
+        text_column = _longest(head, {label_column, id_column})
+        notes.append(Message("guessed_text_column", column=text_column, source=head.path.name))
+    if id_column is None:
+        names = [name for name in head.names if name.lower() == "id" and name != text_column]
+        id_column = names[0] if names else None
+    used = [name for name in (text_column, label_column, id_column) if name is not None]
+    table = source.read(list(dict.fromkeys(used)))
+    _require(table, columns)
+    if text_column in table.kinds:
+        raise ReadError(
+            "not_text",
+            path=str(table.path),
+            column=text_column,
+            kind=table.kinds[text_column],
+            parameter="text_column",
+        )
+    n = table.n_rows
+    texts = table.columns[text_column]
+    labels = None if label_column is None else table.columns[label_column]
+    ids = [""] * n if id_column is None else table.columns[id_column]
+    missing = {
+        "rows_without_text": sum(not text or text.isspace() for text in texts),
+        "rows_without_label": 0 if labels is None else labels.count(""),
+    }
+    notes += [
+        Message(code, n_rows=n_missing, n_total=n, source=table.path.name)
+        for code, n_missing in missing.items()
+        if n_missing
+    ]
+    ids = [name or str(i) for i, name in enumerate(ids, start=1)]
+    return Documents(texts, ids, labels, table.path.name, notes)
+
+
+def _require(table: Table, given: dict[str, str | None]) -> None:
+    for parameter, name in given.items():
+        if name is not None:
+            table.require(name, parameter)
+
+
+def _longest(head: Table, taken: set[str | None]) -> str:
+    """Return the column of text with the most characters."""
+    free = [name for name in head.names if name not in taken and name not in head.kinds]
+    names = [name for name in free if any(head.columns[name])]
+    if not names:
+        raise ReadError(
+            "no_text_column",
+            path=str(head.path),
+            columns=excerpts(head.names),
+            parameter="text_column",
+        )
+    return max(names, key=lambda name: sum(map(len, head.columns[name])))

@@ -14,8 +14,6 @@ from momentree.messages import Message
 from momentree.readers._lengths import check_lengths
 from momentree.readers.text.vectorizer import TextVectorizer
 
-__all__ = ["Corpus", "Documents"]
-
 
 class _Labelled:
     """Labels under the names that scikit-learn's loaders use."""

@@ -13,18 +13,6 @@ from momentree._validation import check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 
-__all__ = [
-    "MAX_DF",
-    "MAX_FEATURES",
-    "check_limits",
-    "default_min_df",
-    "note_empty",
-    "select_columns",
-]
-
-LARGE_CORPUS = 1000
-MIN_DF_LARGE = 5
-MIN_DF_SMALL = 2
 MAX_DF = 0.5
 MAX_FEATURES = 20_000
 
@@ -48,7 +36,7 @@ def default_min_df(n_documents: int) -> int:
     >>> default_min_df(999), default_min_df(1000)
     (2, 5)
     """
-    return MIN_DF_LARGE if n_documents >= LARGE_CORPUS else MIN_DF_SMALL
+    return 5 if n_documents >= 1000 else 2
 
 
 def check_limits(min_df: Any, max_df: Any, max_features: Any) -> None:

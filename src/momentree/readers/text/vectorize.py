@@ -12,8 +12,6 @@ from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
 from momentree.readers.text.vectorizer import TextVectorizer, check_texts
 from momentree.readers.text.words import TOKEN_PATTERN, read_words
 
-__all__ = ["vectorize"]
-
 
 def vectorize(
     documents: Documents | Sequence[str],
@@ -48,14 +46,8 @@ def vectorize(
         filter removed.
     InvalidDataError
         If a text is not a string.
-    InvalidParameterError
-        If a parameter is out of its range.
-    ReadError
-        If the file of stop words cannot be read.
-
-    See Also
-    --------
-    filter_vocabulary : The same choice of words for a corpus of counts.
+    InvalidParameterError, ReadError
+        As in :class:`TextVectorizer`.
 
     Examples
     --------

@@ -15,8 +15,6 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidPara
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, check_limits, select_columns
 from momentree.readers.text.words import TOKEN_PATTERN, read_words, tokenizer, unwanted_words
 
-__all__ = ["TextVectorizer", "check_texts"]
-
 
 @dataclass(frozen=True, eq=False)
 class TextVectorizer:
@@ -26,7 +24,7 @@ class TextVectorizer:
     ----------
     language : str or None, default="en"
         Language whose stop words are left out, one of ``LANGUAGES``; None keeps them.
-    stop_words : iterable of str, or path of a file with one word a line, default=()
+    stop_words : iterable of str, or path of a file with one word per line, default=()
         More words to leave out, in any case.
     min_df : int, float or None, default=None
         Leave out words that occur in fewer documents: a number of documents (int) or a fraction
@@ -50,10 +48,6 @@ class TextVectorizer:
         If a parameter is out of its range.
     ReadError
         If the file of stop words cannot be read.
-
-    See Also
-    --------
-    vectorize : Learn and count in one call.
 
     Examples
     --------
@@ -86,7 +80,7 @@ class TextVectorizer:
         unwanted_words(self.language, (), self.token_pattern)
 
     def learn(self, texts: Sequence[str]) -> tuple[TextVectorizer, sp.csr_array[Any]]:
-        """Choose the words of a corpus and count them.
+        """Choose the words of a corpus and count them, whatever the order of the documents.
 
         Parameters
         ----------
@@ -106,10 +100,6 @@ class TextVectorizer:
             If there are no texts, or no word is kept.
         InvalidDataError
             If a text is not a string.
-
-        Notes
-        -----
-        Neither the words nor the counts depend on the order of the documents.
         """
         check_texts(texts)
         unwanted = unwanted_words(self.language, self.stop_words, self.token_pattern)
@@ -173,20 +163,10 @@ class TextVectorizer:
         check_texts(texts)
         tokenize = tokenizer(self.token_pattern, lowercase=self.lowercase)
         known = {word: column for column, word in enumerate(self.vocabulary)}
-
-        def analyze(text: str) -> list[str]:
-            return [word for word in tokenize(text) if word in known]
-
-        return sp.csr_array(_counter(analyze, known).transform(texts))
+        return sp.csr_array(_counter(tokenize, known).transform(texts))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings and the vocabulary as plain values for JSON.
-
-        Returns
-        -------
-        dict
-            One entry per parameter; words as lists.
-        """
+        """Return the parameters as plain values for JSON."""
         values = asdict(self)
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 

@@ -1,4 +1,4 @@
-"""What counts as a word: the pattern, the stop words, and how a text is cut into words."""
+"""Words: their pattern, the stop words, and how a text is split into words."""
 
 from __future__ import annotations
 
@@ -16,15 +16,6 @@ from momentree.exceptions import InvalidParameterError
 from momentree.readers.tables.files import open_text
 from momentree.readers.text._patterns import find_fault
 
-__all__ = [
-    "LANGUAGES",
-    "TOKEN_PATTERN",
-    "read_words",
-    "stop_words",
-    "tokenizer",
-    "unwanted_words",
-]
-
 TOKEN_PATTERN = r"[^\W\d_]{2,}"  # noqa: S105  # two letters or more, of any alphabet
 # Languages written with letters and spaces, so that the pattern above finds their words.
 LANGUAGES = (
@@ -32,8 +23,6 @@ LANGUAGES = (
     *("gl", "hr", "hu", "hy", "it", "la", "lt", "lv", "nl", "no", "pl", "pt", "ro", "ru", "sk"),
     *("sl", "sv", "tr", "uk"),
 )
-LONGEST_SHOWN = 80
-"""Characters of a pattern in a message."""
 
 _ALSO_CALLED = {"nb": "no", "nn": "no"}
 # Invisible characters inside words: soft hyphen, zero-width space and joiners, byte order mark,
@@ -102,7 +91,7 @@ def _cut(words: Iterable[str], token_pattern: str) -> frozenset[str]:
 
 
 def read_words(parameter: str, words: Iterable[str] | PathLike[str] | None) -> tuple[str, ...]:
-    """Return words as a tuple, from a sequence or from a file with one word a line."""
+    """Return words as a tuple, from a sequence or from a file with one word per line."""
     if words is None:
         return ()
     if isinstance(words, PathLike):
@@ -122,8 +111,8 @@ def tokenizer(token_pattern: str, *, lowercase: bool) -> Callable[[str], list[st
     characters inside words are left out.
     """
     shown = {"parameter": "token_pattern", "value": token_pattern}
-    if isinstance(token_pattern, str) and len(token_pattern) > LONGEST_SHOWN:
-        shown["value"] = f"{token_pattern[:LONGEST_SHOWN]}..."
+    if isinstance(token_pattern, str) and len(token_pattern) > 80:
+        shown["value"] = f"{token_pattern[:80]}..."
     try:
         pattern = re.compile(token_pattern)
         fault = find_fault(token_pattern)
