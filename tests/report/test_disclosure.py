@@ -85,13 +85,13 @@ def test_a_small_group_hides_behind_the_smallest_other(sizes, min_cell):
         with raises(InvalidDataError, "all_groups_small", min_cell=min_cell):
             Disclosure(min_cell).suppress_sizes(sizes)
         return
-    shown, about = Disclosure(min_cell).suppress_sizes(sizes)
-    assert about.sum() == pytest.approx(sizes.sum())
+    shown, estimates = Disclosure(min_cell).suppress_sizes(sizes)
+    assert estimates.sum() == pytest.approx(sizes.sum())
     assert (shown[small] == SMALL).all()
     assert (shown == HIDDEN).sum() == small.any()
     seen = shown >= 0
     assert (shown[seen] == sizes[seen]).all()
-    assert (about[seen] == sizes[seen]).all()
+    assert (estimates[seen] == sizes[seen]).all()
     if small.any():
         assert sizes[shown == HIDDEN] == sizes[sizes >= min_cell].min()
 

@@ -11,9 +11,6 @@ from momentree.cli._run import Run
 from momentree.cli._tables import assignments, names_of
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.models import load
-
-__all__ = ["Assigned", "assign_documents", "assign_records", "is_of_records", "load"]
 
 
 class Assigned(NamedTuple):
@@ -34,13 +31,7 @@ def is_of_records(model: Any) -> bool:
 def assign_documents(
     run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
 ) -> Assigned:
-    """Assign documents to the leaves or topics of a model.
-
-    Raises
-    ------
-    MomentreeError
-        If they cannot be read, or the model lacks what it takes to count their words.
-    """
+    """Assign documents to the leaves or topics of a model."""
     with run.stage(f"reading {source.name or source}"):
         ids, X = _read_counts(model, source, vocabulary, reading)
     is_tree = hasattr(model, "tree_")
@@ -74,13 +65,7 @@ def _read_counts(
 
 
 def assign_records(run: Run, model: Any, source: Path, reading: dict[str, Any]) -> Assigned:
-    """Assign records to the groups of a model.
-
-    Raises
-    ------
-    MomentreeError
-        If they cannot be read, or the model is damaged.
-    """
+    """Assign records to the groups of a model."""
     with run.stage(f"reading {source.name or source}"):
         config = dict(model.vectorizer_config_)
         names, few_codes = _extras(model, config)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,10 +17,9 @@ from momentree.cli._tables import Table, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records
+from momentree.report.disclosure import Disclosure
 from momentree.report.records import count_outcomes, why_no_classes
 from momentree.tree import ClusterTree
-
-__all__ = ["FEW_CODES", "GROUP_NAMES", "Job", "find_groups"]
 
 GROUP_NAMES = "group_names"
 FEW_CODES = "few_codes"
@@ -36,25 +34,7 @@ _JSON_CODES = 20
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked of records.
-
-    Parameters
-    ----------
-    records : Records
-        The records.
-    n_groups : int or None
-        How many groups; None lets the data choose.
-    flat : bool
-        A mixture instead of a tree.
-    min_samples_leaf, refine
-        Parameters of the estimator.
-    edits : sequence of Edit
-        To apply after the fit.
-    stability : bool
-        Whether to measure it.
-    include_records, min_cell, title
-        Of the report.
-    """
+    """What to do with records; without `n_groups` the data choose their number."""
 
     records: Records
     n_groups: int | None
@@ -184,10 +164,7 @@ def _quality(run: Run, job: Job, fitted: Any, edited: Any, X: Any) -> dict[str, 
 
 
 def _predictive_power(run: Run, job: Job, labels: Any) -> dict[str, Any]:
-    """Measure how well groups predict each outcome: exactly, or roughly if counts are suppressed.
-
-    An accuracy is a ratio of counts, from which a suppressed count could be derived.
-    """
+    """Measure how well groups predict each outcome, as exactly as may be shown."""
     records = job.records
     k = int(labels.max()) + 1
     exact, rough = {}, {}
@@ -201,16 +178,8 @@ def _predictive_power(run: Run, job: Job, labels: Any) -> dict[str, Any]:
         except InvalidDataError:  # it counts the records of each class
             run.note(Message("outcome_not_measured", name=name))
             continue
-        counts = [0]
-        for counted in count_outcomes(
-            {name: known}, labels, k, job.min_cell, records.outcome_names
-        ):
-            counts += counted["missing"]
-            for one in counted["classes"]:
-                counts += [*one["counts"], one["total"]]
-        # The drawing joins rare classes; the measure does not.
-        rarest = min(Counter(v for v in known.tolist() if v == v and v != "").values())
-        if min(counts) >= 0 and rarest >= job.min_cell:
+        counted = count_outcomes({name: known}, labels, k, job.min_cell, records.outcome_names)
+        if Disclosure(job.min_cell).permits_accuracy(counted, known.tolist()):
             exact[name] = power
         elif power.auc is not None:
             rough[f"{name}: predicted from the group alone"] = (

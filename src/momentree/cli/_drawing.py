@@ -16,8 +16,6 @@ from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
 from momentree.cli._progress import seconds
 from momentree.cli._screen import CONTROL, one_line
 
-__all__ = ["draw", "show_summary"]
-
 _MAX_WIDTH = 120
 _PIPE_WIDTH = 100
 _INTERVALS_FROM, _LABELS_FROM = 80, 90
@@ -29,17 +27,7 @@ _ASCII = str.maketrans({"█": "#", "·": "-", "–": "-", "≈": "~", **dict.fr
 
 
 def show_summary(summary: Mapping[str, Any], took: float, remarks: Iterable[str]) -> None:
-    """Print the drawing of a summary on standard output.
-
-    Parameters
-    ----------
-    summary : mapping
-        From `momentree.report.summarize` or `momentree.report.summarize_records`.
-    took : float
-        Seconds to fit.
-    remarks : iterable of str
-        Lines to print below it.
-    """
+    """Print the drawing of a summary on standard output."""
     is_terminal = sys.stdout.isatty()
     console = Console(
         highlight=False,
@@ -61,15 +49,7 @@ def show_summary(summary: Mapping[str, Any], took: float, remarks: Iterable[str]
 def draw(
     summary: Mapping[str, Any], console: Console, took: float = 0.0, remarks: Iterable[str] = ()
 ) -> Text:
-    """Return the drawing of a summary: lines no wider than the console.
-
-    Parameters
-    ----------
-    summary, took, remarks
-        As for `show_summary`.
-    console : Console
-        Gives the width; an encoding other than those of Unicode gives plain ASCII.
-    """
+    """Return the drawing of a summary: lines no wider than the console."""
     of_records = summary["kind"].startswith("records")
     parts: list[RenderableType] = [_heading(summary, of_records, took), ""]
     if of_records:

@@ -14,8 +14,6 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-__all__ = ["EIGHTHS", "Column", "Node", "cut", "draw_nodes", "listed"]
-
 _MIN_NAME = 16
 _BAR = 10
 _BARS_FROM = 60
@@ -35,19 +33,7 @@ Node = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column beside the names of nodes.
-
-    Parameters
-    ----------
-    header : str
-        Above it.
-    cells : sequence of str
-        One for each node.
-    justify : {"left", "right"}, default="right"
-        Where cells stand.
-    styles : sequence of str, default=()
-        One for each cell; none makes all plain.
-    """
+    """A column beside the names of nodes."""
 
     header: str
     cells: Sequence[str]
@@ -87,19 +73,7 @@ def draw_nodes(
     after: Sequence[Column],
     console: Console,
 ) -> RenderableType:
-    """Return the nodes of a summary in lines of their names, columns and bars.
-
-    Parameters
-    ----------
-    summary : mapping
-        From `momentree.report`.
-    words : sequence of sequence of str
-        What names each of the nodes in `listed`; what does not fit is left out.
-    before, after : sequence of Column
-        Columns to the left and to the right of the bars.
-    console : Console
-        Gives the width.
-    """
+    """Return the nodes of a summary in lines of their names, columns and bars."""
     nodes = listed(summary)
     colours = _colours(nodes)
     # Proportions of many topics are all small, so the longest bar of a list fills its column.

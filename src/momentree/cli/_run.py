@@ -18,31 +18,13 @@ from momentree.cli._words import audience_of
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, in_words
 
-__all__ = ["Result", "Run", "check_needed"]
-
 _SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "json": (".json",)}
 _MODEL = (".mt",)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a command found.
-
-    Parameters
-    ----------
-    summary : mapping
-        Of `momentree.report`; the page and the drawing show it.
-    took : float
-        Seconds to fit.
-    table : callable
-        Returns the table of ``--csv``.
-    content : callable
-        Returns the plain values of ``--json``.
-    save : callable
-        Writes the model to a path.
-    remarks : sequence of str
-        Lines below the drawing.
-    """
+    """What a command found."""
 
     summary: Mapping[str, Any]
     took: float
@@ -53,26 +35,7 @@ class Result:
 
 
 class Run:
-    """One run of a command.
-
-    Parameters
-    ----------
-    context : Context
-        Of the command.
-    inputs : iterable of Path or None
-        Files that it reads; None is skipped.
-    outputs : mapping of str to Path or None
-        Files to write, by option. All are checked now; None is skipped.
-    quiet, verbose : bool
-        How much to print.
-    escape_formulas : bool, default=False
-        Whether tables are safe to open in a spreadsheet.
-
-    Raises
-    ------
-    MomentreeError
-        If a file cannot be written.
-    """
+    """One run of a command."""
 
     def __init__(
         self,
@@ -141,12 +104,6 @@ class Run:
 
 
 def check_needed(context: typer.Context, option: str, *, needs: str, code: str) -> None:
-    """Refuse an option that has no effect without another one.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is given alone.
-    """
+    """Refuse an option that has no effect without another one."""
     if context.params[option] and context.params[needs] is None:
         raise InvalidParameterError(code, parameter=option)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Table", "assignments", "decimals", "names_of", "write_json"]
-
 # How a formula of a spreadsheet starts, also after characters that it skips.
 _FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -28,17 +26,7 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True)
 class Table:
-    """A table to write.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Names of the columns.
-    rows : iterable of sequence
-        One value a column.
-    escape_formulas : bool
-        Whether to put an apostrophe before text that a spreadsheet would run as a formula.
-    """
+    """A table to write."""
 
     header: Sequence[str]
     rows: Iterable[Sequence[object]]
@@ -113,21 +101,7 @@ def assignments(
     *,
     every: bool,
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the header and rows of a table of assignments.
-
-    Parameters
-    ----------
-    kind : {"leaf", "topic", "group"}
-        What rows are assigned to.
-    names : sequence of str
-        The name of each.
-    places : iterable of int
-        Where each row belongs.
-    proba : ndarray of shape (n, k)
-        Posterior probabilities.
-    every : bool
-        Whether to add a column for each probability, not only that of the place.
-    """
+    """Return the header and rows of a table of assignments."""
     header = [kind, "name", "probability"]
     header += [f"{kind}_{j}" for j in range(len(names))] if every else []
     return header, [

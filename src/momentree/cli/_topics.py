@@ -22,19 +22,11 @@ from momentree.readers import Corpus
 from momentree.report.topics import sort_documents
 from momentree.tree import TopicTree
 
-__all__ = ["fit_flat", "grow_tree", "read_order"]
-
 _JSON_WORDS = 20
 
 
 def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
-    """Read the column of a table by which documents are ordered.
-
-    Raises
-    ------
-    MomentreeError
-        If there is no such column, or it holds neither numbers nor dates.
-    """
+    """Read the column of a table by which documents are ordered."""
     if source.is_dir() or readers.holds_counts(source):
         raise InvalidParameterError("no_columns_to_order_by", parameter="order", path=str(source))
     try:
@@ -57,21 +49,7 @@ def grow_tree(
     title: str | None = None,
     order: pd.Series[Any] | None = None,
 ) -> Result:
-    """Grow a tree of topics.
-
-    Parameters
-    ----------
-    run : Run
-        The run of the command.
-    corpus : Corpus
-        The documents.
-    parameters : mapping
-        Of the tree.
-    title : str, default=None
-        Title; None takes the name of the corpus.
-    order : Series, default=None
-        What orders the documents in a chart.
-    """
+    """Grow a tree of topics."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
         tree = TopicTree(**parameters).fit(corpus.X, feature_names=corpus.vocabulary)
@@ -112,19 +90,7 @@ def fit_flat(
     title: str | None = None,
     order: pd.Series[Any] | None = None,
 ) -> Result:
-    """Fit a flat model of topics.
-
-    Parameters
-    ----------
-    run, corpus, title, order
-        As for `grow_tree`.
-    model : {"single-topic", "lda"}
-        What to fit.
-    n_components : int or None
-        Number of topics; None lets the data choose.
-    parameters : mapping
-        Further parameters of the estimator.
-    """
+    """Fit a flat model of topics."""
     start = time.perf_counter()
     choice = None if n_components else _choose(run, corpus, model)
     kind: Any = models.LatentDirichletAllocation if model == "lda" else models.SingleTopicModel

@@ -391,7 +391,10 @@ def test_outcomes_by_group(browse, name):
     page, case = browse(name)
     find(page, "#tab-table").click()
     found = case.summary["outcomes"]
-    about, cell = np.array(case.summary["groups"]["about"], dtype=float), case.summary["min_cell"]
+    sizes, cell = (
+        np.array(case.summary["groups"]["estimated"], dtype=float),
+        case.summary["min_cell"],
+    )
     rows = find_all(page, "#outcome-table tbody tr:not(.of)")
     wanted = [(entry, at) for entry in found for at in range(len(entry["classes"]))]
     assert len(rows) == len(wanted)
@@ -405,10 +408,10 @@ def test_outcomes_by_group(browse, name):
             if len(leaves) == 1 and one["counts"][leaves[0]] == -1:
                 assert td.text == f"<{cell}"
                 continue
-            rate, guessed = class_rate(entry, at, leaves, about, cell)
+            rate, guessed = class_rate(entry, at, leaves, sizes, cell)
             told, range_ = td.text.split("\n")
             assert told == "≈ " * guessed + percent(rate)
-            known = about[leaves].sum() - np.maximum(np.array(entry["missing"])[leaves], 0).sum()
+            known = sizes[leaves].sum() - np.maximum(np.array(entry["missing"])[leaves], 0).sum()
             limits = wilson_interval(np.array([rate]), known, 0.95)[0]
             text = " – ".join(whole_percent(limit).removesuffix(" %") for limit in limits[:1])
             assert range_ == f"{text} – {whole_percent(limits[1])}"
@@ -430,8 +433,8 @@ def test_a_rate_that_discloses_how_few_lack_an_outcome_is_hidden(driver, tmp_pat
     cells = when_drawn(driver, "#outcome-table tbody td")
     assert [cell.text for cell in cells[2:4]] == ["hidden", "<5"]
     assert cells[2].get_attribute("title").startswith("hidden: ")
-    about = np.array(summary["groups"]["about"])
-    rate, guessed = class_rate(summary["outcomes"][0], 0, range(4), about, 5)
+    sizes = np.array(summary["groups"]["estimated"])
+    rate, guessed = class_rate(summary["outcomes"][0], 0, range(4), sizes, 5)
     assert guessed
     assert cells[0].text.splitlines()[0] == f"≈ {percent(rate)}"
 

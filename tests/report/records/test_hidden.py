@@ -92,10 +92,10 @@ def test_few_without_an_outcome_hide_its_rate():
     found = count_outcomes({"died": died}, labels, 3, 5, {})
     assert found[0]["classes"][0]["counts"] == [HIDDEN, 20, SMALL]
     assert found[0]["classes"][0]["total"] == HIDDEN
-    about = np.array([20.0, 50.0, 43.0])
+    sizes = np.array([20.0, 50.0, 43.0])
     # Half of the threshold is taken for the small number.
-    assert class_rate(found[0], 0, [0], about, 5) == (17.5 / 20, True)
-    rate, guessed = class_rate(found[0], 0, [0, 1, 2], about, 5)
+    assert class_rate(found[0], 0, [0], sizes, 5) == (17.5 / 20, True)
+    rate, guessed = class_rate(found[0], 0, [0, 1, 2], sizes, 5)
     assert guessed
     assert rate == pytest.approx(41 / 113, abs=5 / 113)
     # Five and more are told, and with nothing to protect all are.

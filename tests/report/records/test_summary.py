@@ -52,7 +52,7 @@ def test_with_nothing_to_hide_all_counts_are_those_of_the_profiles(kind, missing
     profiles = profiles_of(model, records)
     groups = summary["groups"]
     assert summary["kind"] == f"records-{kind}"
-    assert groups["sizes"] == profiles.n_records.tolist() == groups["about"]
+    assert groups["sizes"] == profiles.n_records.tolist() == groups["estimated"]
     assert groups["counts"] == profiles.counts.tolist()
     assert summary["codes"]["total"] == profiles.counts.sum(axis=0).tolist()
     assert (groups["missing"] is None) == (missing == 0.0)
@@ -202,20 +202,22 @@ def test_what_is_computed_from_hidden_counts_is_marked():
     model, records = flat_case()
     summary = summarize_records(model, records)
     counts, codes = np.array(summary["groups"]["counts"]), summary["codes"]
-    for j, about in enumerate(codes["about"]):
-        assert about == ((counts[:, j] < 0).any() and codes["total"][j] < 0)
-    assert any(codes["about"])
+    for j, estimated in enumerate(codes["estimated"]):
+        assert estimated == ((counts[:, j] < 0).any() and codes["total"][j] < 0)
+    assert any(codes["estimated"])
     kept = named(summary, records)
-    # A total that is told is exact, also where counts below it are hidden.
-    assert ((counts < 0).any(axis=0) & ~np.array(codes["about"])).any()
+    # A total that is shown is exact, also where counts below it are hidden.
+    assert ((counts < 0).any(axis=0) & ~np.array(codes["estimated"])).any()
     true = profiles_of(model, records).overall[kept]
-    assert np.array(codes["rate"])[~np.array(codes["about"])] == pytest.approx(
-        true[~np.array(codes["about"])]
+    assert np.array(codes["rate"])[~np.array(codes["estimated"])] == pytest.approx(
+        true[~np.array(codes["estimated"])]
     )
     for node in summary["nodes"]:
-        for j, rate, about in zip(node["top"], node["top_rates"], node["top_about"], strict=True):
+        for j, rate, estimated in zip(
+            node["top"], node["top_rates"], node["top_estimated"], strict=True
+        ):
             ones = profiles_of(model, records).counts[node["leaves"], kept[j]].sum()
-            assert about or rate == pytest.approx(ones / node["n_samples"])
+            assert estimated or rate == pytest.approx(ones / node["n_samples"])
 
 
 def test_outcomes_are_counted_as_rates_are():
@@ -278,12 +280,12 @@ def test_ages_stand_from_the_youngest_to_the_oldest():
 def test_rates_of_classes_are_those_of_the_records_or_near_them(kind, min_cell):
     model, records = CASES[kind]()
     summary = summarize_records(model, records, min_cell=min_cell)
-    about = np.array(summary["groups"]["about"], dtype=float)
+    sizes = np.array(summary["groups"]["estimated"], dtype=float)
     for entry, name in zip(summary["outcomes"][:2], ("died", "ward"), strict=True):
         true = outcome_rates(model.labels_, records.outcomes[name][records.enough])
         for at in range(len(entry["classes"])):
             for leaves in ([0], [1, 2], [0, 1, 2, 3]):
-                rate, guessed = class_rate(entry, at, leaves, about, min_cell)
+                rate, guessed = class_rate(entry, at, leaves, sizes, min_cell)
                 exact = true.counts[leaves, at].sum() / true.n[leaves].sum()
                 assert guessed or rate == pytest.approx(exact)
                 assert rate == pytest.approx(exact, abs=3 * 4 / true.n[leaves].sum())
@@ -360,7 +362,7 @@ def test_a_tiny_group_is_hidden_with_all_that_tells_its_size():
     summary = summarize_records(model, records)
     sizes = np.bincount(model.labels_)
     assert summary["groups"]["sizes"] == [sizes[0], sizes[1], -2, -1]
-    assert sum(summary["groups"]["about"]) == pytest.approx(summary["n_records"])
+    assert sum(summary["groups"]["estimated"]) == pytest.approx(summary["n_records"])
     by_leaf = {node["leaf"]: node for node in summary["nodes"]}
     assert by_leaf[3]["size"] == "<5"
     assert by_leaf[2]["size"].startswith("about ")

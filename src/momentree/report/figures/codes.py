@@ -28,8 +28,6 @@ from momentree.report.numbers import short_percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_code_frequencies", "plot_relative_risk"]
-
 _ROW = 0.22
 _NAMES_WIDTH = 3.2
 _PANEL = 0.86

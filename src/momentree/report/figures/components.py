@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from momentree.models import ComponentChoice
 
-__all__ = ["plot_n_components"]
-
 Floats = NDArray[np.float64]
 
 # Colours that are distinct for any colour vision; each curve has its own marker too.

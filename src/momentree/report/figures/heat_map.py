@@ -17,8 +17,6 @@ from momentree.report.figures._canvas import bare, colors_of, names_of, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_record_heatmap"]
-
 Floats = NDArray[np.float64]
 
 _INK_RGB = np.array([0x20, 0x24, 0x2A]) / 255.0

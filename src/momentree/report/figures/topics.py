@@ -20,8 +20,6 @@ from momentree.report.topics.summary import DEFAULT_LAMBDA
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_topic_proportions", "plot_topic_words"]
-
 _PANELS = 4
 _WORD_HEIGHT = 0.2
 

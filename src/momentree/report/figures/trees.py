@@ -22,8 +22,6 @@ from momentree.report.topics.summary import DEFAULT_LAMBDA
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_icicle", "plot_tree"]
-
 # Inches of figure height for each leaf of a tree, and for each level of an icicle.
 _LEAF_HEIGHT = 0.62
 _LEVEL_HEIGHT = 0.8

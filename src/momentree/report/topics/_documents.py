@@ -14,8 +14,6 @@ from momentree.report._estimators import Fitted
 from momentree.report._text import MAX_NAME, clean_text, snippet
 from momentree.tree.node import TreeNode
 
-__all__ = ["evenly_spread", "index_documents", "typical_documents", "words_of_row"]
-
 # Limits that keep the page under 3 MB and quick to open.
 _MAX_DOCUMENTS = 4000
 _MAX_INDEX_BYTES = 1_300_000
@@ -45,16 +43,9 @@ def index_documents(
 ) -> tuple[dict[str, Any], list[list[int]]]:
     """Choose the documents that a page includes, and describe each.
 
-    Without counts X there are no typical documents. `label_of` is the number of the known label of
-    each document, -1 for none; a node has at most `n_documents` typical ones.
-
-    Returns
-    -------
-    documents : dict
-        ``total``, ``shown``, ``sampled``, ``searched`` (characters of each document that can be
-        searched, None for all) and ``items``.
-    typical : list of list of int
-        For each node positions in ``items``, the most typical first.
+    Returns the documents, and for each node the positions of its typical ones, at most
+    `n_documents`, the most typical first; without counts X there are none. `label_of` is the number
+    of the known label of each document, or -1.
     """
     root, leaf_of = model.root, model.labels
     n = len(leaf_of)
@@ -133,12 +124,6 @@ def typical_documents(
     the root, where the evidence is 0, the most typical documents of the leaves take turns, the
     largest leaf first.
 
-    Returns
-    -------
-    list of ndarray
-        For each node in pre-order at most `n_documents` row numbers, the most typical first, ties
-        by row number. Empty rows are left out.
-
     Notes
     -----
     One product X·v for each node; memory O(nnz + n_samples).
@@ -168,11 +153,6 @@ def evenly_spread(labels: Ints, cost: NDArray[np.int64], max_documents: int, max
 
     In the order of leaves (within a leaf, of the corpus) take every (n/m)-th row, for the largest
     m found that fits: each leaf keeps its share. Returns row numbers, ascending.
-
-    Examples
-    --------
-    >>> evenly_spread(np.array([0, 1, 0, 1]), np.full(4, 10), max_documents=2, max_cost=99).tolist()
-    [0, 1]
     """
     order = np.argsort(labels, kind="stable")
     n = len(order)
