@@ -147,6 +147,17 @@ def test_a_total_is_hidden_that_discloses_few_without_an_outcome():
     assert found.totals.tolist() == [HIDDEN, 0]
 
 
+def test_an_accuracy_is_exact_if_nothing_is_suppressed():
+    def permits(counts, missing, values):
+        outcome = {"missing": missing, "classes": [{"counts": counts, "total": sum(counts)}]}
+        return Disclosure(5).permits_accuracy([outcome], values)
+
+    assert permits([9, 6], [0, 0], ["a"] * 9 + ["b"] * 6 + [""])
+    assert not permits([9, SMALL], [0, 0], ["a"] * 9 + ["b"] * 6)
+    assert not permits([9, 6], [0, SMALL], ["a"] * 9 + ["b"] * 6)
+    assert not permits([9, 6], [0, 0], ["a"] * 11 + ["b"] * 4)  # joined to other classes
+
+
 def codes(notes):
     return [note.code for note in notes]
 

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from momentree import readers
 from momentree.cli._clusters import FEW_CODES, GROUP_NAMES
 from momentree.cli._run import Run
-from momentree.cli._tables import assignments, names_of
+from momentree.cli._tables import Table, assignments, names_of
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-
-
-class Assigned(NamedTuple):
-    """Where new data belong."""
-
-    ids: list[str]
-    header: list[str]
-    rows: list[tuple[Any, ...]]
-    what: str
-    places: str
 
 
 def is_of_records(model: Any) -> bool:
@@ -30,8 +20,8 @@ def is_of_records(model: Any) -> bool:
 
 def assign_documents(
     run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
-) -> Assigned:
-    """Assign documents to the leaves or topics of a model."""
+) -> tuple[Table, str]:
+    """Assign documents to the leaves or topics of a model; return a table and a summary."""
     with run.stage(f"reading {source.name or source}"):
         ids, X = _read_counts(model, source, vocabulary, reading)
     is_tree = hasattr(model, "tree_")
@@ -42,12 +32,17 @@ def assign_documents(
     with run.stage("assigning"):
         proba = model.predict_proba(X)
         names = names_of(model)
-        if is_tree:
-            table = assignments("leaf", names, model.predict(X), proba, every=False)
-        else:
-            table = assignments("topic", names, proba.argmax(axis=1), proba, every=True)
+        table = assignments(
+            "leaf" if is_tree else "topic",
+            names,
+            model.predict(X) if is_tree else proba.argmax(axis=1),
+            proba,
+            every=not is_tree,
+            escape_formulas=run.escape_formulas,
+            id=ids,
+        )
     places = f"{len(names)} {'leaves' if is_tree else 'topics'}"
-    return Assigned(ids, *table, "documents", places)
+    return table, f"{len(ids):,} documents to {places}"
 
 
 def _read_counts(
@@ -64,7 +59,9 @@ def _read_counts(
     return documents.ids, vectorizer.transform(documents.texts)
 
 
-def assign_records(run: Run, model: Any, source: Path, reading: dict[str, Any]) -> Assigned:
+def assign_records(
+    run: Run, model: Any, source: Path, reading: dict[str, Any]
+) -> tuple[Table, str]:
     """Assign records to the groups of a model."""
     with run.stage(f"reading {source.name or source}"):
         config = dict(model.vectorizer_config_)
@@ -83,8 +80,16 @@ def assign_records(run: Run, model: Any, source: Path, reading: dict[str, Any]) 
     if unknown:
         run.note(Message("no_known_codes", n_records=unknown, n_all=X.shape[0]))
     with run.stage("assigning"):
-        table = assignments("group", names, model.predict(X), model.predict_proba(X), every=True)
-    return Assigned(records.ids, *table, "records", f"{len(names)} groups")
+        table = assignments(
+            "group",
+            names,
+            model.predict(X),
+            model.predict_proba(X),
+            every=True,
+            escape_formulas=run.escape_formulas,
+            id=records.ids,
+        )
+    return table, f"{len(records):,} records to {len(names)} groups"
 
 
 def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from momentree import metrics, models, report
@@ -215,46 +215,42 @@ def _name(node: Mapping[str, Any]) -> str:
 def _table(run: Run, records: Records, estimator: Any, names: Sequence[str]) -> Table:
     """Return the group of every record, also of those with too few codes to fit to."""
     X: Any = records.X
-    header, rows = assignments(
-        "group", names, estimator.predict(X), estimator.predict_proba(X), every=False
+    table = assignments(
+        "group",
+        names,
+        estimator.predict(X),
+        estimator.predict_proba(X),
+        every=False,
+        escape_formulas=run.escape_formulas,
+        id=records.ids,
     )
     n_codes = (X == 1).sum(axis=1).tolist()  # a missing value is no code
     fitted = ["yes" if enough else "no" for enough in records.enough]
-    table = (
-        (i, *row, n, f) for i, row, n, f in zip(records.ids, rows, n_codes, fitted, strict=True)
-    )
-    return Table(["id", *header, "n_codes", "fitted"], table, run.escape_formulas)
+    rows = [(*row, n, f) for row, n, f in zip(table.rows, n_codes, fitted, strict=True)]
+    return replace(table, header=[*table.header, "n_codes", "fitted"], rows=rows)
 
 
 def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:
-    """Return the groups as plain values, with what the report suppresses left out."""
+    """Return the groups as plain values, without those that the report suppresses."""
     codes = summary["codes"]
     return {
         "format": "momentree.clusters",
         "momentree": __version__,
         "kind": "flat" if summary["kind"] == "records-flat" else "tree",
-        "title": summary["title"],
-        "n_records": summary["n_records"],
-        "n_left_out": summary["n_left_out"],
+        **{key: summary[key] for key in ("title", "n_records", "n_left_out")},
         "n_codes": summary["n_features"],
         "n_groups": summary["n_leaves"],
-        "min_cell": summary["min_cell"],
-        "notes": summary["notes"],
+        **{key: summary[key] for key in ("min_cell", "notes")},
         "remarks": list(remarks),
-        "made": summary["made"],
-        "quality": summary["quality"],
+        **{key: summary[key] for key in ("made", "quality")},
         "nodes": [
             {
-                "id": node["id"],
-                "parent": node["parent"],
-                "children": node["children"],
+                **{key: node[key] for key in ("id", "parent", "children")},
                 "group": node["leaf"],
                 "name": _name(node),
                 "size": node["size"],
                 "n_records": node["n_samples"] if node["exact"] else None,
-                "residual": node["residual"],
-                "share": node["share"],
-                "share_interval": node["share_interval"],
+                **{key: node[key] for key in ("residual", "share", "share_interval")},
                 "codes": [
                     {
                         "code": codes["code"][j],
@@ -262,9 +258,9 @@ def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str
                         "rate": rate,
                         "rate_of_all": codes["rate"][j],
                     }
-                    for j, rate in list(zip(node["top"], node["top_rates"], strict=True))[
-                        :_JSON_CODES
-                    ]
+                    for j, rate in zip(
+                        node["top"][:_JSON_CODES], node["top_rates"][:_JSON_CODES], strict=True
+                    )
                 ],
             }
             for node in summary["nodes"]

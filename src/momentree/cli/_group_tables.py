@@ -39,7 +39,7 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
             held = fixed(node["codes_per_record"], 1)
             overall = fixed(summary["nodes"][0]["codes_per_record"], 1)
             items.append(
-                f"Residual group: {held} codes a record ({overall} overall), none in half of them"
+                f"Residual group: {held} codes per record ({overall} overall), none in half of them"
             )
         top = zip(node["top"], node["top_rates"], node["top_estimated"], strict=True)
         for j, rate, estimated in list(top)[:_CODES]:

@@ -100,11 +100,17 @@ def assignments(
     proba: NDArray[np.float64],
     *,
     every: bool,
-) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the header and rows of a table of assignments."""
-    header = [kind, "name", "probability"]
+    escape_formulas: bool,
+    **known: Sequence[object],
+) -> Table:
+    """Return a table of `known` columns, and of assignments to leaves, topics or groups.
+
+    Each assignment has its name and probability; with `every`, each place has a column for its own.
+    """
+    header = [*known, kind, "name", "probability"]
     header += [f"{kind}_{j}" for j in range(len(names))] if every else []
-    return header, [
-        (int(j), names[j], decimals(row[j]), *(map(decimals, row) if every else ()))
-        for j, row in zip(places, proba, strict=True)
+    rows = [
+        (*left, int(j), names[j], decimals(row[j]), *(map(decimals, row) if every else ()))
+        for left, j, row in zip(zip(*known.values(), strict=True), places, proba, strict=True)
     ]
+    return Table(header, rows, escape_formulas)

@@ -182,10 +182,17 @@ def _config(corpus: Corpus) -> dict[str, Any] | None:
 
 
 def _table(run: Run, corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> Table:
-    header, rows = assignments(kind, names_of(model), places, proba, every=kind == "topic")
-    known = [corpus.ids] if corpus.labels is None else [corpus.ids, corpus.labels]
-    table = ((*values, *row) for *values, row in zip(*known, rows, strict=True))
-    return Table(["id", "label"][: len(known)] + header, table, run.escape_formulas)
+    labels: Any = {} if corpus.labels is None else {"label": corpus.labels}
+    return assignments(
+        kind,
+        names_of(model),
+        places,
+        proba,
+        every=kind == "topic",
+        escape_formulas=run.escape_formulas,
+        id=corpus.ids,
+        **labels,
+    )
 
 
 def _flat_content(

@@ -10,7 +10,6 @@ import typer
 from momentree.cli import _options as options
 from momentree.cli._run import Run
 from momentree.cli._screen import show
-from momentree.cli._tables import Table
 from momentree.exceptions import InvalidParameterError
 
 EXAMPLES = """
@@ -102,16 +101,14 @@ def assign(
             "skip_rows": skip_rows,
             "ignore_columns": ignore or (),
         }
-        found = _assign.assign_records(run, loaded, source, reading)
+        table, result = _assign.assign_records(run, loaded, source, reading)
     else:
         reading["text_column"] = text_column
-        found = _assign.assign_documents(run, loaded, source, vocabulary, reading)
-    rows = [(i, *row) for i, row in zip(found.ids, found.rows, strict=True)]
-    table = Table(["id", *found.header], rows, escape_formulas)
+        table, result = _assign.assign_documents(run, loaded, source, vocabulary, reading)
     if csv is None:
         table.print()
         return
     run.write_table(table)
     if not quiet:
-        show(f"Assigned {len(rows):,} {found.what} to {found.places}.\n")
+        show(f"Assigned {result}.\n")
     run.list_files()

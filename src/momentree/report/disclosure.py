@@ -24,7 +24,7 @@ HIDDEN = -2
 """Replaces a count from which a small one could be derived (complementary suppression)."""
 
 _COUNTS = ("n_records", "n_rows", "n_entries")
-"""Values of messages that count records, or rows or entries, which can be one a record."""
+"""Values of messages that count records, or rows or entries, of which a record may have one."""
 _TOTAL = "n_all"
 """Value of messages that is the number of all records."""
 _EXACT_DIGITS, _SCORE_DIGITS = 12, 7
@@ -58,7 +58,7 @@ class Disclosure:
 
     @property
     def symbol(self) -> str:
-        """What is printed in place of a small count."""
+        """What is printed for a small count."""
         return f"<{self.min_cell}"
 
     def is_small(self, counts: NDArray[Any]) -> NDArray[np.bool_]:
@@ -165,7 +165,7 @@ class Disclosure:
         return np.where(hidden, values, known).astype(np.float64)
 
     def count(self, n: int) -> int | str:
-        """Return a count, or "<5" in its place if it is small."""
+        """Return a count, or "<5" if it is small."""
         return self.symbol if 0 < n < self.min_cell else n
 
     def size(self, sizes: Ints, estimate: float, *, exact: bool) -> str:

@@ -98,7 +98,7 @@ def test_few_without_an_outcome_hide_its_rate():
     rate, guessed = class_rate(found[0], 0, [0, 1, 2], sizes, 5)
     assert guessed
     assert rate == pytest.approx(41 / 113, abs=5 / 113)
-    # Five and more are told, and with nothing to protect all are.
+    # Counts of five or more are shown; with nothing to protect, all are.
     exact = count_outcomes({"died": died}, labels, 3, 2, {})[0]["classes"][0]
     assert (exact["counts"], exact["total"]) == ([18, 20, 3], 41)
 
@@ -134,7 +134,7 @@ def test_few_records_left_out_are_not_counted(left_out, shown):
     notes = summary["notes"]
     assert {str(note) for note in others} <= set(notes)
     assert str(few) not in notes
-    # The total less the records of the page would be the number of those left out.
+    # The total minus the records of the page would be the number of those left out.
     assert (str(total) in notes) == (left_out != 3)
     text = render_html(summary)
     assert ("Fewer than 5 other records have" in text) == (left_out == 3)

@@ -83,9 +83,9 @@ def test_visible_counts_are_true_and_small_ones_hidden(kind):
     assert (shown[small] == -1).all()
     assert (shown[~small] == true[~small]).all()
     totals = np.array(summary["codes"]["total"])
-    told = totals >= 0
-    assert 0 < told.sum() < len(totals)
-    assert (totals[told] == true.sum(axis=0)[told]).all()
+    known = totals >= 0
+    assert 0 < known.sum() < len(totals)
+    assert (totals[known] == true.sum(axis=0)[known]).all()
 
 
 def test_the_tree_is_that_of_the_estimator():
@@ -100,7 +100,7 @@ def test_the_tree_is_that_of_the_estimator():
         assert node["cell"]["x1"] - node["cell"]["x0"] == pytest.approx(true.weight, abs=1e-5)
 
 
-def test_flat_groups_stand_by_size_and_keep_their_numbers():
+def test_flat_groups_are_sorted_by_size_and_keep_their_numbers():
     model, records = flat_case()
     nodes = summarize_records(model, records)["nodes"]
     sizes = np.bincount(model.labels_)
@@ -262,7 +262,7 @@ def test_missing_outcomes_and_many_categories():
     assert sex["name"] == "sex: male"
 
 
-def test_ages_stand_from_the_youngest_to_the_oldest():
+def test_ages_are_in_order():
     model, records = flat_case()
     ages = ["< 1", "1 to 17", "18-64", "65 to 79", "80 and over", "100 or more"]
     n = len(records.enough)
@@ -354,7 +354,7 @@ def test_a_record_more_or_less_of_a_hidden_count_changes_nothing_but_sizes(kind)
     assert first == second
 
 
-def test_a_tiny_group_is_hidden_with_all_that_tells_its_size():
+def test_a_tiny_group_is_hidden_with_all_that_discloses_its_size():
     model, records = flat_case()
     model.labels_ = model.labels_.copy()
     rows = np.flatnonzero(model.labels_ == 3)
@@ -433,7 +433,7 @@ def test_the_rule_of_the_page_is_that_of_the_estimator_or_near_it(kind):
     assert np.abs(exact - P).max() < 1e-9
     summary = summarize_records(model, records)
     rounded = evaluated(summary["scoring"], X.toarray()[:, named(summary, records)])
-    # Half a dozen rare codes a record, each off by a factor of two at most.
+    # Half a dozen rare codes per record, each off by a factor of two at most.
     assert np.abs(rounded - P).mean() < 0.01
     assert (rounded.argmax(axis=1) == P.argmax(axis=1)).mean() > 0.97
 

@@ -104,7 +104,7 @@ def plot_record_heatmap(
     k, d = whole.counts.shape
     code_names = names_of("names", names, d, codes=codes)
     fills = colors_of(colors, k)
-    titles = _titles(group_names, sizes)
+    titles = names_of("group_names", group_names, k)
     common = np.argsort(-np.nan_to_num(whole.overall), kind="stable")[:n_codes]
     lines = _lines(sizes, max_rows)
     # Records of a group keep their order, so that the same table gives the same image.
@@ -126,17 +126,12 @@ def plot_record_heatmap(
     shown = lines > 0
     ax.set_yticks(
         _apart((starts + (lines - 1) / 2.0)[shown], 0.026 * n_lines),
-        [title for title, some in zip(titles, shown, strict=True) if some],
+        [f"{title}  ({size:,})" for title, size in zip(titles, sizes, strict=True) if size],
         fontsize=8,
     )
     ax.set_xticks(np.arange(len(common)), [code_names[c] for c in common], rotation=90, fontsize=8)
     bare(ax)
     return ax
-
-
-def _titles(group_names: Sequence[Any] | None, sizes: NDArray[np.intp]) -> list[str]:
-    titles = names_of("group_names", group_names, len(sizes))
-    return [f"{title}  ({size:,})" for title, size in zip(titles, sizes, strict=True)]
 
 
 def _lines(sizes: NDArray[np.intp], max_rows: int) -> NDArray[np.intp]:

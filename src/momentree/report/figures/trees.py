@@ -148,7 +148,7 @@ def plot_icicle(
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure whose height fits the levels.
     n_words : int, default=5
-        Most words of a leaf, one a line, as far as they fit; >= 1.
+        Most words of a leaf, one per line, as far as they fit; >= 1.
     lam : float, default=0.7
         Lambda of their relevance, in [0, 1].
     fontsize : float, default=9.0
@@ -190,7 +190,7 @@ def plot_icicle(
         lines = [*lines, f"{100 * node.weight:.0f} %"] if lines else [f"{node.n_samples:,}"]
         room = box_width * width - 0.6 * fontsize
         fits = int(box_height * height / rows / (1.5 * fontsize))
-        # A line that does not fit is left out, not cut.
+        # Lines that do not fit are omitted, not cut.
         shown = [line for line in lines if width_of(line) <= room]
         shown = shown[: max(fits - 1, 0)] + shown[-1:] if len(shown) > fits else shown
         if shown and fits >= 1:

@@ -7,7 +7,7 @@ const whole = nodes[0];
 function drawGroup(node) {
   topic.style.setProperty("--h", node.cell.hue);
   const left = isRoot(node) ? el("div", {}, drawCommon(node)) : el("div", {}, drawRelevant(node), drawOutcomes(node));
-  const right = isRoot(node) ? el("div", {}, drawOutcomes(node), drawSplits(node)) : el("div", {}, drawCommon(node), drawSplits(node));
+  const right = isRoot(node) ? el("div", {}, drawOutcomes(node), drawGroupSplits(node)) : el("div", {}, drawCommon(node), drawGroupSplits(node));
   topic.replaceChildren(...[
     drawTrail(node, (other) => other.name.split(nameSeparator)[0]),
     el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), el("h2", { id: "topic-name", dir: "auto" }, node.leaf === null ? null : el("span", { class: "number" }, `${node.leaf} `), node.name)),
@@ -67,20 +67,10 @@ const scaleOf = (node, list) => Math.max(0.02, ...list.map((j) => Math.max(rateO
 const legend = (node) => el("p", { class: "legend marks", "aria-hidden": "true" }, el("span", {}, isRoot(node) ? "in all records" : "in this group"), el("span", {}, "95 % interval"), isRoot(node) ? null : el("span", {}, "in all records"));
 
 function drawRelevant(node) {
-  const root = isRoot(node);
-  const slider = el("input", {
-    type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda,
-    oninput: (event) => { state.lambda = Number(event.target.value); updateRelevant(nodes[state.node]); },
-  });
-  if (root) return null;
   return el("section", { "aria-labelledby": "words-title" },
     el("h3", { id: "words-title" }, "Distinctive codes"),
     el("p", { class: "note" }, "The most relevant codes: common in this group, and more common than elsewhere."),
-    el("div", { class: "slider" },
-      el("label", { for: "lambda" }, "Relevance", el("output", { for: "lambda", id: "lambda-value" })),
-      slider,
-      el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "distinctive"), el("span", {}, "common")),
-    ),
+    drawSlider("common", updateRelevant),
     legend(node),
     el("ol", { class: "code-list", id: "words" }),
   );
@@ -89,9 +79,7 @@ function drawRelevant(node) {
 function updateRelevant(node) {
   const list = $("#words");
   if (!list) return;
-  const value = state.lambda.toFixed(2);
-  $("#lambda-value").textContent = `λ = ${value}`;
-  $("#lambda").setAttribute("aria-valuetext", `lambda ${value}`);
+  showLambda();
   const best = relevantCodes(node, state.lambda, data.n_codes);
   const scale = scaleOf(node, best);
   list.replaceChildren(...best.map((j) => codeRow(node, j, scale)));
@@ -201,18 +189,9 @@ function drawOutcomes(node) {
   );
 }
 
-function drawSplits(node) {
-  if (!node.children.length) return null;
-  return el("section", { "aria-labelledby": "splits-title" },
-    el("h3", { id: "splits-title" }, flat ? "Groups" : "Splits into"),
-    el("div", { class: "splits" }, ...node.children.map((id) => {
-      const child = nodes[id];
-      return el("button", { type: "button", style: color(child), onclick: () => choose(id, { reveal: true }) },
-        el("span", { class: "line" }, el("b", {}, child.leaf === null ? null : el("span", { class: "number" }, `${child.leaf} `), user("span", child.name)), el("span", {}, `${child.size} · ${percent(child.share)}`)),
-        user("p", child.top.slice(0, 6).map((j) => `${codes.name[j]} ${wholePercent(rateOf(child, j).rate)}`).join("; ")),
-      );
-    })),
-  );
+function drawGroupSplits(node) {
+  const words = (child) => child.top.slice(0, 6).map((j) => `${codes.name[j]} ${wholePercent(rateOf(child, j).rate)}`).join("; ");
+  return drawSplits(node, "Groups", true, (child) => `${child.size} · ${percent(child.share)}`, words);
 }
 
 // The outcomes by group: a row for each class, a column for each group.

@@ -61,7 +61,7 @@ def summarize(
     estimator : TopicTree or flat model
         Fitted. A tree has ``tree_``, ``labels_`` (n_samples,), ``vocabulary_`` and
         ``get_params()``; a flat model has ``weights_`` (k,), ``components_`` (k, d),
-        ``diagnostics_`` and ``transform`` in place of ``tree_``.
+        ``diagnostics_`` and ``transform`` instead of ``tree_``.
     X : {array-like, sparse array} of shape (n_samples, n_features), optional
         The counts that it was fitted on, >= 0. Without them the page has no coherence, no typical
         documents and no topic proportions.
