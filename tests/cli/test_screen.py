@@ -67,7 +67,7 @@ def test_progress_on_a_terminal(monkeypatch):
 
 def test_a_table_on_a_terminal_is_clean(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Terminal())
-    Table(["id"], [[HOSTILE]], escape_formulas=False).print()
+    Table(["id"], [[HOSTILE]]).print(escape_formulas=False)
     assert is_clean(sys.stdout.getvalue())
 
 

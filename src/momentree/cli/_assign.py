@@ -38,7 +38,6 @@ def assign_documents(
             model.predict(X) if is_tree else proba.argmax(axis=1),
             proba,
             every=not is_tree,
-            escape_formulas=run.escape_formulas,
             id=ids,
         )
     places = f"{len(names)} {'leaves' if is_tree else 'topics'}"
@@ -81,13 +80,7 @@ def assign_records(
         run.note(Message("no_known_codes", n_records=unknown, n_all=X.shape[0]))
     with run.stage("assigning"):
         table = assignments(
-            "group",
-            names,
-            model.predict(X),
-            model.predict_proba(X),
-            every=True,
-            escape_formulas=run.escape_formulas,
-            id=records.ids,
+            "group", names, model.predict(X), model.predict_proba(X), every=True, id=records.ids
         )
     return table, f"{len(records):,} records to {len(names)} groups"
 

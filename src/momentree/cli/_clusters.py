@@ -85,7 +85,7 @@ def find_groups(run: Run, job: Job) -> Result:
     return Result(
         summary,
         took,
-        table=lambda: _table(run, records, edited, names),
+        table=lambda: _table(records, edited, names),
         content=lambda: json_content(summary, lines),
         save=lambda path: edited.save(path, vectorizer_config=config),
         remarks=[*lines, *undivided],
@@ -212,7 +212,7 @@ def _name(node: Mapping[str, Any]) -> str:
     return str(node["long_name"]).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _table(run: Run, records: Records, estimator: Any, names: Sequence[str]) -> Table:
+def _table(records: Records, estimator: Any, names: Sequence[str]) -> Table:
     """Return the group of every record, also of those with too few codes to fit to."""
     X: Any = records.X
     table = assignments(
@@ -221,7 +221,6 @@ def _table(run: Run, records: Records, estimator: Any, names: Sequence[str]) -> 
         estimator.predict(X),
         estimator.predict_proba(X),
         every=False,
-        escape_formulas=run.escape_formulas,
         id=records.ids,
     )
     n_codes = (X == 1).sum(axis=1).tolist()  # a missing value is no code

@@ -15,8 +15,6 @@ from momentree.cli._nodes import cut
 from momentree.report.numbers import fixed, percent, whole_percent
 from momentree.report.records import class_rate
 
-_CODES = 6
-"""Codes shown of each group."""
 _CODE, _CLASS = 40, 30
 """Longest names of codes and of classes."""
 _HIDDEN = "*"
@@ -42,7 +40,7 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
                 f"Residual group: {held} codes per record ({overall} overall), none in half of them"
             )
         top = zip(node["top"], node["top_rates"], node["top_estimated"], strict=True)
-        for j, rate, estimated in list(top)[:_CODES]:
+        for j, rate, estimated in list(top)[:6]:
             code, name = codes["code"][j], codes["name"][j]
             title = cut(code if name == code else f"{code} {name}", _CODE)
             here = ("≈" if estimated else "") + whole_percent(rate)

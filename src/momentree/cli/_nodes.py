@@ -18,11 +18,7 @@ _MIN_NAME = 16
 _BAR = 10
 _BARS_FROM = 60
 """Narrower terminals show no bars."""
-_DEEP = 4
-"""Deeper trees are indented less."""
 _COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
-_COLOUR_DEPTH = 2
-"""Each branch at this depth has a colour of its own."""
 EIGHTHS = "▏▎▍▌▋▊▉"
 """The last character of a bar, by its width."""
 
@@ -106,13 +102,13 @@ def draw_nodes(
 
 
 def _colours(nodes: Sequence[Node]) -> dict[int, str]:
-    """Return colours by node: one for each branch at some depth, or for a leaf above it."""
+    """Return colours by node: one for each branch at depth 2, or leaf above it."""
     colours: dict[int, str] = {}
     palette = cycle(_COLOURS)
     for node in nodes:
         if node["parent"] in colours:
             colours[node["id"]] = colours[node["parent"]]
-        elif node["leaf"] is not None or node["depth"] == _COLOUR_DEPTH:
+        elif node["leaf"] is not None or node["depth"] == 2:
             colours[node["id"]] = next(palette)
     return colours
 
@@ -125,7 +121,7 @@ def _branches(summary: Mapping[str, Any], names: Mapping[int, _Name]) -> Tree:
     if not _is_tree(summary):
         tree, others = Tree("", hide_root=True), [root, *others]
     # Before 13.8, rich has guides of its own, which are one column wider.
-    deep = max(node["depth"] for node in (root, *others)) > _DEEP
+    deep = max(node["depth"] for node in (root, *others)) > 4  # and indented less
     tree.ASCII_GUIDES = ("  ", "| ", "|-", "`-") if deep else ("   ", "|  ", "|- ", "`- ")
     guides = ("  ", "│ ", "├ ", "└ ") if deep else ("   ", "│  ", "├─ ", "└─ ")
     tree.TREE_GUIDES = [guides] * 3

@@ -19,7 +19,6 @@ from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, in_words
 
 _SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "json": (".json",)}
-_MODEL = (".mt",)
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,12 @@ class Run:
         escape_formulas: bool = False,
     ) -> None:
         self.quiet = quiet
-        self.escape_formulas = escape_formulas
+        self._escape_formulas = escape_formulas
         self._audience = audience_of(context.command)
         self._progress = Progress(quiet=quiet, verbose=verbose)
         self._outputs = Outputs(path for path in inputs if path is not None)
         for option, path in outputs.items():
-            self._outputs.add(option, path, _SUFFIXES.get(option, _MODEL))
+            self._outputs.add(option, path, _SUFFIXES.get(option, (".mt",)))
 
     def writes(self, option: str) -> bool:
         """Whether a file was asked for."""
@@ -82,7 +81,7 @@ class Run:
 
         with self.stage("writing"), self._outputs.writing() as write:
             write("output", lambda path: report.write_html(result.summary, path))
-            write("csv", lambda path: result.table().write(path))
+            write("csv", lambda path: self._write_csv(result.table(), path))
             write("json", lambda path: write_json(path, result.content()))
             write("save", result.save)
             write("model", result.save)
@@ -95,7 +94,10 @@ class Run:
     def write_table(self, table: Table) -> None:
         """Write a table, and nothing else."""
         with self._outputs.writing() as write:
-            write("csv", table.write)
+            write("csv", lambda path: self._write_csv(table, path))
+
+    def _write_csv(self, table: Table, path: Path) -> None:
+        table.write(path, escape_formulas=self._escape_formulas)
 
     def list_files(self) -> None:
         """Print which files were written."""

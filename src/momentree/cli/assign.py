@@ -106,7 +106,7 @@ def assign(
         reading["text_column"] = text_column
         table, result = _assign.assign_documents(run, loaded, source, vocabulary, reading)
     if csv is None:
-        table.print()
+        table.print(escape_formulas=escape_formulas)
         return
     run.write_table(table)
     if not quiet:

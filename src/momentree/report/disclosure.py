@@ -27,8 +27,6 @@ _COUNTS = ("n_records", "n_rows", "n_entries")
 """Values of messages that count records, or rows or entries, of which a record may have one."""
 _TOTAL = "n_all"
 """Value of messages that is the number of all records."""
-_EXACT_DIGITS, _SCORE_DIGITS = 12, 7
-_LOG_ODDS_DECIMALS, _INTERCEPT_DECIMALS = 3, 2
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -249,13 +247,13 @@ class Disclosure:
         if not self.hides:
             return self.round_scores(coef, intercept)
         return {
-            "coef": np.round(coef, _LOG_ODDS_DECIMALS).tolist(),
-            "intercept": np.round(intercept, _INTERCEPT_DECIMALS).tolist(),
+            "coef": np.round(coef, 3).tolist(),
+            "intercept": np.round(intercept, 2).tolist(),
         }
 
     def round_scores(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
         """Return coefficients that depend on all records at once as lists, with fewer digits."""
-        digits = _SCORE_DIGITS if self.hides else _EXACT_DIGITS
+        digits = 7 if self.hides else 12
 
         def rounded(values: Floats) -> Any:
             short = [float(f"{value:.{digits}g}") for value in values.ravel()]

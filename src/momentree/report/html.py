@@ -30,14 +30,9 @@ _SCRIPTS = {
 }
 # Runs before the page is painted: parts that need scripts are hidden without them.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
-# Height of the icicle in pixels: of all rows together, and the limits of one row.
-_ICICLE_HEIGHT = 230
-_ROW_LIMITS = (7, 44)
 # Without scripts, names in the icicle are fitted to a page of this width in pixels.
 _PLAIN_WIDTH = 760
 _LETTER_WIDTH = 7.5
-# A larger matrix of topics is hard to read; the lists of the strongest pairs remain.
-_MOST_IN_MATRIX = 40
 
 
 def render_html(summary: Mapping[str, Any]) -> str:
@@ -83,11 +78,10 @@ def render_html(summary: Mapping[str, Any]) -> str:
     script = f"(() => {{\n'use strict';\n{scripts}}})();"
     leaves = [node for node in summary["nodes"] if node["leaf"] is not None]
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
-    low, high = _ROW_LIMITS
     return environment.get_template(f"{kind}.html.j2").render(
         summary=summary,
         nodes=summary["nodes"],
-        row_height=max(low, min(high, _ICICLE_HEIGHT // rows)),
+        row_height=max(7, min(44, 230 // rows)),  # pixels
         rows=rows,
         topics=sorted(leaves, key=lambda node: int(node["leaf"])),
         by_share=leaves,
@@ -99,7 +93,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
         data=Markup(_script_json(summary)),  # noqa: S704  escaped by _script_json
         chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
         mixes="alpha0" in summary["made"]["parameters"],
-        most_in_matrix=_MOST_IN_MATRIX,
+        most_in_matrix=40,  # more are hard to read; the lists of pairs remain
     )
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _INK_RGB = np.array([0x20, 0x24, 0x2A]) / 255.0
-_MISSING_RGB = np.array([1.0, 1.0, 1.0])
 _PALE = 0.5
 """Strength of the background of a group, from 0 (white) to 1 (its colour)."""
 _DOTS = 1200
@@ -162,7 +161,7 @@ def _image(density: Floats, groups: NDArray[np.intp], fills: list[Any]) -> NDArr
     known = np.isfinite(density)
     share = np.where(known, density, 0.0)[:, :, None]
     colors = (1.0 - share) * background[:, None, :] + share * _INK_RGB
-    return np.rint(255.0 * np.where(known[:, :, None], colors, _MISSING_RGB)).astype(np.uint8)
+    return np.rint(255.0 * np.where(known[:, :, None], colors, 1.0)).astype(np.uint8)
 
 
 def _apart(places: Floats, gap: float) -> Floats:

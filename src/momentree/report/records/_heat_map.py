@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from momentree.report._text import clean_text
 from momentree.report.disclosure import Disclosure
 
-_MOST_BANDS = 120
 _MOST_RECORDS = 2_000
 _LEVELS = 10
 
@@ -33,7 +32,7 @@ def bands(
     found: list[dict[str, Any]] = []
     for leaf in order.tolist():
         rows = np.flatnonzero(labels == leaf)
-        most = max(1, round(_MOST_BANDS * len(rows) / max(X.shape[0], 1)))
+        most = max(1, round(120 * len(rows) / max(X.shape[0], 1)))
         parts = min(most, len(rows) // (_LEVELS * disclosure.min_cell))
         if parts < 2:
             found.append({"leaf": leaf, "parts": 1, "levels": None})

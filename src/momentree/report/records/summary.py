@@ -28,9 +28,6 @@ from momentree.tree.naming import CODE_LAMBDA
 if TYPE_CHECKING:
     from momentree.datasets import Records
 
-_CARD_CODES = 10
-"""Codes on the card of a group, the first of which make its name."""
-
 
 def summarize_records(
     estimator: FittedGroups,
@@ -171,7 +168,7 @@ def summarize_records(
         labels,
         proba,
         spread=not tree,
-        n_codes=max(n_codes, _CARD_CODES),
+        n_codes=max(n_codes, 10),  # of a card
     )
     reasons = {name: why_no_classes(values) for name, values in outcomes.items()}
     counted = count_outcomes(

@@ -20,9 +20,6 @@ _MAX_INDEX_BYTES = 1_300_000
 _INDEX_SNIPPET = 320
 _TYPICAL_SNIPPET = 900
 _MAX_TYPICAL_CHARACTERS = 400_000
-# A document shows its largest topic proportions, none below one percent.
-_MAX_PROPORTIONS = 8
-_MIN_PROPORTION = 0.01
 _MAX_WORDS = 24
 # Weight of the corpus in the mixture that replaces a node's word probabilities, so that a word
 # that the node lacks counts log(1%) against a document and not minus infinity.
@@ -185,13 +182,9 @@ def _in_turn(lists: Sequence[Iterable[int]], limit: int) -> Ints:
 
 
 def _largest(proportions: Floats) -> list[list[float]]:
-    """Return pairs of topic and proportion, per mille, the largest first."""
-    order = np.argsort(-proportions, kind="stable")[:_MAX_PROPORTIONS]
-    return [
-        [int(j), round(1000 * float(proportions[j]))]
-        for j in order
-        if proportions[j] >= _MIN_PROPORTION
-    ]
+    """Return the eight largest topic proportions of a percent or more, per mille, with topics."""
+    order = np.argsort(-proportions, kind="stable")[:8]
+    return [[int(j), round(1000 * float(proportions[j]))] for j in order if proportions[j] >= 0.01]
 
 
 def _json_bytes(item: dict[str, Any]) -> int:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_MAX_PAIRS = 5
 _SIMILAR, _RELATED = 0.1, 0.05
 """Weaker relations are noise to a reader."""
 
@@ -49,7 +48,7 @@ def _pairs(strength: Floats, wanted: NDArray[np.bool_]) -> list[list[float]]:
     first, second = np.triu_indices(len(strength), 1)
     value = np.round(strength[first, second], 3)
     order = np.argsort(-value, kind="stable")
-    order = order[wanted[first, second][order]][:_MAX_PAIRS]
+    order = order[wanted[first, second][order]][:5]
     return [[int(first[i]), int(second[i]), float(value[i])] for i in order]
 
 
