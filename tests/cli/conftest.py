@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -235,22 +234,6 @@ def clean_environment(**changes: str) -> dict[str, str]:
 
 
 COMMAND = [sys.executable, "-c", "from momentree.cli import main; main()"]
-
-
-@pytest.fixture
-def process():
-    """Run the command as a process of its own; return what it ended with."""
-
-    def invoke(*arguments, **changes):
-        return subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            capture_output=True,
-            env=clean_environment(**changes),
-            timeout=120,
-            check=False,
-        )
-
-    return invoke
 
 
 def read_json(path: Path):

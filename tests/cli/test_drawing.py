@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -206,3 +207,22 @@ def test_names_stay_on_their_line(topics):
     nodes = [{**node, "name": "one\ntwo\r\u2028three", "top": []} for node in topics["nodes"]]
     for line in rows_of({**topics, "nodes": nodes}):
         assert "one two  three" in line
+
+
+def test_no_color(topics, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    def codes():
+        monkeypatch.setattr(sys, "stdout", Terminal())
+        show_summary(topics, 0.0, [])
+        groups = re.findall(r"\x1b\[([0-9;]*)m", sys.stdout.getvalue())
+        return {code for group in groups for code in group.split(";")}
+
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    plain = {"0", "1", "2", ""}  # bold and dim are no colours
+    assert codes() - plain
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert codes() <= plain

@@ -107,7 +107,7 @@ def test_a_saved_model_assigns_as_it_did(run, lasting_table, tmp_path, model):
     assert kind.load(saved).n_components == 4
 
 
-def test_documents_without_known_words_get_the_shares_of_the_whole(run, lasting_table, tmp_path):
+def test_documents_without_known_words_get_the_mean_proportions(run, lasting_table, tmp_path):
     run("topics", lasting_table, "--flat", "--components", 4, "--save", tmp_path / "m.mt")
     path = tmp_path / "t.csv"
     path.write_text("text,n\nxyzzy plugh,1\nboat sail boat harbour,2\n")
@@ -184,7 +184,7 @@ def test_a_share_is_what_documents_have_everywhere(run, two_sided, tmp_path):
     for topic in topics:
         assert topic["share"] == pytest.approx(means[topic["topic"]], abs=2e-6)
         assert topic["weight"] == pytest.approx(model.weights_[topic["topic"]], rel=1e-5)
-    # Else the lines above could not tell them apart.
+    # Otherwise the lines above could not distinguish them.
     assert max(abs(t["share"] - t["weight"]) for t in topics) > 0.002
     lines = [line for line in result.stdout.splitlines() if re.match(r"[0-2] \w", line)]
     page = paths[0].read_text(encoding="utf-8")
@@ -242,13 +242,13 @@ def test_four_themes_are_four_topics(run, lasting_table, tmp_path):
     assert content["diagnostics"]["words"][0] == chosen
 
 
-def test_fewer_topics_than_asked_for_are_told(run, lasting_table):
+def test_fewer_topics_than_asked_for_are_noted(run, lasting_table):
     result = run("topics", lasting_table, "--flat", "--weighting", "uniform")
     assert result.stderr == ""
     assert "\nNote: 4 of 8 " in result.stdout
 
 
-def test_advice_is_printed(run, lasting_table):
+def test_warnings_are_printed(run, lasting_table):
     options = ["--components", 6, "--no-refine", "--log-scaling", "none"]
     result = run("topics", lasting_table, "--flat", *options)
     assert result.exit_code == 0, result.output

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
 
 import pytest
 
+from momentree import cli
+from momentree.cli._progress import Progress
 from momentree.cli._screen import printable, say, show
+from momentree.cli._tables import Table
 
 HOSTILE = "a\x1b[31mb\x07\x9b2J\u202ec\x7f"
 
@@ -46,6 +50,41 @@ def test_data_in_pipes_and_files_stay_as_they_are(run, hostile_table, tmp_path):
     assert "d\x1b[5m7," in run("assign", model, hostile_table, *options).stdout
     assert run("assign", model, hostile_table, *options, "--csv", table).exit_code == 0
     assert "d\x1b[5m7," in table.read_text(encoding="utf-8")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_on_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with Progress(quiet=False, verbose=False).stage("reading [bold].csv"):
+        pass
+    assert "reading [bold].csv" in sys.stderr.getvalue()  # the name of an input is no markup
+
+
+def test_a_table_on_a_terminal_is_clean(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    Table(["id"], [[HOSTILE]]).print(escape_formulas=False)
+    assert is_clean(sys.stdout.getvalue())
+
+
+def test_an_encoding_that_lacks_characters(lasting_table, tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text(lasting_table.read_text().replace("a", "à"), encoding="utf-8")
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setattr(sys, "argv", ["momentree", "topics", str(path)])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # leave those of the tests alone
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
+    shown = stream.buffer.getvalue()
+    assert b"g?rlic" in shown
+    assert b"|- " in shown
+    assert b"\x1b" not in shown
 
 
 def test_full_standard_error_stops_nothing(run, lasting_table, monkeypatch):

@@ -16,7 +16,7 @@ PLAIN = ["-5", "+39", "-1.5e-3", "-.5", "a=b", "1-2", "", "'=1", 0.5, -7, "é"]
 
 
 def written(rows, path, escape_formulas=False):
-    Table(["id", "n"], rows, escape_formulas).write(path)
+    Table(["id", "n"], rows).write(path, escape_formulas=escape_formulas)
     return path.read_bytes().decode("utf-8")
 
 

@@ -85,13 +85,13 @@ def test_a_small_group_hides_behind_the_smallest_other(sizes, min_cell):
         with raises(InvalidDataError, "all_groups_small", min_cell=min_cell):
             Disclosure(min_cell).suppress_sizes(sizes)
         return
-    shown, about = Disclosure(min_cell).suppress_sizes(sizes)
-    assert about.sum() == pytest.approx(sizes.sum())
+    shown, estimates = Disclosure(min_cell).suppress_sizes(sizes)
+    assert estimates.sum() == pytest.approx(sizes.sum())
     assert (shown[small] == SMALL).all()
     assert (shown == HIDDEN).sum() == small.any()
     seen = shown >= 0
     assert (shown[seen] == sizes[seen]).all()
-    assert (about[seen] == sizes[seen]).all()
+    assert (estimates[seen] == sizes[seen]).all()
     if small.any():
         assert sizes[shown == HIDDEN] == sizes[sizes >= min_cell].min()
 
@@ -145,6 +145,17 @@ def test_a_total_is_hidden_that_discloses_few_without_an_outcome():
     found = Disclosure(5).suppress_binary(np.array([[3, 0, 0], [0, 50, 0], [0, 47, 0]]))
     assert found.counts[:, 0].tolist() == [0, 50, HIDDEN]
     assert found.totals.tolist() == [HIDDEN, 0]
+
+
+def test_an_accuracy_is_exact_if_nothing_is_suppressed():
+    def permits(counts, missing, values):
+        outcome = {"missing": missing, "classes": [{"counts": counts, "total": sum(counts)}]}
+        return Disclosure(5).permits_accuracy([outcome], values)
+
+    assert permits([9, 6], [0, 0], ["a"] * 9 + ["b"] * 6 + [""])
+    assert not permits([9, SMALL], [0, 0], ["a"] * 9 + ["b"] * 6)
+    assert not permits([9, 6], [0, SMALL], ["a"] * 9 + ["b"] * 6)
+    assert not permits([9, 6], [0, 0], ["a"] * 11 + ["b"] * 4)  # joined to other classes
 
 
 def codes(notes):

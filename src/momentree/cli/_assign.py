@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from momentree import readers
 from momentree.cli._clusters import FEW_CODES, GROUP_NAMES
 from momentree.cli._run import Run
-from momentree.cli._tables import assignments, names_of
+from momentree.cli._tables import Table, assignments, names_of
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.models import load
-
-__all__ = ["Assigned", "assign_documents", "assign_records", "is_of_records", "load"]
-
-
-class Assigned(NamedTuple):
-    """Where new data belong."""
-
-    ids: list[str]
-    header: list[str]
-    rows: list[tuple[Any, ...]]
-    what: str
-    places: str
 
 
 def is_of_records(model: Any) -> bool:
@@ -33,14 +20,8 @@ def is_of_records(model: Any) -> bool:
 
 def assign_documents(
     run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
-) -> Assigned:
-    """Assign documents to the leaves or topics of a model.
-
-    Raises
-    ------
-    MomentreeError
-        If they cannot be read, or the model lacks what it takes to count their words.
-    """
+) -> tuple[Table, str]:
+    """Assign documents to the leaves or topics of a model; return a table and a summary."""
     with run.stage(f"reading {source.name or source}"):
         ids, X = _read_counts(model, source, vocabulary, reading)
     is_tree = hasattr(model, "tree_")
@@ -51,12 +32,16 @@ def assign_documents(
     with run.stage("assigning"):
         proba = model.predict_proba(X)
         names = names_of(model)
-        if is_tree:
-            table = assignments("leaf", names, model.predict(X), proba, every=False)
-        else:
-            table = assignments("topic", names, proba.argmax(axis=1), proba, every=True)
+        table = assignments(
+            "leaf" if is_tree else "topic",
+            names,
+            model.predict(X) if is_tree else proba.argmax(axis=1),
+            proba,
+            every=not is_tree,
+            id=ids,
+        )
     places = f"{len(names)} {'leaves' if is_tree else 'topics'}"
-    return Assigned(ids, *table, "documents", places)
+    return table, f"{len(ids):,} documents to {places}"
 
 
 def _read_counts(
@@ -73,14 +58,10 @@ def _read_counts(
     return documents.ids, vectorizer.transform(documents.texts)
 
 
-def assign_records(run: Run, model: Any, source: Path, reading: dict[str, Any]) -> Assigned:
-    """Assign records to the groups of a model.
-
-    Raises
-    ------
-    MomentreeError
-        If they cannot be read, or the model is damaged.
-    """
+def assign_records(
+    run: Run, model: Any, source: Path, reading: dict[str, Any]
+) -> tuple[Table, str]:
+    """Assign records to the groups of a model."""
     with run.stage(f"reading {source.name or source}"):
         config = dict(model.vectorizer_config_)
         names, few_codes = _extras(model, config)
@@ -98,8 +79,10 @@ def assign_records(run: Run, model: Any, source: Path, reading: dict[str, Any]) 
     if unknown:
         run.note(Message("no_known_codes", n_records=unknown, n_all=X.shape[0]))
     with run.stage("assigning"):
-        table = assignments("group", names, model.predict(X), model.predict_proba(X), every=True)
-    return Assigned(records.ids, *table, "records", f"{len(names)} groups")
+        table = assignments(
+            "group", names, model.predict(X), model.predict_proba(X), every=True, id=records.ids
+        )
+    return table, f"{len(records):,} records to {len(names)} groups"
 
 
 def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], int]:

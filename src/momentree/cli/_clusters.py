@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from momentree import metrics, models, report
@@ -18,10 +17,9 @@ from momentree.cli._tables import Table, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records
+from momentree.report.disclosure import Disclosure
 from momentree.report.records import count_outcomes, why_no_classes
 from momentree.tree import ClusterTree
-
-__all__ = ["FEW_CODES", "GROUP_NAMES", "Job", "find_groups"]
 
 GROUP_NAMES = "group_names"
 FEW_CODES = "few_codes"
@@ -36,25 +34,7 @@ _JSON_CODES = 20
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked of records.
-
-    Parameters
-    ----------
-    records : Records
-        The records.
-    n_groups : int or None
-        How many groups; None lets the data choose.
-    flat : bool
-        A mixture instead of a tree.
-    min_samples_leaf, refine
-        Parameters of the estimator.
-    edits : sequence of Edit
-        To apply after the fit.
-    stability : bool
-        Whether to measure it.
-    include_records, min_cell, title
-        Of the report.
-    """
+    """What to do with records; without `n_groups` the data choose their number."""
 
     records: Records
     n_groups: int | None
@@ -105,7 +85,7 @@ def find_groups(run: Run, job: Job) -> Result:
     return Result(
         summary,
         took,
-        table=lambda: _table(run, records, edited, names),
+        table=lambda: _table(records, edited, names),
         content=lambda: json_content(summary, lines),
         save=lambda path: edited.save(path, vectorizer_config=config),
         remarks=[*lines, *undivided],
@@ -184,10 +164,7 @@ def _quality(run: Run, job: Job, fitted: Any, edited: Any, X: Any) -> dict[str, 
 
 
 def _predictive_power(run: Run, job: Job, labels: Any) -> dict[str, Any]:
-    """Measure how well groups predict each outcome: exactly, or roughly if counts are suppressed.
-
-    An accuracy is a ratio of counts, from which a suppressed count could be derived.
-    """
+    """Measure how well groups predict each outcome, as exactly as may be shown."""
     records = job.records
     k = int(labels.max()) + 1
     exact, rough = {}, {}
@@ -201,16 +178,8 @@ def _predictive_power(run: Run, job: Job, labels: Any) -> dict[str, Any]:
         except InvalidDataError:  # it counts the records of each class
             run.note(Message("outcome_not_measured", name=name))
             continue
-        counts = [0]
-        for counted in count_outcomes(
-            {name: known}, labels, k, job.min_cell, records.outcome_names
-        ):
-            counts += counted["missing"]
-            for one in counted["classes"]:
-                counts += [*one["counts"], one["total"]]
-        # The drawing joins rare classes; the measure does not.
-        rarest = min(Counter(v for v in known.tolist() if v == v and v != "").values())
-        if min(counts) >= 0 and rarest >= job.min_cell:
+        counted = count_outcomes({name: known}, labels, k, job.min_cell, records.outcome_names)
+        if Disclosure(job.min_cell).permits_accuracy(counted, known.tolist()):
             exact[name] = power
         elif power.auc is not None:
             rough[f"{name}: predicted from the group alone"] = (
@@ -243,49 +212,44 @@ def _name(node: Mapping[str, Any]) -> str:
     return str(node["long_name"]).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _table(run: Run, records: Records, estimator: Any, names: Sequence[str]) -> Table:
+def _table(records: Records, estimator: Any, names: Sequence[str]) -> Table:
     """Return the group of every record, also of those with too few codes to fit to."""
     X: Any = records.X
-    header, rows = assignments(
-        "group", names, estimator.predict(X), estimator.predict_proba(X), every=False
+    table = assignments(
+        "group",
+        names,
+        estimator.predict(X),
+        estimator.predict_proba(X),
+        every=False,
+        id=records.ids,
     )
     n_codes = (X == 1).sum(axis=1).tolist()  # a missing value is no code
     fitted = ["yes" if enough else "no" for enough in records.enough]
-    table = (
-        (i, *row, n, f) for i, row, n, f in zip(records.ids, rows, n_codes, fitted, strict=True)
-    )
-    return Table(["id", *header, "n_codes", "fitted"], table, run.escape_formulas)
+    rows = [(*row, n, f) for row, n, f in zip(table.rows, n_codes, fitted, strict=True)]
+    return replace(table, header=[*table.header, "n_codes", "fitted"], rows=rows)
 
 
 def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:
-    """Return the groups as plain values, with what the report suppresses left out."""
+    """Return the groups as plain values, without those that the report suppresses."""
     codes = summary["codes"]
     return {
         "format": "momentree.clusters",
         "momentree": __version__,
         "kind": "flat" if summary["kind"] == "records-flat" else "tree",
-        "title": summary["title"],
-        "n_records": summary["n_records"],
-        "n_left_out": summary["n_left_out"],
+        **{key: summary[key] for key in ("title", "n_records", "n_left_out")},
         "n_codes": summary["n_features"],
         "n_groups": summary["n_leaves"],
-        "min_cell": summary["min_cell"],
-        "notes": summary["notes"],
+        **{key: summary[key] for key in ("min_cell", "notes")},
         "remarks": list(remarks),
-        "made": summary["made"],
-        "quality": summary["quality"],
+        **{key: summary[key] for key in ("made", "quality")},
         "nodes": [
             {
-                "id": node["id"],
-                "parent": node["parent"],
-                "children": node["children"],
+                **{key: node[key] for key in ("id", "parent", "children")},
                 "group": node["leaf"],
                 "name": _name(node),
                 "size": node["size"],
                 "n_records": node["n_samples"] if node["exact"] else None,
-                "residual": node["residual"],
-                "share": node["share"],
-                "share_interval": node["share_interval"],
+                **{key: node[key] for key in ("residual", "share", "share_interval")},
                 "codes": [
                     {
                         "code": codes["code"][j],
@@ -293,9 +257,9 @@ def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str
                         "rate": rate,
                         "rate_of_all": codes["rate"][j],
                     }
-                    for j, rate in list(zip(node["top"], node["top_rates"], strict=True))[
-                        :_JSON_CODES
-                    ]
+                    for j, rate in zip(
+                        node["top"][:_JSON_CODES], node["top_rates"][:_JSON_CODES], strict=True
+                    )
                 ],
             }
             for node in summary["nodes"]

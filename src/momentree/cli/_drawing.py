@@ -16,40 +16,24 @@ from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
 from momentree.cli._progress import seconds
 from momentree.cli._screen import CONTROL, one_line
 
-__all__ = ["draw", "show_summary"]
-
-_MAX_WIDTH = 120
-_PIPE_WIDTH = 100
 _INTERVALS_FROM, _LABELS_FROM = 80, 90
 """Narrower terminals leave out these columns."""
-_LABELS, _LABELS_WIDE, _WIDE = 30, 44, 110
-_MIN_LABEL_PERCENT = 5
 # For encodings other than those of Unicode.
 _ASCII = str.maketrans({"█": "#", "·": "-", "–": "-", "≈": "~", **dict.fromkeys(EIGHTHS, " ")})
 
 
 def show_summary(summary: Mapping[str, Any], took: float, remarks: Iterable[str]) -> None:
-    """Print the drawing of a summary on standard output.
-
-    Parameters
-    ----------
-    summary : mapping
-        From `momentree.report.summarize` or `momentree.report.summarize_records`.
-    took : float
-        Seconds to fit.
-    remarks : iterable of str
-        Lines to print below it.
-    """
+    """Print the drawing of a summary on standard output."""
     is_terminal = sys.stdout.isatty()
     console = Console(
         highlight=False,
         markup=False,
         emoji=False,
-        width=None if is_terminal or os.environ.get("COLUMNS") else _PIPE_WIDTH,
+        width=None if is_terminal or os.environ.get("COLUMNS") else 100,
         no_color=True if os.environ.get("NO_COLOR") else None,
         force_terminal=None if is_terminal else False,
     )
-    console.width = min(console.width, _MAX_WIDTH)
+    console.width = min(console.width, 120)
     text = draw(summary, console, took, remarks)
     text.plain = CONTROL.sub(lambda match: "\n" if match[0] == "\n" else "\ufffd", text.plain)
     with console.capture() as capture:
@@ -61,15 +45,7 @@ def show_summary(summary: Mapping[str, Any], took: float, remarks: Iterable[str]
 def draw(
     summary: Mapping[str, Any], console: Console, took: float = 0.0, remarks: Iterable[str] = ()
 ) -> Text:
-    """Return the drawing of a summary: lines no wider than the console.
-
-    Parameters
-    ----------
-    summary, took, remarks
-        As for `show_summary`.
-    console : Console
-        Gives the width; an encoding other than those of Unicode gives plain ASCII.
-    """
+    """Return the drawing of a summary: lines no wider than the console."""
     of_records = summary["kind"].startswith("records")
     parts: list[RenderableType] = [_heading(summary, of_records, took), ""]
     if of_records:
@@ -123,7 +99,7 @@ def _draw_topics(summary: Mapping[str, Any], console: Console) -> RenderableType
     ]
     after = []
     if summary["labels"] and console.width >= _LABELS_FROM:
-        width = _LABELS if console.width < _WIDE else _LABELS_WIDE
+        width = 30 if console.width < 110 else 44
         labels = [_labels(node, summary["labels"], width) for node in nodes]
         after = [Column("labels", labels, "left", ["dim"] * len(nodes))]
     return draw_nodes(summary, words, before, after, console)
@@ -134,7 +110,7 @@ def _labels(node: Node, labels: Sequence[str], width: int) -> str:
     line = ""
     for index, count in node["labels"]:
         share = round(100 * count / max(1, node["n_samples"]))
-        if line and share < _MIN_LABEL_PERCENT:
+        if line and share < 5:
             break
         part = f"{cut(labels[index], width - len(f' {share}%'))} {share}%"
         longer = f"{line} · {part}" if line else part

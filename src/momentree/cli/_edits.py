@@ -13,24 +13,10 @@ from momentree.cli._run import Run
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 
-__all__ = ["Edit", "apply_edits", "read_edits"]
-
 
 @dataclass(frozen=True)
 class Edit:
-    """One edit.
-
-    Parameters
-    ----------
-    option : {"merge", "split"}
-        What to do.
-    value : str
-        As it was written, such as "2,5".
-    groups : tuple of int
-        The groups to merge, or the one to split.
-    n_groups : int, default=1
-        How many groups these become.
-    """
+    """One edit."""
 
     option: str
     value: str
@@ -42,25 +28,7 @@ class Edit:
 
 
 def read_edits(context: typer.Context, values: Mapping[str, Iterable[str]]) -> list[Edit]:
-    """Read the options that edit groups.
-
-    Parameters
-    ----------
-    context : Context
-        Of the command.
-    values : mapping of str to iterable of str
-        The values of "merge" and of "split".
-
-    Returns
-    -------
-    list of Edit
-        In the order in which they were written.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a value is not of the form 2,5 (merge), 3 or 3:4 (split).
-    """
+    """Read the options that edit groups."""
     read = {"merge": _merge, "split": _split}
     waiting = {name: iter(values[name]) for name in read}
     return [read[name](next(waiting[name])) for name in context.meta[ORDER] if name in read]
@@ -86,31 +54,7 @@ def _number(text: str) -> int:
 
 
 def apply_edits(run: Run, estimator: Any, X: Any, edits: Iterable[Edit]) -> Any:
-    """Return an estimator with edited groups.
-
-    Parameters
-    ----------
-    run : Run
-        Prints a note where a split made fewer groups than were asked for.
-    estimator : ClusterTree or BernoulliMixture
-        Fitted to X; it stays as it is.
-    X : csr_array of shape (n, d)
-        The records.
-    edits : iterable of Edit
-        Each counts the groups as the edits before it left them.
-
-    Returns
-    -------
-    estimator
-        Of the same class.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such group.
-    InvalidDataError
-        If a group cannot be split.
-    """
+    """Return an estimator with edited groups."""
     for edit in edits:
         k = _n_groups(estimator, X)
         written = {"parameter": edit.option, "value": edit.value}

@@ -15,10 +15,6 @@ from momentree.cli._nodes import cut
 from momentree.report.numbers import fixed, percent, whole_percent
 from momentree.report.records import class_rate
 
-__all__ = ["describe_quality", "draw_codes", "draw_outcomes", "tight_percent"]
-
-_CODES = 6
-"""Codes shown of each group."""
 _CODE, _CLASS = 40, 30
 """Longest names of codes and of classes."""
 _HIDDEN = "*"
@@ -28,7 +24,7 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
     """Return the most relevant codes of each group, with their frequencies."""
     codes = summary["codes"]
     lines = ["Most relevant codes: share of the group with the code (share of all records)"]
-    if any(codes["about"]):
+    if any(codes["estimated"]):
         lines.append(f"≈ estimated, because counts below {summary['min_cell']} are suppressed")
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold")
@@ -41,14 +37,14 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
             held = fixed(node["codes_per_record"], 1)
             overall = fixed(summary["nodes"][0]["codes_per_record"], 1)
             items.append(
-                f"Residual group: {held} codes a record ({overall} overall), none in half of them"
+                f"Residual group: {held} codes per record ({overall} overall), none in half of them"
             )
-        top = zip(node["top"], node["top_rates"], node["top_about"], strict=True)
-        for j, rate, about in list(top)[:_CODES]:
+        top = zip(node["top"], node["top_rates"], node["top_estimated"], strict=True)
+        for j, rate, estimated in list(top)[:6]:
             code, name = codes["code"][j], codes["name"][j]
             title = cut(code if name == code else f"{code} {name}", _CODE)
-            here = ("≈" if about else "") + whole_percent(rate)
-            base = ("≈" if codes["about"][j] else "") + whole_percent(codes["rate"][j])
+            here = ("≈" if estimated else "") + whole_percent(rate)
+            base = ("≈" if codes["estimated"][j] else "") + whole_percent(codes["rate"][j])
             items.append(f"{title} {here} ({base})".replace(" %", "%"))
         wrapped = _wrapped(items or ["(no common codes)"], console.width - number_width)
         table.add_row(str(node["leaf"]), Text("\n".join(wrapped), no_wrap=True))
@@ -109,11 +105,11 @@ def _rates(
     summary: Mapping[str, Any], outcome: Mapping[str, Any], one: Mapping[str, Any]
 ) -> tuple[list[str], str]:
     """Return the rates of a class in each group and overall, as text."""
-    sizes, about = summary["groups"]["sizes"], summary["groups"]["about"]
+    sizes, estimates = summary["groups"]["sizes"], summary["groups"]["estimated"]
     small = f"<{summary['min_cell']}"
     cells = []
     for count, missing, size, n in zip(
-        one["counts"], outcome["missing"], sizes, about, strict=True
+        one["counts"], outcome["missing"], sizes, estimates, strict=True
     ):
         if count == -1:
             cells.append(small)
@@ -127,7 +123,7 @@ def _rates(
         outcome,
         outcome["classes"].index(one),
         range(summary["n_leaves"]),
-        np.array(about, dtype=np.float64),
+        np.array(estimates, dtype=np.float64),
         summary["min_cell"],
     )
     return cells, ("≈" if estimated else "") + tight_percent(rate) if np.isfinite(rate) else ""

@@ -17,8 +17,6 @@ from momentree.cli._words import audience_of
 from momentree.exceptions import MomentreeError, MomentreeWarning
 from momentree.messages import Audience, Message, in_words
 
-__all__ = ["INTERRUPTED", "ORDER", "Command", "Commands", "prepare_process"]
-
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 ORDER = "momentree.order"
 """Where the context of a command keeps the names of its options, in the order written."""

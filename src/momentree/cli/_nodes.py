@@ -14,17 +14,11 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-__all__ = ["EIGHTHS", "Column", "Node", "cut", "draw_nodes", "listed"]
-
 _MIN_NAME = 16
 _BAR = 10
 _BARS_FROM = 60
 """Narrower terminals show no bars."""
-_DEEP = 4
-"""Deeper trees are indented less."""
 _COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
-_COLOUR_DEPTH = 2
-"""Each branch at this depth has a colour of its own."""
 EIGHTHS = "▏▎▍▌▋▊▉"
 """The last character of a bar, by its width."""
 
@@ -35,19 +29,7 @@ Node = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column beside the names of nodes.
-
-    Parameters
-    ----------
-    header : str
-        Above it.
-    cells : sequence of str
-        One for each node.
-    justify : {"left", "right"}, default="right"
-        Where cells stand.
-    styles : sequence of str, default=()
-        One for each cell; none makes all plain.
-    """
+    """A column beside the names of nodes."""
 
     header: str
     cells: Sequence[str]
@@ -87,19 +69,7 @@ def draw_nodes(
     after: Sequence[Column],
     console: Console,
 ) -> RenderableType:
-    """Return the nodes of a summary in lines of their names, columns and bars.
-
-    Parameters
-    ----------
-    summary : mapping
-        From `momentree.report`.
-    words : sequence of sequence of str
-        What names each of the nodes in `listed`; what does not fit is left out.
-    before, after : sequence of Column
-        Columns to the left and to the right of the bars.
-    console : Console
-        Gives the width.
-    """
+    """Return the nodes of a summary in lines of their names, columns and bars."""
     nodes = listed(summary)
     colours = _colours(nodes)
     # Proportions of many topics are all small, so the longest bar of a list fills its column.
@@ -132,13 +102,13 @@ def draw_nodes(
 
 
 def _colours(nodes: Sequence[Node]) -> dict[int, str]:
-    """Return colours by node: one for each branch at some depth, or for a leaf above it."""
+    """Return colours by node: one for each branch at depth 2, or leaf above it."""
     colours: dict[int, str] = {}
     palette = cycle(_COLOURS)
     for node in nodes:
         if node["parent"] in colours:
             colours[node["id"]] = colours[node["parent"]]
-        elif node["leaf"] is not None or node["depth"] == _COLOUR_DEPTH:
+        elif node["leaf"] is not None or node["depth"] == 2:
             colours[node["id"]] = next(palette)
     return colours
 
@@ -151,7 +121,7 @@ def _branches(summary: Mapping[str, Any], names: Mapping[int, _Name]) -> Tree:
     if not _is_tree(summary):
         tree, others = Tree("", hide_root=True), [root, *others]
     # Before 13.8, rich has guides of its own, which are one column wider.
-    deep = max(node["depth"] for node in (root, *others)) > _DEEP
+    deep = max(node["depth"] for node in (root, *others)) > 4  # and indented less
     tree.ASCII_GUIDES = ("  ", "| ", "|-", "`-") if deep else ("   ", "|  ", "|- ", "`- ")
     guides = ("  ", "│ ", "├ ", "└ ") if deep else ("   ", "│  ", "├─ ", "└─ ")
     tree.TREE_GUIDES = [guides] * 3

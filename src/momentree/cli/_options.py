@@ -1,48 +1,25 @@
 """Options that several commands share, and how the values of options are read."""
 
+from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from momentree.messages import Message
 
-__all__ = [
-    "FITTING",
-    "READING",
-    "READING_RECORDS",
-    "READING_TEXT",
-    "WRITING",
-    "CodeColumns",
-    "Encoding",
-    "EscapeFormulas",
-    "IdColumn",
-    "Ignore",
-    "Model",
-    "Output",
-    "Quiet",
-    "Refine",
-    "Separator",
-    "Sheet",
-    "SkipRows",
-    "TextColumn",
-    "Title",
-    "UnionBy",
-    "Verbose",
-    "Vocabulary",
-    "count_or_auto",
-    "count_or_fraction",
-    "given",
-    "input_path",
-    "positive_or_auto",
-]
 
-READING = "Reading the input"
-READING_TEXT = "Reading documents"
-READING_RECORDS = "Reading records"
-WRITING = "Output (existing files are replaced)"
-FITTING = "Fitting"
+def in_panel(name: str) -> Any:
+    """Return `typer.Option` for the options in one panel of the help."""
+    return partial(typer.Option, rich_help_panel=name)
+
+
+reading_option = in_panel("Reading the input")
+text_option = in_panel("Reading documents")
+records_option = in_panel("Reading records")
+output_option = in_panel("Output (existing files are replaced)")
+fitting_option = in_panel("Fitting")
 
 Model = Literal["single-topic", "lda"]
 
@@ -102,122 +79,78 @@ def _refused(code: str, **values: object) -> typer.BadParameter:
 
 TextColumn = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Column that holds the text.",
-        show_default="detected",
-        rich_help_panel=READING_TEXT,
-    ),
+    text_option(metavar="NAME", help="Column that holds the text.", show_default="detected"),
 ]
 Vocabulary = Annotated[
     Path | None,
-    typer.Option(
+    text_option(
         metavar="FILE",
         parser=input_path,
-        help="Words of a matrix of counts, one a line, in the order of its columns.",
+        help="Words of a matrix of counts, one per line, in the order of its columns.",
         show_default="found beside the matrix",
-        rich_help_panel=READING_TEXT,
     ),
 ]
 IdColumn = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Column with the id of each row.", rich_help_panel=READING),
+    str | None, reading_option(metavar="NAME", help="Column with the id of each row.")
 ]
-Encoding = Annotated[
-    str, typer.Option(metavar="NAME", help="Encoding of text files.", rich_help_panel=READING)
-]
+Encoding = Annotated[str, reading_option(metavar="NAME", help="Encoding of text files.")]
 Separator = Annotated[
     str | None,
-    typer.Option(
-        metavar="CHAR",
-        help="Character between columns.",
-        show_default="detected",
-        rich_help_panel=READING,
-    ),
+    reading_option(metavar="CHAR", help="Character between columns.", show_default="detected"),
 ]
 CodeColumns = Annotated[
     list[str] | None,
-    typer.Option(
+    records_option(
         metavar="NAME",
         help="Column with codes, or a pattern such as 'DX*'. Repeatable.",
         show_default="detected",
-        rich_help_panel=READING_RECORDS,
     ),
 ]
 UnionBy = Annotated[
     str | None,
-    typer.Option(
+    records_option(
         metavar="NAME",
         help="Column whose rows make up one record, such as the patient of an admission.",
-        rich_help_panel=READING_RECORDS,
     ),
 ]
 Sheet = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Sheet of a spreadsheet.",
-        show_default="the first",
-        rich_help_panel=READING_RECORDS,
-    ),
+    records_option(metavar="NAME", help="Sheet of a spreadsheet.", show_default="the first"),
 ]
 SkipRows = Annotated[
     int,
-    typer.Option(
-        min=0,
-        metavar="N",
-        help="Rows to skip above the column names, such as a title.",
-        rich_help_panel=READING_RECORDS,
+    records_option(
+        min=0, metavar="N", help="Rows to skip above the column names, such as a title."
     ),
 ]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Column to ignore, or a pattern. Repeatable.",
-        rich_help_panel=READING_RECORDS,
-    ),
+    records_option(metavar="NAME", help="Column to ignore, or a pattern. Repeatable."),
 ]
-Refine = Annotated[
-    bool, typer.Option(help="Refine the moment estimates by EM.", rich_help_panel=FITTING)
-]
+Refine = Annotated[bool, fitting_option(help="Refine the moment estimates by EM.")]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE.html",
-        help="Report: one page that works offline.",
-        rich_help_panel=WRITING,
+    output_option(
+        "--output", "-o", metavar="FILE.html", help="Report: one page that works offline."
     ),
 ]
 EscapeFormulas = Annotated[
     bool,
-    typer.Option(
+    output_option(
         "--escape-formulas",
         help="In the CSV table, put an apostrophe before text that a spreadsheet would run as a "
         "formula.",
-        rich_help_panel=WRITING,
     ),
 ]
 Title = Annotated[
     str | None,
-    typer.Option(
+    output_option(
         metavar="TEXT",
         help="Title of the report and of the drawing.",
         show_default="name of the input",
-        rich_help_panel=WRITING,
     ),
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=WRITING)
-]
+Quiet = Annotated[bool, output_option("--quiet", "-q", help="Print nothing.")]
 Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        help="Log each step and its time on standard error.",
-        rich_help_panel=WRITING,
-    ),
+    bool, output_option("--verbose", "-v", help="Log each step and its time on standard error.")
 ]

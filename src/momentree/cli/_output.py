@@ -20,8 +20,6 @@ from momentree._files import staging
 from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 
-__all__ = ["Outputs", "Write"]
-
 Write = Callable[[str, Callable[[Path], object]], None]
 # Names here stand for open files of a process, which are written to, never replaced.
 _DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
@@ -37,11 +35,6 @@ class Outputs:
     under a temporary name. If all succeed, they replace their targets together; after an error
     the temporary files are removed and the targets stay as they were. A target that is a pipe or a
     device gets its bytes at that moment instead.
-
-    Parameters
-    ----------
-    inputs : iterable of Path
-        Files that the command reads, which no output may replace.
     """
 
     def __init__(self, inputs: Iterable[Path] = ()) -> None:
@@ -55,23 +48,7 @@ class Outputs:
         self._streams: set[str] = set()
 
     def add(self, option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
-        """Check the file that an option names; None, an option not given, is skipped.
-
-        Parameters
-        ----------
-        option : str
-            The option, without its dashes.
-        path : Path or None
-            The file.
-        suffixes : tuple of str
-            How its name may end.
-
-        Raises
-        ------
-        MomentreeError
-            If the path is a folder, lies in no folder, has the wrong suffix, cannot be written,
-            or is an input or another output.
-        """
+        """Check the file that an option names; None, an option not given, is skipped."""
         if path is None:
             return
         identities = _identities(path)
@@ -107,11 +84,6 @@ class Outputs:
 
         The function takes an option and a function that writes to the path it is given. It does
         nothing for an option that was not given.
-
-        Raises
-        ------
-        MomentreeError
-            If a file cannot be written, for example on a full disk; no target is changed then.
         """
         folders: dict[Path, Path] = {}
         staged: dict[str, Path] = {}

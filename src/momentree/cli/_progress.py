@@ -16,8 +16,6 @@ from momentree.cli._screen import printable, say
 if TYPE_CHECKING:
     from rich.status import Status
 
-__all__ = ["Progress", "seconds"]
-
 _LOGGER = logging.getLogger("momentree")
 """Where the rooms of the package log their steps."""
 
@@ -31,15 +29,7 @@ def seconds(duration: float) -> str:
 
 
 class Progress:
-    """Show the current stage on a terminal; with ``verbose``, log each stage and its time.
-
-    Parameters
-    ----------
-    quiet : bool
-        Show nothing at all.
-    verbose : bool
-        Log lines instead of one line that changes.
-    """
+    """Show the current stage on a terminal; with ``verbose``, log each stage and its time."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self._verbose = verbose and not quiet

@@ -18,31 +18,12 @@ from momentree.cli._words import audience_of
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, in_words
 
-__all__ = ["Result", "Run", "check_needed"]
-
 _SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "json": (".json",)}
-_MODEL = (".mt",)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a command found.
-
-    Parameters
-    ----------
-    summary : mapping
-        Of `momentree.report`; the page and the drawing show it.
-    took : float
-        Seconds to fit.
-    table : callable
-        Returns the table of ``--csv``.
-    content : callable
-        Returns the plain values of ``--json``.
-    save : callable
-        Writes the model to a path.
-    remarks : sequence of str
-        Lines below the drawing.
-    """
+    """What a command found."""
 
     summary: Mapping[str, Any]
     took: float
@@ -53,26 +34,7 @@ class Result:
 
 
 class Run:
-    """One run of a command.
-
-    Parameters
-    ----------
-    context : Context
-        Of the command.
-    inputs : iterable of Path or None
-        Files that it reads; None is skipped.
-    outputs : mapping of str to Path or None
-        Files to write, by option. All are checked now; None is skipped.
-    quiet, verbose : bool
-        How much to print.
-    escape_formulas : bool, default=False
-        Whether tables are safe to open in a spreadsheet.
-
-    Raises
-    ------
-    MomentreeError
-        If a file cannot be written.
-    """
+    """One run of a command."""
 
     def __init__(
         self,
@@ -85,12 +47,12 @@ class Run:
         escape_formulas: bool = False,
     ) -> None:
         self.quiet = quiet
-        self.escape_formulas = escape_formulas
+        self._escape_formulas = escape_formulas
         self._audience = audience_of(context.command)
         self._progress = Progress(quiet=quiet, verbose=verbose)
         self._outputs = Outputs(path for path in inputs if path is not None)
         for option, path in outputs.items():
-            self._outputs.add(option, path, _SUFFIXES.get(option, _MODEL))
+            self._outputs.add(option, path, _SUFFIXES.get(option, (".mt",)))
 
     def writes(self, option: str) -> bool:
         """Whether a file was asked for."""
@@ -119,7 +81,7 @@ class Run:
 
         with self.stage("writing"), self._outputs.writing() as write:
             write("output", lambda path: report.write_html(result.summary, path))
-            write("csv", lambda path: result.table().write(path))
+            write("csv", lambda path: self._write_csv(result.table(), path))
             write("json", lambda path: write_json(path, result.content()))
             write("save", result.save)
             write("model", result.save)
@@ -132,7 +94,10 @@ class Run:
     def write_table(self, table: Table) -> None:
         """Write a table, and nothing else."""
         with self._outputs.writing() as write:
-            write("csv", table.write)
+            write("csv", lambda path: self._write_csv(table, path))
+
+    def _write_csv(self, table: Table, path: Path) -> None:
+        table.write(path, escape_formulas=self._escape_formulas)
 
     def list_files(self) -> None:
         """Print which files were written."""
@@ -141,12 +106,6 @@ class Run:
 
 
 def check_needed(context: typer.Context, option: str, *, needs: str, code: str) -> None:
-    """Refuse an option that has no effect without another one.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is given alone.
-    """
+    """Refuse an option that has no effect without another one."""
     if context.params[option] and context.params[needs] is None:
         raise InvalidParameterError(code, parameter=option)

@@ -12,17 +12,6 @@ from typing import TextIO
 
 from momentree.messages import Message
 
-__all__ = [
-    "BROKEN_PIPE",
-    "CONTROL",
-    "GENERAL_ERROR",
-    "one_line",
-    "prepare_screen",
-    "printable",
-    "say",
-    "show",
-]
-
 GENERAL_ERROR = 2
 BROKEN_PIPE = 141  # 128 + SIGPIPE, as a shell reports it
 
@@ -38,13 +27,7 @@ def one_line(message: object) -> str:
 
 
 def printable(text: object) -> str:
-    r"""Return a text with control characters escaped, so that it cannot control a terminal.
-
-    Examples
-    --------
-    >>> printable("a\x1b[31mb")
-    'a\\x1b[31mb'
-    """
+    r"""Return a text with control characters escaped, so that it cannot control a terminal."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), str(text))
 
 

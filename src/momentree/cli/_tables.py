@@ -6,7 +6,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Table", "assignments", "decimals", "names_of", "write_json"]
-
 # How a formula of a spreadsheet starts, also after characters that it skips.
 _FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -28,39 +26,27 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True)
 class Table:
-    """A table to write.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Names of the columns.
-    rows : iterable of sequence
-        One value a column.
-    escape_formulas : bool
-        Whether to put an apostrophe before text that a spreadsheet would run as a formula.
-    """
+    """A table to write as CSV, on request without text that a spreadsheet would run."""
 
     header: Sequence[str]
-    rows: Iterable[Sequence[object]]
-    escape_formulas: bool
+    rows: Sequence[Sequence[object]]
 
-    def write(self, path: Path) -> None:
-        """Write the table as a CSV file, in UTF-8."""
+    def write(self, path: Path, *, escape_formulas: bool) -> None:
+        """Write the table to a file, in UTF-8."""
         # An id may be the name of a file with bytes that are not text.
         with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            self._write_to(file, self._cells())
+            self._write_to(file, escape_formulas)
 
-    def print(self) -> None:
-        """Print the table as CSV; on a terminal, control characters are escaped."""
-        rows = self._cells()
-        if sys.stdout.isatty():
+    def print(self, *, escape_formulas: bool) -> None:
+        """Print the table; on a terminal, control characters are escaped."""
+        self._write_to(sys.stdout, escape_formulas)
+
+    def _write_to(self, file: TextIO, escape_formulas: bool) -> None:
+        rows: Iterable[Sequence[object]] = self.rows
+        if escape_formulas:
+            rows = map(_escaped, rows)
+        if file.isatty():
             rows = ([printable(cell) for cell in row] for row in rows)
-        self._write_to(sys.stdout, rows)
-
-    def _cells(self) -> Iterator[Sequence[object]]:
-        return map(_escaped, self.rows) if self.escape_formulas else iter(self.rows)
-
-    def _write_to(self, file: TextIO, rows: Iterable[Sequence[object]]) -> None:
         # The csv module quotes a carriage return only where lines end in one.
         writer: Any = csv.writer(_Lines(file), lineterminator="\r\n")
         writer.writerow(self.header)
@@ -112,25 +98,16 @@ def assignments(
     proba: NDArray[np.float64],
     *,
     every: bool,
-) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the header and rows of a table of assignments.
+    **known: Sequence[object],
+) -> Table:
+    """Return a table of `known` columns, and of assignments to leaves, topics or groups.
 
-    Parameters
-    ----------
-    kind : {"leaf", "topic", "group"}
-        What rows are assigned to.
-    names : sequence of str
-        The name of each.
-    places : iterable of int
-        Where each row belongs.
-    proba : ndarray of shape (n, k)
-        Posterior probabilities.
-    every : bool
-        Whether to add a column for each probability, not only that of the place.
+    Each assignment has its name and probability; with `every`, each place has a column for its own.
     """
-    header = [kind, "name", "probability"]
+    header = [*known, kind, "name", "probability"]
     header += [f"{kind}_{j}" for j in range(len(names))] if every else []
-    return header, [
-        (int(j), names[j], decimals(row[j]), *(map(decimals, row) if every else ()))
-        for j, row in zip(places, proba, strict=True)
+    rows = [
+        (*left, int(j), names[j], decimals(row[j]), *(map(decimals, row) if every else ()))
+        for left, j, row in zip(zip(*known.values(), strict=True), places, proba, strict=True)
     ]
+    return Table(header, rows)

@@ -22,23 +22,13 @@ from momentree.readers import Corpus
 from momentree.report.topics import sort_documents
 from momentree.tree import TopicTree
 
-__all__ = ["fit_flat", "grow_tree", "read_order"]
-
-_JSON_WORDS = 20
-
 
 def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
-    """Read the column of a table by which documents are ordered.
-
-    Raises
-    ------
-    MomentreeError
-        If there is no such column, or it holds neither numbers nor dates.
-    """
+    """Read the column of a table by which documents are ordered."""
     if source.is_dir() or readers.holds_counts(source):
         raise InvalidParameterError("no_columns_to_order_by", parameter="order", path=str(source))
     try:
-        # Labels are read as needed here: one value a row, "" for a missing one.
+        # Labels are read as needed here: one value per row, "" for a missing one.
         documents = readers.read_documents(source, label_column=column, **options)
     except ReadError as error:
         # What was read is no label for the user.
@@ -49,43 +39,19 @@ def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
     return order
 
 
-def grow_tree(
-    run: Run,
-    corpus: Corpus,
-    parameters: Mapping[str, Any],
-    *,
-    title: str | None = None,
-    order: pd.Series[Any] | None = None,
-) -> Result:
-    """Grow a tree of topics.
-
-    Parameters
-    ----------
-    run : Run
-        The run of the command.
-    corpus : Corpus
-        The documents.
-    parameters : mapping
-        Of the tree.
-    title : str, default=None
-        Title; None takes the name of the corpus.
-    order : Series, default=None
-        What orders the documents in a chart.
-    """
+def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: Any) -> Result:
+    """Grow a tree of topics; `shown` are a title, and an order of the documents for a chart."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
         tree = TopicTree(**parameters).fit(corpus.X, feature_names=corpus.vocabulary)
         took = time.perf_counter() - start
-    summary = _summarize(run, tree, corpus, took, title=title, order=order)
+    summary = _summarize(run, tree, corpus, took, **shown)
     content = {
         "format": "momentree.tree",
         "momentree": __version__,
-        "title": summary["title"],
-        "n_documents": summary["n_documents"],
+        **{key: summary[key] for key in ("title", "n_documents")},
         "n_words": summary["n_features"],
-        "n_leaves": summary["n_leaves"],
-        "agreement": summary["agreement"],
-        "made": summary["made"],
+        **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
     remarks = []
     if summary["n_leaves"] == 1 and tree.tree_.reason:
@@ -94,7 +60,7 @@ def grow_tree(
         summary,
         took,
         table=lambda: _table(
-            run, corpus, "leaf", tree, tree.predict(corpus.X), tree.predict_proba(corpus.X)
+            corpus, "leaf", tree, tree.predict(corpus.X), tree.predict_proba(corpus.X)
         ),
         content=lambda: {**content, "tree": tree.to_dict()},
         save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),
@@ -108,23 +74,9 @@ def fit_flat(
     model: Model,
     n_components: int | None,
     parameters: Mapping[str, Any],
-    *,
-    title: str | None = None,
-    order: pd.Series[Any] | None = None,
+    **shown: Any,
 ) -> Result:
-    """Fit a flat model of topics.
-
-    Parameters
-    ----------
-    run, corpus, title, order
-        As for `grow_tree`.
-    model : {"single-topic", "lda"}
-        What to fit.
-    n_components : int or None
-        Number of topics; None lets the data choose.
-    parameters : mapping
-        Further parameters of the estimator.
-    """
+    """Fit a flat model of topics; `shown` as for `grow_tree`."""
     start = time.perf_counter()
     choice = None if n_components else _choose(run, corpus, model)
     kind: Any = models.LatentDirichletAllocation if model == "lda" else models.SingleTopicModel
@@ -136,9 +88,7 @@ def fit_flat(
     took = time.perf_counter() - start
     with run.stage("inferring topic proportions"):
         proportions = fitted.transform(corpus.X)
-    summary = _summarize(
-        run, fitted, corpus, took, title=title, order=order, topic_proportions=proportions
-    )
+    summary = _summarize(run, fitted, corpus, took, **shown, topic_proportions=proportions)
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     if choice is not None:
         chosen = run.words(Message("n_topics_chosen", reason=choice["reason"]))
@@ -147,7 +97,7 @@ def fit_flat(
     return Result(
         summary,
         took,
-        table=lambda: _table(run, corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
+        table=lambda: _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
         content=lambda: _flat_content(fitted, summary, choice),
         save=lambda path: fitted.save(path, vectorizer_config=_config(corpus)),
         remarks=remarks,
@@ -177,8 +127,8 @@ def _summarize(
     corpus: Corpus,
     took: float,
     *,
-    title: str | None,
-    order: pd.Series[Any] | None,
+    title: str | None = None,
+    order: pd.Series[Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Summarize a model: all of it for a report, otherwise what the drawing shows."""
@@ -215,11 +165,11 @@ def _config(corpus: Corpus) -> dict[str, Any] | None:
     return None if corpus.vectorizer is None else corpus.vectorizer.to_dict()
 
 
-def _table(run: Run, corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> Table:
-    header, rows = assignments(kind, names_of(model), places, proba, every=kind == "topic")
-    known = [corpus.ids] if corpus.labels is None else [corpus.ids, corpus.labels]
-    table = ((*values, *row) for *values, row in zip(*known, rows, strict=True))
-    return Table(["id", "label"][: len(known)] + header, table, run.escape_formulas)
+def _table(corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> Table:
+    labels: Any = {} if corpus.labels is None else {"label": corpus.labels}
+    return assignments(
+        kind, names_of(model), places, proba, every=kind == "topic", id=corpus.ids, **labels
+    )
 
 
 def _flat_content(
@@ -229,15 +179,11 @@ def _flat_content(
     content = {
         "format": "momentree.topics",
         "momentree": __version__,
-        "title": summary["title"],
-        "about": summary["about"],
-        "n_documents": summary["n_documents"],
+        **{key: summary[key] for key in ("title", "about", "n_documents")},
         "n_words": summary["n_features"],
         "n_topics": summary["n_leaves"],
         "choice": choice,
-        "agreement": summary["agreement"],
-        "made": summary["made"],
-        "diagnostics": summary["diagnostics"],
+        **{key: summary[key] for key in ("agreement", "made", "diagnostics")},
         "topics": [
             {
                 "topic": node["leaf"],
@@ -268,5 +214,5 @@ def _top_words(model: Any) -> list[list[dict[str, Any]]]:
     P = model.components_ / model.components_.sum(axis=1, keepdims=True)
     return [
         [{"word": word, "probability": _rounded(row[column[word]])} for word in words]
-        for words, row in zip(model.top_words(_JSON_WORDS), P, strict=True)
+        for words, row in zip(model.top_words(20), P, strict=True)
     ]

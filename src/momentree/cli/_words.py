@@ -10,8 +10,6 @@ from typing import Any
 from momentree.messages import PYTHON, Audience
 from momentree.messages.catalogue.report import PLAIN
 
-__all__ = ["audience_of"]
-
 # Parameters of Python and the options that stand for them; a command has one of these at most.
 _OPTIONS = {
     "code_columns": ("--code-column",),
@@ -33,23 +31,7 @@ _WORDS = {code: PLAIN[code] for code in PLAIN if not code.endswith("_reached")}
 
 
 def audience_of(command: Any) -> Audience:
-    """Return the audience of a command: whoever typed it.
-
-    Parameters
-    ----------
-    command : TyperCommand
-        The command. A parameter for which it has no option is worded as in Python.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> from momentree.messages import Message, in_words
-    >>> option = SimpleNamespace(opts=["--leaves", "-k"], secondary_opts=[])
-    >>> audience = audience_of(SimpleNamespace(params=[option]))
-    >>> message = Message("not_a_choice", parameter="max_leaf_nodes", value=0, choices=[1, 2])
-    >>> in_words(message, audience)
-    '--leaves 0; expected 1 or 2'
-    """
+    """Return the audience of a command: whoever typed it."""
     flags = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
 
     def as_option(name: str, value: str | None) -> str:

@@ -7,30 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from momentree.cli._options import (
-    WRITING,
-    CodeColumns,
-    Encoding,
-    EscapeFormulas,
-    IdColumn,
-    Ignore,
-    Quiet,
-    Separator,
-    Sheet,
-    SkipRows,
-    TextColumn,
-    UnionBy,
-    Verbose,
-    Vocabulary,
-    given,
-    input_path,
-)
+from momentree.cli import _options as options
 from momentree.cli._run import Run
 from momentree.cli._screen import show
-from momentree.cli._tables import Table
 from momentree.exceptions import InvalidParameterError
-
-__all__ = ["EXAMPLES", "assign"]
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -55,7 +35,7 @@ def assign(
         Path,
         typer.Argument(
             metavar="MODEL",
-            parser=input_path,
+            parser=options.input_path,
             help="A file that momentree topics or momentree clusters wrote with --save.",
         ),
     ],
@@ -63,31 +43,29 @@ def assign(
         Path,
         typer.Argument(
             metavar="NEW_INPUT",
-            parser=input_path,
+            parser=options.input_path,
             help="New documents or records, in any form that topics or clusters reads.",
         ),
     ],
-    id_column: IdColumn = None,
-    encoding: Encoding = "utf-8",
-    separator: Separator = None,
-    text_column: TextColumn = None,
-    vocabulary: Vocabulary = None,
-    code_column: CodeColumns = None,
-    union_by: UnionBy = None,
-    sheet: Sheet = None,
-    skip_rows: SkipRows = 0,
-    ignore: Ignore = None,
+    id_column: options.IdColumn = None,
+    encoding: options.Encoding = "utf-8",
+    separator: options.Separator = None,
+    text_column: options.TextColumn = None,
+    vocabulary: options.Vocabulary = None,
+    code_column: options.CodeColumns = None,
+    union_by: options.UnionBy = None,
+    sheet: options.Sheet = None,
+    skip_rows: options.SkipRows = 0,
+    ignore: options.Ignore = None,
     csv: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.csv",
-            help="Write the table to this file instead of printing it.",
-            rich_help_panel=WRITING,
+        options.output_option(
+            metavar="FILE.csv", help="Write the table to this file instead of printing it."
         ),
     ] = None,
-    escape_formulas: EscapeFormulas = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    escape_formulas: options.EscapeFormulas = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Assign new documents or records to the leaves, topics or groups of a saved model.
 
@@ -105,12 +83,13 @@ def assign(
         escape_formulas=escape_formulas,
     )
     with run.stage(f"reading {model.name}"):
+        from momentree import models
         from momentree.cli import _assign
 
-        loaded = _assign.load(model)
+        loaded = models.load(model)
         of_records = _assign.is_of_records(loaded)
     for name in _FOR_TEXT if of_records else _FOR_RECORDS:
-        if given(context, name):
+        if options.given(context, name):
             code = "applies_to_documents" if of_records else "applies_to_records"
             raise InvalidParameterError(code, parameter=name, path=str(model))
     reading: dict[str, Any] = {"id_column": id_column, "encoding": encoding, "separator": separator}
@@ -122,16 +101,14 @@ def assign(
             "skip_rows": skip_rows,
             "ignore_columns": ignore or (),
         }
-        found = _assign.assign_records(run, loaded, source, reading)
+        table, result = _assign.assign_records(run, loaded, source, reading)
     else:
         reading["text_column"] = text_column
-        found = _assign.assign_documents(run, loaded, source, vocabulary, reading)
-    rows = [(i, *row) for i, row in zip(found.ids, found.rows, strict=True)]
-    table = Table(["id", *found.header], rows, escape_formulas)
+        table, result = _assign.assign_documents(run, loaded, source, vocabulary, reading)
     if csv is None:
-        table.print()
+        table.print(escape_formulas=escape_formulas)
         return
     run.write_table(table)
     if not quiet:
-        show(f"Assigned {len(rows):,} {found.what} to {found.places}.\n")
+        show(f"Assigned {result}.\n")
     run.list_files()

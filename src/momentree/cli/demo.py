@@ -11,8 +11,6 @@ from momentree.cli._options import Quiet, Verbose
 from momentree.cli._run import Run
 from momentree.cli._screen import show
 
-__all__ = ["demo"]
-
 DEMO_LEAVES = 12
 
 

@@ -8,32 +8,9 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from momentree.cli._options import (
-    FITTING,
-    READING_TEXT,
-    WRITING,
-    Encoding,
-    EscapeFormulas,
-    IdColumn,
-    Model,
-    Output,
-    Quiet,
-    Refine,
-    Separator,
-    TextColumn,
-    Title,
-    Verbose,
-    Vocabulary,
-    count_or_auto,
-    count_or_fraction,
-    given,
-    input_path,
-    positive_or_auto,
-)
+from momentree.cli import _options as options
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
-
-__all__ = ["EXAMPLES", "topics"]
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -58,9 +35,9 @@ Growth = Literal["best_first", "depth"]
 LogScaling = Literal["log1p", "none"]
 Weighting = Literal["length", "uniform", "three_words"]
 
-WORDS = "Counting words"
-TREE = "Growing the tree"
-FLAT = "Flat topics, without a tree"
+word_option = options.in_panel("Counting words")
+tree_option = options.in_panel("Growing the tree")
+flat_option = options.in_panel("Flat topics, without a tree")
 
 
 def topics(
@@ -69,193 +46,159 @@ def topics(
         Path,
         typer.Argument(
             metavar="INPUT",
-            parser=input_path,
+            parser=options.input_path,
             help="A folder of text files; a CSV, TSV, JSON Lines or Parquet file; or word counts: "
             "UCI bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
         ),
     ],
     leaves: Annotated[
         int | None,
-        typer.Option(
+        tree_option(
             "--leaves",
             "-k",
             metavar="N|auto",
-            parser=count_or_auto,
+            parser=options.count_or_auto,
             help="Number of leaves. With auto, the BIC decides.",
-            rich_help_panel=TREE,
         ),
     ] = 8,
     depth: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Maximum depth of the tree.", rich_help_panel=TREE),
+        int | None, tree_option(min=1, metavar="N", help="Maximum depth of the tree.")
     ] = None,
     growth: Annotated[
         Growth,
-        typer.Option(
+        tree_option(
             help="best_first splits the leaf that gains most; depth splits every leaf down to "
-            "--depth.",
-            rich_help_panel=TREE,
+            "--depth."
         ),
     ] = "best_first",
     min_samples_leaf: Annotated[
-        int,
-        typer.Option(
-            min=1, metavar="N", help="Minimum number of documents in a leaf.", rich_help_panel=TREE
-        ),
+        int, tree_option(min=1, metavar="N", help="Minimum number of documents in a leaf.")
     ] = 5,
     flat: Annotated[
-        bool,
-        typer.Option("--flat", help="Find a flat list of topics, no tree.", rich_help_panel=FLAT),
+        bool, flat_option("--flat", help="Find a flat list of topics, no tree.")
     ] = False,
     components: Annotated[
         int | None,
-        typer.Option(
+        flat_option(
             metavar="K|auto",
-            parser=count_or_auto,
+            parser=options.count_or_auto,
             help="Number of topics. With auto, cross-validation with default settings decides.",
-            rich_help_panel=FLAT,
         ),
     ] = 8,
     model: Annotated[
         list[str] | None,
-        typer.Option(
+        flat_option(
             metavar="NAME|FILE.mt",
-            help="single-topic: one topic a document; lda: documents mix topics. A file name means "
-            "--save. Repeatable, once for each.",
+            help="single-topic: one topic per document; lda: documents mix topics. A file name "
+            "means --save. Repeatable, once for each.",
             show_default="single-topic",
-            rich_help_panel=FLAT,
         ),
     ] = None,
     alpha0: Annotated[
         float | None,
-        typer.Option(
+        flat_option(
             metavar="A|auto",
-            parser=positive_or_auto,
+            parser=options.positive_or_auto,
             help="Total concentration of lda where the moments start: the smaller, the fewer "
             "topics a document has. EM then estimates it.",
             show_default="auto",
-            rich_help_panel=FLAT,
         ),
     ] = None,
-    refine: Refine = True,
+    refine: options.Refine = True,
     log_scaling: Annotated[
         LogScaling,
-        typer.Option(
-            help="Replace each count x by log(1 + x), so that repeated words weigh less.",
-            rich_help_panel=FITTING,
+        options.fitting_option(
+            help="Replace each count x by log(1 + x), so that repeated words weigh less."
         ),
     ] = "log1p",
     weighting: Annotated[
         Weighting,
-        typer.Option(
-            help="Weight of documents in the moments. three_words requires --log-scaling none.",
-            rich_help_panel=FITTING,
+        options.fitting_option(
+            help="Weight of documents in the moments. three_words requires --log-scaling none."
         ),
     ] = "length",
-    id_column: IdColumn = None,
-    encoding: Encoding = "utf-8",
-    separator: Separator = None,
-    text_column: TextColumn = None,
+    id_column: options.IdColumn = None,
+    encoding: options.Encoding = "utf-8",
+    separator: options.Separator = None,
+    text_column: options.TextColumn = None,
     label_column: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column with known labels, to compare with the topics.",
-            rich_help_panel=READING_TEXT,
+        options.text_option(
+            metavar="NAME", help="Column with known labels, to compare with the topics."
         ),
     ] = None,
     order: Annotated[
         str,
-        typer.Option(
+        options.text_option(
             metavar="NAME|input",
             help="Column with numbers or dates that orders the documents in the chart of topic "
             "proportions.",
-            rich_help_panel=READING_TEXT,
         ),
     ] = "input",
-    vocabulary: Vocabulary = None,
+    vocabulary: options.Vocabulary = None,
     language: Annotated[
         str,
-        typer.Option(
-            metavar="CODE",
-            help="Language whose stop words are left out; none keeps all words.",
-            rich_help_panel=WORDS,
+        word_option(
+            metavar="CODE", help="Language whose stop words are left out; none keeps all words."
         ),
     ] = "en",
     stop_words: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            parser=input_path,
-            help="More words to leave out, one a line.",
-            rich_help_panel=WORDS,
+        word_option(
+            metavar="FILE", parser=options.input_path, help="More words to leave out, one per line."
         ),
     ] = None,
     min_df: Annotated[
         float | None,
-        typer.Option(
+        word_option(
             metavar="N|FRACTION",
-            parser=count_or_fraction,
+            parser=options.count_or_fraction,
             help="Leave out words in fewer documents than this number, or fraction (0.01).",
             show_default="5, or 2 below 1,000 documents",
-            rich_help_panel=WORDS,
         ),
     ] = None,
     max_df: Annotated[
         float | None,
-        typer.Option(
+        word_option(
             metavar="N|FRACTION",
-            parser=count_or_fraction,
+            parser=options.count_or_fraction,
             help="Leave out words in more documents than this number, or fraction.",
             show_default="0.5",
-            rich_help_panel=WORDS,
         ),
     ] = None,
     max_features: Annotated[
         int | None,
-        typer.Option(
+        word_option(
             min=1,
             metavar="N",
             help="Keep only this many words, the most frequent.",
             show_default="20000",
-            rich_help_panel=WORDS,
         ),
     ] = None,
     token_pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGEX", help="Regular expression that matches a word.", rich_help_panel=WORDS
-        ),
+        str | None, word_option(metavar="REGEX", help="Regular expression that matches a word.")
     ] = None,
     keep_case: Annotated[
-        bool,
-        typer.Option(
-            "--keep-case", help="Keep capitals apart from small letters.", rich_help_panel=WORDS
-        ),
+        bool, word_option("--keep-case", help="Keep capitals apart from small letters.")
     ] = False,
-    output: Output = None,
-    title: Title = None,
+    output: options.Output = None,
+    title: options.Title = None,
     csv: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.csv",
-            help="Table with the leaf or topic of each document.",
-            rich_help_panel=WRITING,
+        options.output_option(
+            metavar="FILE.csv", help="Table with the leaf or topic of each document."
         ),
     ] = None,
-    escape_formulas: EscapeFormulas = False,
+    escape_formulas: options.EscapeFormulas = False,
     json: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="The tree, or the topics.", rich_help_panel=WRITING),
+        Path | None, options.output_option(metavar="FILE.json", help="The tree, or the topics.")
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.mt", help="The model, for momentree assign.", rich_help_panel=WRITING
-        ),
+        options.output_option(metavar="FILE.mt", help="The model, for momentree assign."),
     ] = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Find the topics of documents and draw them: a tree, or with --flat a list.
 
@@ -297,7 +240,7 @@ def topics(
         }
         corpus = readers.read_corpus(
             source,
-            # What was not given keeps the defaults of the reader.
+            # Options that were not given keep the defaults of the reader.
             **{name: value for name, value in reading.items() if value is not None},
             language=None if language.lower() == "none" else language,
             lowercase=not keep_case,
@@ -308,11 +251,11 @@ def topics(
     scaling = None if log_scaling == "none" else log_scaling
     if flat:
         # A flat model has other defaults than a tree.
-        if given(context, "weighting"):
+        if options.given(context, "weighting"):
             parameters["weighting"] = weighting
         if kind == "lda":
             parameters["alpha0"] = alpha0
-        elif given(context, "log_scaling"):
+        elif options.given(context, "log_scaling"):
             parameters["log_scaling"] = scaling
         result = _topics.fit_flat(
             run, corpus, kind or "single-topic", components, parameters, title=title, order=places
@@ -332,15 +275,9 @@ def topics(
 
 def _read_model(
     values: Iterable[str], save: Path | None
-) -> tuple[Model | None, dict[str, Path | None]]:
-    """Return the model that ``--model`` names, and the file that it or ``--save`` names.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a value is neither, or there are two of a kind.
-    """
-    choices: tuple[Model, ...] = get_args(Model)
+) -> tuple[options.Model | None, dict[str, Path | None]]:
+    """Return the model that ``--model`` names, and the file that it or ``--save`` names."""
+    choices: tuple[options.Model, ...] = get_args(options.Model)
     kinds = [model for value in values for model in choices if model == value]
     files = [Path(value) for value in values if value not in choices]
     for file in files:
@@ -356,32 +293,27 @@ def _read_model(
     return (kinds[0] if kinds else None), dict(target)
 
 
-def _check_together(context: typer.Context, *, flat: bool, model: Model | None) -> None:
-    """Refuse options that would have no effect.
+def _check_together(context: typer.Context, *, flat: bool, model: options.Model | None) -> None:
+    """Refuse options that would have no effect."""
 
-    Raises
-    ------
-    InvalidParameterError
-        If an option is for the other kind of topics, or for another model.
-    """
-
-    def refuse(code: str, parameter: str) -> None:
-        raise InvalidParameterError(code, parameter=parameter)
+    def refuse(code: str, *names: str) -> None:
+        for name in names:
+            if options.given(context, name):
+                raise InvalidParameterError(code, parameter=name)
 
     scaled = context.params["log_scaling"] != "none"
-    for name in ("leaves", "depth", "growth", "min_samples_leaf"):
-        if flat and given(context, name):
-            refuse("leaves_of_flat" if name == "leaves" else "applies_to_trees", name)
-    for name in ("components", "alpha0"):
-        if not flat and given(context, name):
-            refuse("applies_to_flat", name)
-    if model is not None and not flat:
-        raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
-    if given(context, "order") and context.params["output"] is None:
+    if flat:
+        refuse("leaves_of_flat", "leaves")
+        refuse("applies_to_trees", "depth", "growth", "min_samples_leaf")
+    else:
+        refuse("applies_to_flat", "components", "alpha0")
+        if model is not None:
+            raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
+    if context.params["output"] is None:
         refuse("applies_to_report", "order")
-    if model != "lda" and given(context, "alpha0"):
+    if model != "lda":
         refuse("applies_to_lda", "alpha0")
-    if flat and model != "lda" and context.params["weighting"] == "three_words" and scaled:
-        refuse("three_words_log_scaled", "weighting")
-    if model == "lda" and given(context, "log_scaling") and scaled:
+        if flat and scaled and context.params["weighting"] == "three_words":
+            raise InvalidParameterError("three_words_log_scaled")
+    elif scaled:
         refuse("lda_log_scaled", "log_scaling")

@@ -1,19 +1,16 @@
-"""From a fitted model to a summary dictionary, to one offline HTML page; figures for papers."""
+"""Summaries of fitted models, their HTML pages, and figures for papers."""
 
-from momentree.report.figures import (
+from momentree.report.figures.codes import plot_code_frequencies, plot_relative_risk
+from momentree.report.figures.components import plot_n_components
+from momentree.report.figures.groups import (
     group_colors,
-    plot_code_frequencies,
     plot_group_sizes,
-    plot_icicle,
-    plot_n_components,
     plot_outcome_rates,
-    plot_record_heatmap,
-    plot_relative_risk,
     plot_stability,
-    plot_topic_proportions,
-    plot_topic_words,
-    plot_tree,
 )
+from momentree.report.figures.heat_map import plot_record_heatmap
+from momentree.report.figures.topics import plot_topic_proportions, plot_topic_words
+from momentree.report.figures.trees import plot_icicle, plot_tree
 from momentree.report.html import render_html, write_html
 from momentree.report.records import summarize_records
 from momentree.report.topics import summarize

@@ -1,7 +1,6 @@
-"""What the report reads of an estimator; any tree or flat model with these attributes will do.
+"""What the report reads from an estimator; any tree or flat model with these attributes will do.
 
-A flat model is read as a tree of one level: all documents, and its topics below them. So whatever
-shows a node shows a topic.
+A flat model is read as a tree of one level, so whatever shows a node shows a topic.
 """
 
 from __future__ import annotations
@@ -17,17 +16,6 @@ from sklearn.exceptions import NotFittedError
 from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode
 
-__all__ = [
-    "Fitted",
-    "FittedFlat",
-    "FittedGroups",
-    "FittedTree",
-    "check_fitted",
-    "fitted",
-    "topic_names",
-    "word_probabilities",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
@@ -38,17 +26,16 @@ class _Estimator(Protocol):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters."""
-        ...
 
 
 class FittedTree(_Estimator, Protocol):
-    """What the report needs of a fitted tree of topics."""
+    """What the report needs from a fitted tree of topics."""
 
     tree_: TreeNode
 
 
 class FittedFlat(_Estimator, Protocol):
-    """What the report needs of a fitted flat model of topics."""
+    """What the report needs from a fitted flat model of topics."""
 
     weights_: Floats
     components_: Floats
@@ -56,36 +43,21 @@ class FittedFlat(_Estimator, Protocol):
 
     def transform(self, X: Any) -> Floats:
         """Return the topic proportions of each document."""
-        ...
 
 
 class FittedGroups(_Estimator, Protocol):
-    """What the report needs of groups of records, besides ``tree_`` or ``weights_``."""
+    """What the report needs from groups of records, besides ``tree_`` or ``weights_``."""
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the posterior probabilities of the groups for each record."""
-        ...
 
     def scoring(self) -> dict[str, Any]:
         """Return the rule of assignment as plain arrays."""
-        ...
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted estimator of topics of either kind, seen as a tree.
-
-    Parameters
-    ----------
-    kind : {"tree", "flat"}
-        What it is.
-    root : TreeNode
-        The tree; for a flat model, one of one level.
-    labels : ndarray of int of shape (n_samples,)
-        Leaf or topic of each document.
-    vocabulary : ndarray of str of shape (n_features,)
-        The words.
-    """
+    """A fitted estimator of topics as a tree; that of a flat model has one level."""
 
     kind: Literal["tree", "flat"]
     root: TreeNode
@@ -103,18 +75,8 @@ def check_fitted(estimator: Any, attribute: str) -> None:
 def fitted(estimator: FittedTree | FittedFlat, proportions: Floats | None = None) -> Fitted:
     """Return a fitted estimator as a tree.
 
-    Parameters
-    ----------
-    estimator : FittedTree or FittedFlat
-        Any of either kind.
-    proportions : ndarray of shape (n_samples, k), default=None
-        For a flat model, the topic proportions of documents. The weight of a topic is their mean,
-        which also gives the order of topics; None takes ``weights_``.
-
-    Raises
-    ------
-    NotFittedError
-        If it is not fitted.
+    The weights of a flat model's topics, which also order them, are the means of `proportions`, or
+    its ``weights_`` without them.
     """
     if hasattr(estimator, "components_"):
         model = cast("FittedFlat", estimator)

@@ -10,10 +10,7 @@ import numpy as np
 
 from momentree.tree.node import TreeNode
 
-__all__ = ["Cell", "icicle_cells", "leaf_color", "spread_hue"]
-
-# First hue, in degrees on the colour circle, and range of hues: less than the whole circle, so
-# that the first and the last branch differ.
+# Degrees on the colour circle: less than all of it, so that the first and last branch differ.
 _FIRST_HUE = 25.0
 _HUE_RANGE = 305.0
 # Steps of the golden angle keep the hues of any number of neighbours apart.
@@ -22,19 +19,7 @@ _GOLDEN_ANGLE = 137.508
 
 @dataclass(frozen=True)
 class Cell:
-    """The place of one node in an icicle of unit width.
-
-    Parameters
-    ----------
-    x0, x1 : float
-        Left and right edge in [0, 1]; the width is the weight of the node relative to its siblings.
-    top, bottom : int
-        First row of the cell, its depth, and the row below its last one; a leaf reaches down to
-        the bottom of the icicle.
-    hue : float
-        Degrees on the colour circle, in [0, 360). Siblings divide the range of their parent, so
-        that a branch is a family of colours.
-    """
+    """The place of one node in an icicle of unit width: edges, rows and hue in degrees."""
 
     x0: float
     x1: float
@@ -44,37 +29,15 @@ class Cell:
 
     def as_json(self) -> dict[str, Any]:
         """Return the cell as a page holds it."""
-        return {
-            "x0": round(self.x0, 6),
-            "x1": round(self.x1, 6),
-            "top": self.top,
-            "bottom": self.bottom,
-            "hue": self.hue,
-        }
+        return {**vars(self), "x0": round(self.x0, 6), "x1": round(self.x1, 6)}
 
 
 def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
     """Lay out a tree as an icicle: children below their parent, as wide as their weight.
 
-    Parameters
-    ----------
-    root : TreeNode
-        Root of the tree; its ``node_id`` and those below are in pre-order.
-    spread : bool, default=False
-        Whether neighbouring leaves get distant hues, as topics without branches need.
-
-    Returns
-    -------
-    list of Cell
-        One per node in pre-order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> root = TreeNode(np.ones(1), 1.0)
-    >>> root.children = [TreeNode(np.ones(1), w, depth=1, parent=root) for w in (0.75, 0.25)]
-    >>> [(cell.x0, cell.x1) for cell in icicle_cells(root)]
-    [(0.0, 1.0), (0.0, 0.75), (0.75, 1.0)]
+    Returns a cell for each node in pre-order. A leaf reaches down to the last row. Siblings divide
+    the hues of their parent, so that a branch is a family of colours; with `spread`, neighbouring
+    leaves have distant hues instead, as topics without branches need.
     """
     n_rows = 1 + max(node.depth for node in root.nodes())
     cells: list[Cell] = []
@@ -86,8 +49,7 @@ def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
         if spread and node.leaf_id is not None:
             hue = spread_hue(node.leaf_id)
         cells.append(Cell(x0, x1, node.depth, bottom, round(hue % 360.0, 1)))
-        children = node.children
-        if not children:
+        if not (children := node.children):
             continue
         total = sum(child.weight for child in children)
         widths = [child.weight / total if total > 0 else 1 / len(children) for child in children]

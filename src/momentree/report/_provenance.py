@@ -13,8 +13,6 @@ import sklearn
 from momentree._version import __version__
 from momentree.report._text import clean_text
 
-__all__ = ["provenance"]
-
 
 def provenance(estimator: Any, made_with: Mapping[str, object] | None) -> dict[str, dict[str, Any]]:
     """Return ``parameters`` of an estimator, ``versions`` and ``notes``, all JSON-able."""

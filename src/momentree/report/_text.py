@@ -1,10 +1,11 @@
-"""Text from the data, made safe for a page: no control characters, and not too long."""
+"""Text for a page: without control characters, not too long, and messages in plain words."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["MAX_NAME", "clean_text", "snippet"]
+from momentree.messages import PYTHON, Audience, Message, in_words
+from momentree.messages.catalogue.report import PLAIN
 
 MAX_NAME = 200
 """Longest name of a document or label that is shown, in characters."""
@@ -14,25 +15,16 @@ MAX_NAME = 200
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-def clean_text(value: object) -> str:
-    r"""Return ``str(value)`` with control characters and lone surrogates replaced by U+FFFD.
+_READERS = Audience(PYTHON.parameter, PLAIN)
 
-    Examples
-    --------
-    >>> clean_text("a\x00b") == "a\ufffdb"
-    True
-    """
+
+def clean_text(value: object) -> str:
+    r"""Return ``str(value)`` with control characters and lone surrogates replaced by U+FFFD."""
     return _FORBIDDEN.sub("\ufffd", str(value))
 
 
 def snippet(text: str, length: int) -> str:
-    """Return the beginning of a text on one line, cut at a word if it exceeds `length` characters.
-
-    Examples
-    --------
-    >>> snippet("one  two three", 9)
-    'one two…'
-    """
+    """Return the beginning of a text on one line: at most `length` characters, cut at a word."""
     # Of a long text, clean only as much as could be shown.
     line = " ".join(clean_text(text[: 8 * length]).split())
     if len(line) <= length and len(text) <= 8 * length:
@@ -43,3 +35,8 @@ def snippet(text: str, length: int) -> str:
         if space > length // 2:
             head = head[:space]
     return head.rstrip(" ,;:.-") + "…"
+
+
+def for_readers(message: Message | str) -> str:
+    """Return a message, or a text that is one already, in plain words that a page can hold."""
+    return clean_text(in_words(message, _READERS) if isinstance(message, Message) else message)

@@ -6,7 +6,8 @@ them. So the only equation a reader can use is that, for each code, the groups a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,19 +18,15 @@ from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
-__all__ = ["HIDDEN", "SMALL", "Disclosure", "Published"]
-
 SMALL = -1
 """Replaces a count from 1 to `min_cell` - 1 (primary suppression)."""
 HIDDEN = -2
 """Replaces a count from which a small one could be derived (complementary suppression)."""
 
 _COUNTS = ("n_records", "n_rows", "n_entries")
-"""Values of messages that count records, or rows or entries, which can be one a record."""
+"""Values of messages that count records, or rows or entries, of which a record may have one."""
 _TOTAL = "n_all"
 """Value of messages that is the number of all records."""
-_EXACT_DIGITS, _SCORE_DIGITS = 12, 7
-_LOG_ODDS_DECIMALS, _INTERCEPT_DECIMALS = 3, 2
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -37,15 +34,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Published:
-    """Counts that may be shown.
-
-    Attributes
-    ----------
-    counts : ndarray of int of shape (k, c)
-        Records of each group, or `SMALL` or `HIDDEN`.
-    totals : ndarray of int of shape (c,)
-        Records of all groups together, or `SMALL` or `HIDDEN`.
-    """
+    """Counts (k, c) of groups and their totals (c,) that may be shown: each exact, or a marker."""
 
     counts: Ints
     totals: Ints
@@ -53,13 +42,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Disclosure:
-    """The rules of disclosure control for one threshold.
-
-    Parameters
-    ----------
-    min_cell : int >= 1
-        The smallest nonzero count that may be shown; 1 hides nothing.
-    """
+    """The rules of disclosure control for `min_cell` >= 1, the smallest nonzero count shown."""
 
     min_cell: int
 
@@ -73,7 +56,7 @@ class Disclosure:
 
     @property
     def symbol(self) -> str:
-        """What is printed in place of a small count."""
+        """What is printed for a small count."""
         return f"<{self.min_cell}"
 
     def is_small(self, counts: NDArray[Any]) -> NDArray[np.bool_]:
@@ -84,18 +67,8 @@ class Disclosure:
         """Suppress small counts of k groups with c properties, and totals that narrow one down.
 
         A total is kept if none of its counts is suppressed, or if the sum H of its h suppressed
-        counts satisfies
-
-            h + m - 2 <= H <= 1 + (h - 1) (m - 1),   m = min_cell,
-
-        because each of them can then still be any number from 1 to m - 1.
-
-        Examples
-        --------
-        >>> Disclosure(5).suppress(np.array([[7, 7, 2], [0, 3, 2], [9, 9, 3]]))
-        Published(counts=array([[ 7,  7, -1],
-               [ 0, -1, -1],
-               [ 9,  9, -1]]), totals=array([16, -2,  7]))
+        counts satisfies h + m - 2 <= H <= 1 + (h - 1) (m - 1) for m = min_cell, because each of
+        them can then still be any number from 1 to m - 1.
         """
         m, small = self.min_cell, self.is_small(counts)
         h, total = small.sum(axis=0), counts.sum(axis=0)
@@ -130,13 +103,6 @@ class Disclosure:
         where a small unknown count could be derived from it, and, without a hint which of the two
         is small, where few values are known. The unknown count is hidden where few values are
         known. Totals over a hidden count are hidden.
-
-        Examples
-        --------
-        >>> Disclosure(5).suppress_binary(np.array([[2, 18, 0], [30, 20, 0], [40, 3, 0]]))
-        Published(counts=array([[-2,  0],
-               [20,  0],
-               [-1,  0]]), totals=array([-2,  0]))
         """
         m, small = self.min_cell, self.is_small(counts)
         published = self.suppress(counts[:, 1:])
@@ -158,17 +124,7 @@ class Disclosure:
     def suppress_sizes(self, sizes: Ints) -> tuple[Ints, Floats]:
         """Suppress small sizes of k groups of known sum; if there are any, also the smallest other.
 
-        Returns
-        -------
-        shown : ndarray of int of shape (k,)
-            Sizes, or `SMALL` or `HIDDEN`.
-        estimates : ndarray of shape (k,)
-            Estimates of the sizes from what is shown, with the same sum.
-
-        Raises
-        ------
-        InvalidDataError
-            If all groups are small, so that none can be hidden behind another.
+        Returns sizes, or `SMALL` or `HIDDEN`, and estimates from what is shown, with the same sum.
         """
         small = self.is_small(sizes)
         if not small.any():
@@ -207,13 +163,7 @@ class Disclosure:
         return np.where(hidden, values, known).astype(np.float64)
 
     def count(self, n: int) -> int | str:
-        """Return a count, or "<5" in its place if it is small.
-
-        Examples
-        --------
-        >>> [Disclosure(5).count(n) for n in (0, 3, 5)]
-        [0, '<5', 5]
-        """
+        """Return a count, or "<5" if it is small."""
         return self.symbol if 0 < n < self.min_cell else n
 
     def size(self, sizes: Ints, estimate: float, *, exact: bool) -> str:
@@ -256,12 +206,6 @@ class Disclosure:
         These are notes that count few records, rows or entries, or all but a few. If few records
         were left out of the fit, they are also those that have the total, from which that number
         could be derived.
-
-        Examples
-        --------
-        >>> notes = [Message("no_ids", n_rows=2), Message("encoding", name="UTF-8")]
-        >>> [note.code for note in Disclosure(5).notes(notes, 54, 0)]
-        ['encoding', 'notes_suppressed']
         """
         total = n_fitted + n_left_out if 0 < n_left_out < self.min_cell else None
 
@@ -277,6 +221,21 @@ class Disclosure:
             kept.append(Message("notes_suppressed", n_notes=dropped, min_cell=self.min_cell))
         return kept
 
+    def permits_accuracy(self, counted: Iterable[Mapping[str, Any]], values: Sequence[Any]) -> bool:
+        """Whether the accuracy of predicting an outcome, a ratio of its counts, may be exact.
+
+        It may if nothing is suppressed in its counts, as `count_outcomes` returns them, and no
+        class is small, not even one that they join to others.
+        """
+        suppressed = any(
+            n < 0
+            for outcome in counted
+            for one in ({"counts": outcome["missing"], "total": 0}, *outcome["classes"])
+            for n in (*one["counts"], one["total"])
+        )
+        sizes = Counter(value for value in values if value == value and value != "").values()
+        return not suppressed and min(sizes) >= self.min_cell
+
     def decimals(self, n: float) -> int:
         """Return decimals, at most 4, for shares of n records: one step is `min_cell` or more."""
         if not self.hides:
@@ -288,13 +247,13 @@ class Disclosure:
         if not self.hides:
             return self.round_scores(coef, intercept)
         return {
-            "coef": np.round(coef, _LOG_ODDS_DECIMALS).tolist(),
-            "intercept": np.round(intercept, _INTERCEPT_DECIMALS).tolist(),
+            "coef": np.round(coef, 3).tolist(),
+            "intercept": np.round(intercept, 2).tolist(),
         }
 
     def round_scores(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
         """Return coefficients that depend on all records at once as lists, with fewer digits."""
-        digits = _SCORE_DIGITS if self.hides else _EXACT_DIGITS
+        digits = 7 if self.hides else 12
 
         def rounded(values: Floats) -> Any:
             short = [float(f"{value:.{digits}g}") for value in values.ravel()]

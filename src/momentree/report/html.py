@@ -18,33 +18,21 @@ from momentree._files import atomic_write
 from momentree.report.numbers import fixed, percent, whole_percent
 from momentree.report.topics._chart import stacked_areas
 
-__all__ = ["render_html", "write_html"]
-
-_TEMPLATES = {"topics": "topics.html.j2", "records": "records.html.j2"}
 _STYLES = {
-    "topics": ("base", "views", "node", "proportions", "print"),
-    "records": ("base", "views", "node", "proportions", "records", "print"),
+    "topics": "base views node proportions print",
+    "records": "base views node proportions records print",
 }
 _SCRIPTS = {
-    "topics": (
-        *("core", "topics", "tree", "map", "topics_node", "proportions", "topics_search"),
-        *("views", "address", "topics_start"),
-    ),
-    "records": (
-        *("core", "records_numbers", "tree", "map", "records_node", "records_heat"),
-        *("records_codes", "records_assign", "views", "address", "records_start"),
-    ),
+    "topics": "core topics tree map topics_node proportions topics_search views address "
+    "topics_start",
+    "records": "core records_numbers tree map records_node records_heat records_codes "
+    "records_assign views address records_start",
 }
 # Runs before the page is painted: parts that need scripts are hidden without them.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
-# Height of the icicle in pixels: of all rows together, and the limits of one row.
-_ICICLE_HEIGHT = 230
-_ROW_LIMITS = (7, 44)
 # Without scripts, names in the icicle are fitted to a page of this width in pixels.
 _PLAIN_WIDTH = 760
 _LETTER_WIDTH = 7.5
-# A larger matrix of topics is hard to read; the lists of the strongest pairs remain.
-_MOST_IN_MATRIX = 40
 
 
 def render_html(summary: Mapping[str, Any]) -> str:
@@ -63,16 +51,10 @@ def render_html(summary: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from momentree import TopicTree
     >>> from momentree.report import render_html, summarize
-    >>> from momentree.tree.node import TreeNode
-    >>> class Fitted:
-    ...     tree_ = TreeNode(np.array([0.5, 0.5]), 1.0, leaf_id=0, _samples=np.arange(3))
-    ...     labels_ = np.zeros(3, dtype=int)
-    ...     vocabulary_ = np.array(["sea", "wind"])
-    ...     def get_params(self, deep=True):
-    ...         return {}
-    >>> render_html(summarize(Fitted(), title="Logbook"))[:15]
+    >>> tree = TopicTree(2).fit([[9, 1, 0], [0, 2, 8]] * 9)
+    >>> render_html(summarize(tree, title="Logbook"))[:15]
     '<!DOCTYPE html>'
     """
     environment = jinja2.Environment(
@@ -91,17 +73,15 @@ def render_html(summary: Mapping[str, Any]) -> str:
         "whole_percent": whole_percent,
     }
     kind = "records" if "records" in summary["kind"] else "topics"
-    styles = "".join(_read(f"{name}.css") for name in _STYLES[kind])
-    scripts = "".join(_read(f"{name}.js") for name in _SCRIPTS[kind])
+    styles = "".join(_read(f"{name}.css") for name in _STYLES[kind].split())
+    scripts = "".join(_read(f"{name}.js") for name in _SCRIPTS[kind].split())
     script = f"(() => {{\n'use strict';\n{scripts}}})();"
     leaves = [node for node in summary["nodes"] if node["leaf"] is not None]
-    special = _of_topics(summary) if kind == "topics" else {}
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
-    low, high = _ROW_LIMITS
-    return environment.get_template(_TEMPLATES[kind]).render(
+    return environment.get_template(f"{kind}.html.j2").render(
         summary=summary,
         nodes=summary["nodes"],
-        row_height=max(low, min(high, _ICICLE_HEIGHT // rows)),
+        row_height=max(7, min(44, 230 // rows)),  # pixels
         rows=rows,
         topics=sorted(leaves, key=lambda node: int(node["leaf"])),
         by_share=leaves,
@@ -111,7 +91,9 @@ def render_html(summary: Mapping[str, Any]) -> str:
         script=Markup(script),  # noqa: S704  own files
         script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
         data=Markup(_script_json(summary)),  # noqa: S704  escaped by _script_json
-        **special,
+        chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
+        mixes="alpha0" in summary["made"]["parameters"],
+        most_in_matrix=40,  # more are hard to read; the lists of pairs remain
     )
 
 
@@ -136,19 +118,10 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
         If the folder is missing or cannot be written, or the disk is full. An existing file is
         then unchanged, and nothing else remains.
     """
-    target = Path(path)
     page = render_html(summary).encode("utf-8")
-    with atomic_write(target) as stream:
+    with atomic_write(Path(path)) as stream:
         stream.write(page)
-    return target
-
-
-def _of_topics(summary: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "chart": stacked_areas(summary["areas"]) if summary["areas"] else [],
-        "mixes": "alpha0" in summary["made"]["parameters"],
-        "most_in_matrix": _MOST_IN_MATRIX,
-    }
+    return Path(path)
 
 
 def _read(name: str) -> str:

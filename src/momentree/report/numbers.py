@@ -5,17 +5,9 @@ from __future__ import annotations
 import math
 from decimal import ROUND_HALF_UP, Decimal
 
-__all__ = ["fixed", "percent", "short_percent", "whole_percent"]
-
 
 def fixed(value: float, digits: int) -> str:
-    """Return a number >= 0 with a fixed number of decimals, like ``toFixed`` of JavaScript.
-
-    Examples
-    --------
-    >>> fixed(0.125, 2), f"{0.125:.2f}"
-    ('0.13', '0.12')
-    """
+    """Return a number >= 0 with a fixed number of decimals, like ``toFixed`` of JavaScript."""
     return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 

@@ -61,7 +61,7 @@ def test_given_axes_are_used(agg, choice):
 
 
 def test_wrong_number_of_axes_is_refused(agg, choice):
-    with raises(InvalidParameterError, "axes_not_one_a_panel", found=1, needed=4):
+    with raises(InvalidParameterError, "axes_not_one_per_panel", found=1, needed=4):
         plot_n_components(choice, ax=agg.subplots()[1])
 
 

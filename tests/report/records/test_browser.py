@@ -106,7 +106,7 @@ def shown(page, within):
 
 
 def plain(name):
-    """Return a name as a browser tells it: with plain blanks."""
+    """Return a name as a browser returns it: with plain blanks."""
     return " ".join(name.split())
 
 
@@ -153,11 +153,11 @@ def test_frequencies_and_intervals_are_those_of_the_profiles(browse, name):
         for j, row in rows.items():
             ones, n = case.profiles.counts[leaf, j], case.profiles.observed[leaf, j]
             low, high = wilson_interval(np.array(ones / n), np.array(n), 0.95)
-            # "< 0.1" is how a share near zero is told.
+            # A share near zero is shown as "< 0.1".
             numbers = re.findall(r"[\d.]+", row.title.replace("< 0.1", "0.05"))
-            told = [float(number) for number in numbers[:5]]
+            values = [float(number) for number in numbers[:5]]
             wanted = [ones, n, 100 * ones / n, 100 * low, 100 * high]
-            assert told == pytest.approx(wanted, abs=0.051)
+            assert values == pytest.approx(wanted, abs=0.051)
 
 
 def test_relative_risks_are_those_of_the_profiles(browse):
@@ -240,8 +240,8 @@ def test_a_record_gets_the_probabilities_of_the_estimator(browse, name):
         leaf, found = assigned(page)
         x = np.zeros((1, len(case.records.codes)))
         x[0, codes] = 1.0
-        told = x[:, named(case.summary, case.records)]
-        wanted = evaluated(case.summary["scoring"], told)[0]
+        entered = x[:, named(case.summary, case.records)]
+        wanted = evaluated(case.summary["scoring"], entered)[0]
         assert [found[j] for j in range(4)] == pytest.approx(wanted, abs=1e-9)
         if exact:
             assert [found[j] for j in range(4)] == pytest.approx(
@@ -250,7 +250,7 @@ def test_a_record_gets_the_probabilities_of_the_estimator(browse, name):
         if name.startswith("flat"):
             assert leaf == wanted.argmax()
         else:
-            assert leaf == followed(case.summary["scoring"], told)
+            assert leaf == followed(case.summary["scoring"], entered)
         assert len(find_all(page, "#reasons li")) == len(codes)
 
 
@@ -391,7 +391,10 @@ def test_outcomes_by_group(browse, name):
     page, case = browse(name)
     find(page, "#tab-table").click()
     found = case.summary["outcomes"]
-    about, cell = np.array(case.summary["groups"]["about"], dtype=float), case.summary["min_cell"]
+    sizes, cell = (
+        np.array(case.summary["groups"]["estimated"], dtype=float),
+        case.summary["min_cell"],
+    )
     rows = find_all(page, "#outcome-table tbody tr:not(.of)")
     wanted = [(entry, at) for entry in found for at in range(len(entry["classes"]))]
     assert len(rows) == len(wanted)
@@ -405,10 +408,10 @@ def test_outcomes_by_group(browse, name):
             if len(leaves) == 1 and one["counts"][leaves[0]] == -1:
                 assert td.text == f"<{cell}"
                 continue
-            rate, guessed = class_rate(entry, at, leaves, about, cell)
-            told, range_ = td.text.split("\n")
-            assert told == "≈ " * guessed + percent(rate)
-            known = about[leaves].sum() - np.maximum(np.array(entry["missing"])[leaves], 0).sum()
+            rate, guessed = class_rate(entry, at, leaves, sizes, cell)
+            text, range_ = td.text.split("\n")
+            assert text == "≈ " * guessed + percent(rate)
+            known = sizes[leaves].sum() - np.maximum(np.array(entry["missing"])[leaves], 0).sum()
             limits = wilson_interval(np.array([rate]), known, 0.95)[0]
             text = " – ".join(whole_percent(limit).removesuffix(" %") for limit in limits[:1])
             assert range_ == f"{text} – {whole_percent(limits[1])}"
@@ -430,13 +433,13 @@ def test_a_rate_that_discloses_how_few_lack_an_outcome_is_hidden(driver, tmp_pat
     cells = when_drawn(driver, "#outcome-table tbody td")
     assert [cell.text for cell in cells[2:4]] == ["hidden", "<5"]
     assert cells[2].get_attribute("title").startswith("hidden: ")
-    about = np.array(summary["groups"]["about"])
-    rate, guessed = class_rate(summary["outcomes"][0], 0, range(4), about, 5)
+    sizes = np.array(summary["groups"]["estimated"])
+    rate, guessed = class_rate(summary["outcomes"][0], 0, range(4), sizes, 5)
     assert guessed
     assert cells[0].text.splitlines()[0] == f"≈ {percent(rate)}"
 
 
-def test_few_codes_are_pointed_out(browse):
+def test_few_codes_are_noted(browse):
     page, case = browse("flat")
     few = case.summary["few_codes"]
     held = np.sort((case.X == 1).sum(axis=1))

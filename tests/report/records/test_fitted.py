@@ -114,7 +114,7 @@ def test_groups_of_discharges_can_be_told_from_their_names(shared_data):
 
 @pytest.mark.parametrize("name", ["edited", "edited-rules"])
 def test_small_counts_are_kept_out_of_nested_rules(models, records, name):
-    """Where all counts are small no frequency is told but by its estimate."""
+    """Where all counts are small, each frequency is an estimate."""
     model = models[name]
     shown = summarize_records(model, records, min_cell=60)
     assert (np.array(shown["groups"]["counts"]) < 0).any()

@@ -92,13 +92,13 @@ def test_few_without_an_outcome_hide_its_rate():
     found = count_outcomes({"died": died}, labels, 3, 5, {})
     assert found[0]["classes"][0]["counts"] == [HIDDEN, 20, SMALL]
     assert found[0]["classes"][0]["total"] == HIDDEN
-    about = np.array([20.0, 50.0, 43.0])
+    sizes = np.array([20.0, 50.0, 43.0])
     # Half of the threshold is taken for the small number.
-    assert class_rate(found[0], 0, [0], about, 5) == (17.5 / 20, True)
-    rate, guessed = class_rate(found[0], 0, [0, 1, 2], about, 5)
+    assert class_rate(found[0], 0, [0], sizes, 5) == (17.5 / 20, True)
+    rate, guessed = class_rate(found[0], 0, [0, 1, 2], sizes, 5)
     assert guessed
     assert rate == pytest.approx(41 / 113, abs=5 / 113)
-    # Five and more are told, and with nothing to protect all are.
+    # Counts of five or more are shown; with nothing to protect, all are.
     exact = count_outcomes({"died": died}, labels, 3, 2, {})[0]["classes"][0]
     assert (exact["counts"], exact["total"]) == ([18, 20, 3], 41)
 
@@ -134,7 +134,7 @@ def test_few_records_left_out_are_not_counted(left_out, shown):
     notes = summary["notes"]
     assert {str(note) for note in others} <= set(notes)
     assert str(few) not in notes
-    # The total less the records of the page would be the number of those left out.
+    # The total minus the records of the page would be the number of those left out.
     assert (str(total) in notes) == (left_out != 3)
     text = render_html(summary)
     assert ("Fewer than 5 other records have" in text) == (left_out == 3)

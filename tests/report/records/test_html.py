@@ -1,4 +1,4 @@
-"""The page of records as text: escaped, self-contained, small, and told without scripts."""
+"""The page of records as text: escaped, self-contained, small, and readable without scripts."""
 
 from __future__ import annotations
 

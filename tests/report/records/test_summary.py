@@ -52,7 +52,7 @@ def test_with_nothing_to_hide_all_counts_are_those_of_the_profiles(kind, missing
     profiles = profiles_of(model, records)
     groups = summary["groups"]
     assert summary["kind"] == f"records-{kind}"
-    assert groups["sizes"] == profiles.n_records.tolist() == groups["about"]
+    assert groups["sizes"] == profiles.n_records.tolist() == groups["estimated"]
     assert groups["counts"] == profiles.counts.tolist()
     assert summary["codes"]["total"] == profiles.counts.sum(axis=0).tolist()
     assert (groups["missing"] is None) == (missing == 0.0)
@@ -83,9 +83,9 @@ def test_visible_counts_are_true_and_small_ones_hidden(kind):
     assert (shown[small] == -1).all()
     assert (shown[~small] == true[~small]).all()
     totals = np.array(summary["codes"]["total"])
-    told = totals >= 0
-    assert 0 < told.sum() < len(totals)
-    assert (totals[told] == true.sum(axis=0)[told]).all()
+    known = totals >= 0
+    assert 0 < known.sum() < len(totals)
+    assert (totals[known] == true.sum(axis=0)[known]).all()
 
 
 def test_the_tree_is_that_of_the_estimator():
@@ -100,7 +100,7 @@ def test_the_tree_is_that_of_the_estimator():
         assert node["cell"]["x1"] - node["cell"]["x0"] == pytest.approx(true.weight, abs=1e-5)
 
 
-def test_flat_groups_stand_by_size_and_keep_their_numbers():
+def test_flat_groups_are_sorted_by_size_and_keep_their_numbers():
     model, records = flat_case()
     nodes = summarize_records(model, records)["nodes"]
     sizes = np.bincount(model.labels_)
@@ -202,20 +202,22 @@ def test_what_is_computed_from_hidden_counts_is_marked():
     model, records = flat_case()
     summary = summarize_records(model, records)
     counts, codes = np.array(summary["groups"]["counts"]), summary["codes"]
-    for j, about in enumerate(codes["about"]):
-        assert about == ((counts[:, j] < 0).any() and codes["total"][j] < 0)
-    assert any(codes["about"])
+    for j, estimated in enumerate(codes["estimated"]):
+        assert estimated == ((counts[:, j] < 0).any() and codes["total"][j] < 0)
+    assert any(codes["estimated"])
     kept = named(summary, records)
-    # A total that is told is exact, also where counts below it are hidden.
-    assert ((counts < 0).any(axis=0) & ~np.array(codes["about"])).any()
+    # A total that is shown is exact, also where counts below it are hidden.
+    assert ((counts < 0).any(axis=0) & ~np.array(codes["estimated"])).any()
     true = profiles_of(model, records).overall[kept]
-    assert np.array(codes["rate"])[~np.array(codes["about"])] == pytest.approx(
-        true[~np.array(codes["about"])]
+    assert np.array(codes["rate"])[~np.array(codes["estimated"])] == pytest.approx(
+        true[~np.array(codes["estimated"])]
     )
     for node in summary["nodes"]:
-        for j, rate, about in zip(node["top"], node["top_rates"], node["top_about"], strict=True):
+        for j, rate, estimated in zip(
+            node["top"], node["top_rates"], node["top_estimated"], strict=True
+        ):
             ones = profiles_of(model, records).counts[node["leaves"], kept[j]].sum()
-            assert about or rate == pytest.approx(ones / node["n_samples"])
+            assert estimated or rate == pytest.approx(ones / node["n_samples"])
 
 
 def test_outcomes_are_counted_as_rates_are():
@@ -260,7 +262,7 @@ def test_missing_outcomes_and_many_categories():
     assert sex["name"] == "sex: male"
 
 
-def test_ages_stand_from_the_youngest_to_the_oldest():
+def test_ages_are_in_order():
     model, records = flat_case()
     ages = ["< 1", "1 to 17", "18-64", "65 to 79", "80 and over", "100 or more"]
     n = len(records.enough)
@@ -278,12 +280,12 @@ def test_ages_stand_from_the_youngest_to_the_oldest():
 def test_rates_of_classes_are_those_of_the_records_or_near_them(kind, min_cell):
     model, records = CASES[kind]()
     summary = summarize_records(model, records, min_cell=min_cell)
-    about = np.array(summary["groups"]["about"], dtype=float)
+    sizes = np.array(summary["groups"]["estimated"], dtype=float)
     for entry, name in zip(summary["outcomes"][:2], ("died", "ward"), strict=True):
         true = outcome_rates(model.labels_, records.outcomes[name][records.enough])
         for at in range(len(entry["classes"])):
             for leaves in ([0], [1, 2], [0, 1, 2, 3]):
-                rate, guessed = class_rate(entry, at, leaves, about, min_cell)
+                rate, guessed = class_rate(entry, at, leaves, sizes, min_cell)
                 exact = true.counts[leaves, at].sum() / true.n[leaves].sum()
                 assert guessed or rate == pytest.approx(exact)
                 assert rate == pytest.approx(exact, abs=3 * 4 / true.n[leaves].sum())
@@ -352,7 +354,7 @@ def test_a_record_more_or_less_of_a_hidden_count_changes_nothing_but_sizes(kind)
     assert first == second
 
 
-def test_a_tiny_group_is_hidden_with_all_that_tells_its_size():
+def test_a_tiny_group_is_hidden_with_all_that_discloses_its_size():
     model, records = flat_case()
     model.labels_ = model.labels_.copy()
     rows = np.flatnonzero(model.labels_ == 3)
@@ -360,7 +362,7 @@ def test_a_tiny_group_is_hidden_with_all_that_tells_its_size():
     summary = summarize_records(model, records)
     sizes = np.bincount(model.labels_)
     assert summary["groups"]["sizes"] == [sizes[0], sizes[1], -2, -1]
-    assert sum(summary["groups"]["about"]) == pytest.approx(summary["n_records"])
+    assert sum(summary["groups"]["estimated"]) == pytest.approx(summary["n_records"])
     by_leaf = {node["leaf"]: node for node in summary["nodes"]}
     assert by_leaf[3]["size"] == "<5"
     assert by_leaf[2]["size"].startswith("about ")
@@ -431,7 +433,7 @@ def test_the_rule_of_the_page_is_that_of_the_estimator_or_near_it(kind):
     assert np.abs(exact - P).max() < 1e-9
     summary = summarize_records(model, records)
     rounded = evaluated(summary["scoring"], X.toarray()[:, named(summary, records)])
-    # Half a dozen rare codes a record, each off by a factor of two at most.
+    # Half a dozen rare codes per record, each off by a factor of two at most.
     assert np.abs(rounded - P).mean() < 0.01
     assert (rounded.argmax(axis=1) == P.argmax(axis=1)).mean() > 0.97
 

@@ -42,7 +42,7 @@ def order_of(values):
         ([1, 1, 0, 1], [2, 0, 1, 3]),
     ],
 )
-def test_numbers_and_dates_put_documents_sort_documents(values, expected):
+def test_numbers_and_dates_sort_documents(values, expected):
     assert order_of(values) == expected
 
 
@@ -61,7 +61,7 @@ def test_what_gives_no_order_is_refused(values, code):
         sort_documents(values, len(values))
 
 
-def test_one_value_a_document():
+def test_one_value_per_document():
     with raises(InvalidDataError, "not_one_each", parameter="order", found=2, needed=3):
         sort_documents([1, 2], 3)
     for order in (3, sp.csr_array([[1], [2], [3]])):

@@ -108,7 +108,7 @@ def test_clean_text_keeps_white_space_and_other_scripts():
     assert clean_text("a\tb\nשלום 😀") == "a\tb\nשלום 😀"
 
 
-def test_words_of_a_row_start_with_the_most_telling(case):
+def test_words_of_a_row_start_with_the_most_characteristic(case):
     node = list(case.estimator.tree_.leaves())[1]
     row = case.X[[int(node.samples[0])]]
     words = words_of_row(row, node, case.estimator.tree_.center, case.estimator.vocabulary_)

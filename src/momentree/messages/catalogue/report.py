@@ -6,7 +6,7 @@ WORDS: dict[str, str] = {
     "are not confidential",
     "ambiguous_dates": "{name} has dates such as {value!r}, whose day and month are ambiguous; "
     "write them as 2020-12-31",
-    "axes_not_one_a_panel": "{found} axes; expected {needed}, one for each of {panels:and}",
+    "axes_not_one_per_panel": "{found} axes; expected {needed}, one for each of {panels:and}",
     "names_need_codes": "{parameter} is a mapping of {found:~name}; pass {parameters.codes} too, "
     "the code of each column, to look the names up",
     "no_known_outcome": "no record has a known value of the outcome; choose another outcome",

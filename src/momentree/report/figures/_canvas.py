@@ -19,26 +19,6 @@ from momentree.report.numbers import short_percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "BLUE",
-    "INK",
-    "LARGEST_FONT",
-    "LINE",
-    "SOFT",
-    "bare",
-    "colors_of",
-    "disclosure_of",
-    "full_axes",
-    "mark_panels",
-    "names_of",
-    "new_axes",
-    "nice_top",
-    "plain",
-    "size_in_points",
-    "text_widths",
-    "top_words",
-]
-
 INK, SOFT, LINE, BLUE = "#20242a", "#6b7178", "#dedbd4", "#0072b2"
 LARGEST_FONT = 1000
 _LONGEST_NAME = 44
@@ -66,13 +46,7 @@ def size_in_points(ax: Axes) -> tuple[float, float]:
 
 
 def text_widths(fontsize: float) -> Callable[[str], float]:
-    """Return a function that measures a line of text, in points.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the font size is not a number of points from 1 to 1000.
-    """
+    """Return a function that measures a line of text, in points."""
     from matplotlib.textpath import TextPath
 
     check_number("fontsize", fontsize, at_least=1, at_most=LARGEST_FONT)
@@ -100,13 +74,7 @@ def names_of(
     longest: int = _LONGEST_NAME,
     codes: Sequence[Any] | NDArray[Any] | None = None,
 ) -> list[str]:
-    """Return n names to draw, cut if long: those given by a parameter, or codes, or numbers.
-
-    Raises
-    ------
-    InvalidDataError
-        If there are not n, or names are a mapping and there are no codes.
-    """
+    """Return n names to draw, cut if long: those given by a parameter, or codes, or numbers."""
     if codes is not None:
         if len(codes) != n:
             raise InvalidDataError(
@@ -126,13 +94,7 @@ def names_of(
 
 
 def colors_of(colors: Sequence[Any] | None, k: int) -> list[Any]:
-    """Return k colours: those given, or those of flat groups on the page.
-
-    Raises
-    ------
-    InvalidDataError
-        If there are not k.
-    """
+    """Return k colours: those given, or those of flat groups on the page."""
     if colors is None:
         return [leaf_color(spread_hue(group)) for group in range(k)]
     if len(colors) != k:
@@ -154,13 +116,7 @@ def top_words(
     n_words: int,
     lam: float,
 ) -> list[list[tuple[int, str]]]:
-    """Return for each row of P[word | topic] column and text of the most relevant words.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `n_words` < 1 or `lam` is outside [0, 1].
-    """
+    """Return for each row of P[word | topic] column and text of the most relevant words."""
     check_integer("n_words", n_words, at_least=1)
     value = np.asarray(relevance(P, base, lam))
     order = np.argsort(-value, axis=1, kind="stable")[:, :n_words]

@@ -28,10 +28,7 @@ from momentree.report.numbers import short_percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_code_frequencies", "plot_relative_risk"]
-
 _ROW = 0.22
-_NAMES_WIDTH = 3.2
 _PANEL = 0.86
 """Largest part of a column that its bars fill, so that neighbours stay separate."""
 
@@ -121,7 +118,7 @@ def plot_code_frequencies(
     top = nice_top(np.append(shown, whole))
     if ax is None:
         column = 2.2 if k <= 2 else (1.5 if k <= 8 else 0.8)
-        ax = new_axes(_NAMES_WIDTH + column * k, _ROW * len(common) + 1.0)
+        ax = new_axes(3.2 + column * k, _ROW * len(common) + 1.0)
     rows = np.arange(len(common))
     scale = _PANEL / top
     for g in range(k):

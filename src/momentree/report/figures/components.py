@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
     from momentree.models import ComponentChoice
 
-__all__ = ["plot_n_components"]
-
 Floats = NDArray[np.float64]
 
-# Colours that are distinct for any colour vision; each curve has its own marker too.
-_ORANGE, _GREEN, _PURPLE = "#d55e00", "#009e73", "#aa4499"
-_PANEL_HEIGHT = 2.2
-_WIDTH = 7.2
+# Title, axis, colour and marker; the colours are distinct for any colour vision.
+_PANELS = {
+    "completion": ("Document completion", "nats per word", BLUE, "-o"),
+    "spectrum": ("Eigenvalues of M2, one half of the documents", "eigenvalue", "#aa4499", "-D"),
+    "bic": ("BIC, relative to the lowest", "thousands", "#009e73", "-s"),
+    "coherence": ("Topic coherence", "NPMI", "#d55e00", "-^"),
+}
 
 
 def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
@@ -63,33 +64,23 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
     1
     >>> axes[0].figure.savefig("choice.png")  # doctest: +SKIP
     """
-    draw = {
-        "completion": _completion,
-        "spectrum": _spectrum,
-        "bic": _bic,
-        "coherence": _coherence,
-    }
-    names = [name for name in draw if name in choice.by_criterion]
-    if ax is None:
-        panels = _new_panels(len(names)) if names else []
-    else:
-        panels = [*np.atleast_1d(ax).ravel()]
+    names = [name for name in _PANELS if name in choice.by_criterion]
+    panels = _new_panels(len(names)) if ax is None else [*np.atleast_1d(ax).ravel()]
     if len(panels) != len(names):
         raise InvalidParameterError(
-            "axes_not_one_a_panel", found=len(panels), needed=len(names), panels=names
+            "axes_not_one_per_panel", found=len(panels), needed=len(names), panels=names
         )
     k = choice.table["n_components"].to_numpy()
     for panel, name in zip(panels, names, strict=True):
         _frame(panel, choice, k)
         at = int(np.abs(k - choice.by_criterion[name][0]).argmin())
-        color, values = draw[name](panel, choice.table, k)
-        panel.plot(k[at], values[at], "o", ms=10, mfc="none", mec=color, mew=1.6, zorder=4)
+        values, ring = _draw(panel, name, choice.table, k), _PANELS[name][2]
+        panel.plot(k[at], values[at], "o", ms=10, mfc="none", mec=ring, mew=1.6, zorder=4)
     if panels:
         low, high = choice.interval
-        text = f"{choice.n_components} components"
-        text += f" ({low} to {high})" if low < high else ""
+        text = f"{choice.n_components} component{'' if choice.n_components == 1 else 's'}"
         panels[0].annotate(
-            text if choice.n_components != 1 else text.replace("components", "component"),
+            f"{text} ({low} to {high})" if low < high else text,
             (1.0, 1.0),
             xycoords="axes fraction",
             xytext=(0, 6),
@@ -105,7 +96,9 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
 def _new_panels(n: int) -> list[Axes]:
     import matplotlib.pyplot as plt
 
-    figure: Figure = plt.figure(figsize=(_WIDTH, _PANEL_HEIGHT * n + 0.5))
+    if not n:
+        return []
+    figure: Figure = plt.figure(figsize=(7.2, 2.2 * n + 0.5))
     figure.set_layout_engine("constrained", h_pad=0.08)
     grid = figure.subplots(n, 1, sharex=True, squeeze=False)
     return list(grid[:, 0])
@@ -125,45 +118,32 @@ def _frame(panel: Axes, choice: ComponentChoice, k: Any) -> None:
     panel.tick_params(colors=SOFT, labelsize=9)
 
 
-def _label(panel: Axes, title: str, axis: str) -> None:
+def _draw(panel: Axes, name: str, table: Any, k: Any) -> Floats:
+    """Draw the curve of a criterion; return its values."""
+    title, axis, color, marker = _PANELS[name]
     panel.set_title(title, loc="left", fontsize=10, color=INK)
     panel.set_ylabel(axis, fontsize=9, color=SOFT)
+    if name == "spectrum":
+        return _draw_spectrum(panel, table, k, marker, color)
+    values: Floats = table["npmi" if name == "coherence" else name].to_numpy()
+    if name == "bic":
+        values = (values - np.nanmin(values)) / 1e3
+    else:
+        errors = table["npmi_error" if name == "coherence" else f"{name}_error"].to_numpy()
+        panel.fill_between(k, values - errors, values + errors, color=color, alpha=0.2, linewidth=0)
+    panel.plot(k, values, marker, color=color, ms=3.5)
+    return values
 
 
-def _completion(panel: Axes, table: Any, k: Any) -> tuple[str, Floats]:
-    values, errors = table["completion"].to_numpy(), table["completion_error"].to_numpy()
-    panel.fill_between(k, values - errors, values + errors, color=BLUE, alpha=0.2, linewidth=0)
-    panel.plot(k, values, "-o", color=BLUE, ms=3.5)
-    _label(panel, "Document completion", "nats per word")
-    return BLUE, values
-
-
-def _spectrum(panel: Axes, table: Any, k: Any) -> tuple[str, Floats]:
+def _draw_spectrum(panel: Axes, table: Any, k: Any, marker: str, color: str) -> Floats:
     held, floor = table["held_out"].to_numpy(), table["noise_floor"].to_numpy()
     least = 0.2 * float(np.nanmin(floor))
     shown = np.maximum(held, least)  # noise can be negative
     panel.plot(k, table["eigenvalue"], ":", color=SOFT, label="same half")
-    panel.plot(k, shown, "-D", color=_PURPLE, ms=3.5, label="other half")
+    panel.plot(k, shown, marker, color=color, ms=3.5, label="other half")
     panel.plot(k, floor, "--", color=INK, linewidth=1.0, label="noise floor")
     panel.fill_between(k, least, floor, color=LINE, alpha=0.6, linewidth=0)
     panel.set_yscale("log")
     panel.set_ylim(bottom=least)
     panel.legend(loc="upper right", fontsize=8, frameon=False, ncols=3, labelcolor=INK)
-    _label(panel, "Eigenvalues of M2, one half of the documents", "eigenvalue")
-    return _PURPLE, shown
-
-
-def _bic(panel: Axes, table: Any, k: Any) -> tuple[str, Floats]:
-    values = table["bic"].to_numpy()
-    values = (values - np.nanmin(values)) / 1e3
-    panel.plot(k, values, "-s", color=_GREEN, ms=3.5)
-    _label(panel, "BIC, relative to the lowest", "thousands")
-    return _GREEN, values
-
-
-def _coherence(panel: Axes, table: Any, k: Any) -> tuple[str, Floats]:
-    values, errors = table["npmi"].to_numpy(), table["npmi_error"].to_numpy()
-    panel.fill_between(k, values - errors, values + errors, color=_ORANGE, alpha=0.2, linewidth=0)
-    panel.plot(k, values, "-^", color=_ORANGE, ms=4)
-    _label(panel, "Topic coherence", "NPMI")
-    return _ORANGE, values
+    return np.asarray(shown)

@@ -32,8 +32,6 @@ from momentree.report.records._groups import tree_of_groups
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["group_colors", "plot_group_sizes", "plot_outcome_rates", "plot_stability"]
-
 _ROW = 0.3
 _PANEL = 0.86
 _MOST_ACROSS = 6

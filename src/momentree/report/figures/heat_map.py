@@ -17,12 +17,9 @@ from momentree.report.figures._canvas import bare, colors_of, names_of, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_record_heatmap"]
-
 Floats = NDArray[np.float64]
 
 _INK_RGB = np.array([0x20, 0x24, 0x2A]) / 255.0
-_MISSING_RGB = np.array([1.0, 1.0, 1.0])
 _PALE = 0.5
 """Strength of the background of a group, from 0 (white) to 1 (its colour)."""
 _DOTS = 1200
@@ -106,7 +103,7 @@ def plot_record_heatmap(
     k, d = whole.counts.shape
     code_names = names_of("names", names, d, codes=codes)
     fills = colors_of(colors, k)
-    titles = _titles(group_names, sizes)
+    titles = names_of("group_names", group_names, k)
     common = np.argsort(-np.nan_to_num(whole.overall), kind="stable")[:n_codes]
     lines = _lines(sizes, max_rows)
     # Records of a group keep their order, so that the same table gives the same image.
@@ -128,17 +125,12 @@ def plot_record_heatmap(
     shown = lines > 0
     ax.set_yticks(
         _apart((starts + (lines - 1) / 2.0)[shown], 0.026 * n_lines),
-        [title for title, some in zip(titles, shown, strict=True) if some],
+        [f"{title}  ({size:,})" for title, size in zip(titles, sizes, strict=True) if size],
         fontsize=8,
     )
     ax.set_xticks(np.arange(len(common)), [code_names[c] for c in common], rotation=90, fontsize=8)
     bare(ax)
     return ax
-
-
-def _titles(group_names: Sequence[Any] | None, sizes: NDArray[np.intp]) -> list[str]:
-    titles = names_of("group_names", group_names, len(sizes))
-    return [f"{title}  ({size:,})" for title, size in zip(titles, sizes, strict=True)]
 
 
 def _lines(sizes: NDArray[np.intp], max_rows: int) -> NDArray[np.intp]:
@@ -169,7 +161,7 @@ def _image(density: Floats, groups: NDArray[np.intp], fills: list[Any]) -> NDArr
     known = np.isfinite(density)
     share = np.where(known, density, 0.0)[:, :, None]
     colors = (1.0 - share) * background[:, None, :] + share * _INK_RGB
-    return np.rint(255.0 * np.where(known[:, :, None], colors, _MISSING_RGB)).astype(np.uint8)
+    return np.rint(255.0 * np.where(known[:, :, None], colors, 1.0)).astype(np.uint8)
 
 
 def _apart(places: Floats, gap: float) -> Floats:

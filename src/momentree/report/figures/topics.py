@@ -20,11 +20,6 @@ from momentree.report.topics.summary import DEFAULT_LAMBDA
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_topic_proportions", "plot_topic_words"]
-
-_PANELS = 4
-_WORD_HEIGHT = 0.2
-
 
 def plot_topic_proportions(
     model_or_proportions: FittedFlat | ArrayLike,
@@ -157,10 +152,10 @@ def plot_topic_words(
     text_widths(fontsize)  # checks the size
     P, weights = word_probabilities(model), model.weights_
     found = top_words(P, weights @ P, model.vocabulary_, n_words, lam)
-    across = min(_PANELS, len(P))
+    across = min(4, len(P))
     down = -(-len(P) // across)
     if ax is None:
-        ax = new_axes(2.5 * across, _WORD_HEIGHT * (n_words + 2) * down)
+        ax = new_axes(2.5 * across, 0.2 * (n_words + 2) * down)
     for j, words in enumerate(found):
         left, top = float(j % across), (j // across) * (n_words + 2.0)
         ax.text(

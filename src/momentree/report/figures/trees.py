@@ -22,11 +22,6 @@ from momentree.report.topics.summary import DEFAULT_LAMBDA
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_icicle", "plot_tree"]
-
-# Inches of figure height for each leaf of a tree, and for each level of an icicle.
-_LEAF_HEIGHT = 0.62
-_LEVEL_HEIGHT = 0.8
 # Largest part of the width that words take.
 _TEXT_WIDTH = 0.75
 
@@ -73,7 +68,7 @@ def plot_tree(
     width_of = text_widths(fontsize)
     sizes = [f"{leaf.n_samples:,} documents, {100 * leaf.weight:.1f} %" for leaf in leaves]
     if ax is None:
-        height = max(1.6, _LEAF_HEIGHT * len(leaves) + 0.3)
+        height = max(1.6, 0.62 * len(leaves) + 0.3)
         ax = full_axes(max(9.0, max(map(width_of, [*words, *sizes])) / 72.0 + 2.5), height)
     room = size_in_points(ax)[0]
     words = [_cut(line, width_of, _TEXT_WIDTH * room) for line in words]
@@ -150,7 +145,7 @@ def plot_icicle(
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure whose height fits the levels.
     n_words : int, default=5
-        Most words of a leaf, one a line, as far as they fit; >= 1.
+        Most words of a leaf, one per line, as far as they fit; >= 1.
     lam : float, default=0.7
         Lambda of their relevance, in [0, 1].
     fontsize : float, default=9.0
@@ -174,7 +169,7 @@ def plot_icicle(
     cells = icicle_cells(root)
     rows = max(cell.bottom for cell in cells)
     if ax is None:
-        ax = full_axes(10.0, max(1.6, _LEVEL_HEIGHT * (rows + 1)))
+        ax = full_axes(10.0, max(1.6, 0.8 * (rows + 1)))
     ax.set_xlim(0.0, 1.0)
     ax.set_ylim(float(rows), 0.0)
     ax.set_axis_off()
@@ -192,7 +187,7 @@ def plot_icicle(
         lines = [*lines, f"{100 * node.weight:.0f} %"] if lines else [f"{node.n_samples:,}"]
         room = box_width * width - 0.6 * fontsize
         fits = int(box_height * height / rows / (1.5 * fontsize))
-        # A line that does not fit is left out, not cut.
+        # Lines that do not fit are omitted, not cut.
         shown = [line for line in lines if width_of(line) <= room]
         shown = shown[: max(fits - 1, 0)] + shown[-1:] if len(shown) > fits else shown
         if shown and fits >= 1:

@@ -14,8 +14,6 @@ from momentree.report.records._table import PublishedTable
 from momentree.tree.naming import most_relevant
 from momentree.tree.node import TreeNode
 
-__all__ = ["describe_groups", "short_name", "tree_of_groups"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
@@ -77,30 +75,7 @@ def describe_groups(
     spread: bool,
     n_codes: int,
 ) -> list[dict[str, Any]]:
-    """Describe every node by its size, its codes and its name.
-
-    Parameters
-    ----------
-    root : TreeNode
-        From `tree_of_groups`.
-    table : PublishedTable
-        What may be shown.
-    names : sequence of str of length d
-        Names of the codes.
-    labels : ndarray of int of shape (n,)
-        Group of each record.
-    proba : ndarray of shape (n, k)
-        Posterior probabilities of the groups.
-    spread : bool
-        Whether neighbours get distant hues.
-    n_codes : int
-        Most codes of each node.
-
-    Returns
-    -------
-    list of dict
-        In pre-order, see `momentree.report.summarize_records`.
-    """
+    """Describe every node for `summarize_records`, in pre-order, with at most `n_codes` codes."""
     base = table.rates(range(len(table.size_estimates)))
     hidden = set(np.flatnonzero(table.sizes < 0).tolist())
     nodes = []
@@ -135,7 +110,7 @@ def describe_groups(
                 ),
                 "top": top.tolist(),
                 "top_rates": np.round(rates[top], _DIGITS).tolist(),
-                "top_about": table.estimated(leaves)[top].tolist(),
+                "top_estimated": table.estimated(leaves)[top].tolist(),
                 "cell": cell.as_json(),
             }
         )
@@ -143,13 +118,7 @@ def describe_groups(
 
 
 def short_name(name: str, length: int = _NAME_LENGTH) -> str:
-    """Return the beginning of the name of a code, cut between words.
-
-    Examples
-    --------
-    >>> short_name("Symptoms involving respiratory system and other chest symptoms")
-    'Symptoms involving respiratory system and other…'
-    """
+    """Return the beginning of the name of a code, cut between words."""
     words = name.split()
     if len(name) <= length or len(words) < 2:
         return name if len(name) <= 2 * length else name[: 2 * length] + "…"

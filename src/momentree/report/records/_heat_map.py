@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from momentree.report._text import clean_text
 from momentree.report.disclosure import Disclosure
 
-__all__ = ["bands", "few_codes", "single_records"]
-
-_MOST_BANDS = 120
 _MOST_RECORDS = 2_000
 _LEVELS = 10
 
@@ -27,21 +24,15 @@ def bands(
     """Divide each group into bands of similar records, with the density of each code in each.
 
     Groups are in the given `order`, and `columns` are codes, the most common first. A band has
-    10 `min_cell` records or more, so that one level spans `min_cell` of them.
-
-    Returns
-    -------
-    list of dict
-        Bands from top to bottom: ``leaf``, ``parts`` (bands of equal size that the group has) and
-        ``levels``, one digit for each code: floor(10 density), at most 9. None stands for the
-        levels of a group of one band, whose densities are its frequencies. Within a group, records
-        with its most frequent code come first, then those with the second, and so on.
+    10 `min_cell` records or more, so that one level spans `min_cell` of them. ``parts`` is the
+    number of bands of a group, of equal size; ``levels`` has one digit for each code, which is
+    floor(10 density), at most 9, or is None for a group of one band.
     """
     sub = sp.csc_array(X[:, columns])
     found: list[dict[str, Any]] = []
     for leaf in order.tolist():
         rows = np.flatnonzero(labels == leaf)
-        most = max(1, round(_MOST_BANDS * len(rows) / max(X.shape[0], 1)))
+        most = max(1, round(120 * len(rows) / max(X.shape[0], 1)))
         parts = min(most, len(rows) // (_LEVELS * disclosure.min_cell))
         if parts < 2:
             found.append({"leaf": leaf, "parts": 1, "levels": None})
@@ -58,14 +49,7 @@ def single_records(
 ) -> dict[str, Any]:
     """Return the records themselves, at most 2,000 spread evenly over the groups.
 
-    The first parameters are those of `bands`; `ids` are names of the n records, or None for row
-    numbers.
-
-    Returns
-    -------
-    dict
-        ``ids``, ``leaf``, ``total``, and ``bits``: in base64, a row of c bits for each record,
-        padded to whole bytes, the first code in the highest bit.
+    In ``bits``, base64, each record is a row of one bit for each column, padded to whole bytes.
     """
     sub = sp.csc_array(X[:, columns])
     n = X.shape[0]

@@ -11,27 +11,11 @@ from momentree.exceptions import InvalidDataError
 from momentree.report._text import clean_text
 from momentree.report.disclosure import Disclosure
 
-__all__ = ["summarize_quality"]
-
 
 def summarize_quality(
     quality: Mapping[str, Any], n_groups: int, disclosure: Disclosure
 ) -> dict[str, Any]:
-    """Return measures of quality, as `summarize_records` takes them, as JSON.
-
-    Returns
-    -------
-    dict
-        ``stability``: ``mean``, ``low``, ``high`` and ``n`` of the scores, or None;
-        ``predictive_power``: for each outcome ``name``, ``accuracy``, ``std``, ``baseline``,
-        ``auc`` and ``n``, rounded so far that they disclose no small count; ``recurrence``: k
-        numbers, or None; ``other``: pairs of name and text.
-
-    Raises
-    ------
-    InvalidDataError
-        If ``recurrence`` does not have one number for each group.
-    """
+    """Return the measures of quality that `summarize_records` takes as JSON."""
     stability, recurrence = quality.get("stability", ()), quality.get("recurrence")
     scores = np.asarray(stability, dtype=np.float64).ravel()
     if recurrence is not None:

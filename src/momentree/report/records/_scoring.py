@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from momentree.report.records._table import PublishedTable
 
-__all__ = ["summarize_scoring"]
-
 _NEVER = 1e6
 
 Floats = NDArray[np.float64]
@@ -20,35 +18,12 @@ Floats = NDArray[np.float64]
 def summarize_scoring(
     scoring: Mapping[str, Any], table: PublishedTable, columns: NDArray[np.intp]
 ) -> dict[str, Any]:
-    """Return the rule of assignment as JSON, without what would disclose small counts.
+    """Return a rule of assignment as JSON, for some columns, without disclosing small counts.
 
-    Parameters
-    ----------
-    scoring : mapping
-        ``scoring()`` of the estimator: the kind "mixture"; "rules" with nodes of the kinds
-        "scores" and "linear"; or "nested", where groups were split by hand.
-    table : PublishedTable
-        The counts that the page shows, of its codes.
-    columns : ndarray of int of shape (c,)
-        Columns of these codes in the data. The others have too few records to be named; the page
-        takes them for absent.
-
-    Returns
-    -------
-    dict
-        Of the same form. If nothing is hidden, numbers have 12 digits and the page answers as
-        the estimator does. Otherwise
-
-        - log-odds log(mu / (1 - mu)) of a mixture, and their differences in a linear rule, are
-          those of the estimated frequencies where a count or size is suppressed, and numbers are
-          rounded to 0.001, intercepts to 0.01;
-        - coefficients of scores have 7 digits.
-
-    Notes
-    -----
-    An intercept sums over all codes, so it bounds the sum of the suppressed means of a group but
-    none of them. Coefficients of scores depend on all records at once; no formula gives a single
-    count from them.
+    If nothing is hidden, the page answers as the estimator does. Otherwise log-odds are those of
+    the estimated frequencies where a count or size is suppressed, and all are rounded. An intercept
+    sums over all codes, so it bounds the sum of the suppressed means of a group but none of them.
+    Coefficients of scores depend on all records at once; no formula gives a single count from them.
     """
     groups = [[leaf] for leaf in range(len(table.sizes))]
     return _published(_of_codes(scoring, columns), table, groups)

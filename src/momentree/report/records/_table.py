@@ -12,32 +12,15 @@ from numpy.typing import NDArray
 from momentree.metrics import GroupProfiles
 from momentree.report.disclosure import Disclosure, Published
 
-__all__ = ["PublishedTable"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """What is shown of groups and codes; the page computes everything else from it.
+    """What is shown of k groups and d codes; the page computes everything else from it.
 
-    Attributes
-    ----------
-    sizes : ndarray of int of shape (k,)
-        Records of each group; negative where suppressed.
-    size_estimates : ndarray of shape (k,)
-        Estimates of them; the sum is the number of records.
-    counts : Published
-        Records with each code, (k, d).
-    missing : Published or None
-        Records in which a code is unknown; None where there are none.
-    expected : ndarray of shape (k, d)
-        Estimates of the counts.
-    observed : ndarray of shape (k, d)
-        Estimates of the records in which a code is known.
-    disclosure : Disclosure
-        By which it was made.
+    `expected` and `observed` (k, d) estimate the counts and the records where a code is known.
     """
 
     sizes: Ints
@@ -50,13 +33,7 @@ class PublishedTable:
 
     @classmethod
     def of(cls, profiles: GroupProfiles, disclosure: Disclosure) -> PublishedTable:
-        """Suppress what is small in the profiles of groups of unweighted records.
-
-        Raises
-        ------
-        InvalidDataError
-            If every group is small.
-        """
+        """Suppress what is small in the profiles of groups of unweighted records."""
         whole = np.rint(profiles.n_records).astype(np.int64)
         sizes, size_estimates = disclosure.suppress_sizes(whole)
         # A code that all records of a hidden group have would disclose its size: round.
@@ -134,7 +111,7 @@ class PublishedTable:
         missing = self.missing
         return {
             "sizes": self.sizes.tolist(),
-            "about": self.size_estimates.tolist(),
+            "estimated": self.size_estimates.tolist(),
             "counts": self.counts.counts.tolist(),
             "missing": None
             if missing is None

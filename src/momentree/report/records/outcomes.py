@@ -15,8 +15,6 @@ from momentree.report._text import clean_text
 from momentree.report.disclosure import HIDDEN, SMALL, Disclosure, Published
 from momentree.report.numbers import percent
 
-__all__ = ["class_rate", "count_outcomes", "rate_texts", "why_no_classes"]
-
 _MAX_NUMBERS = 10
 _MAX_CLASSES = 20
 """Categories beyond these are joined: nobody reads a longer list."""
@@ -32,29 +30,10 @@ def count_outcomes(
 ) -> list[dict[str, Any]]:
     """Count the classes of each outcome in each group, and suppress small counts.
 
-    Parameters
-    ----------
-    outcomes : mapping of str to array-like of shape (n,)
-        Yes or no, categories or numbers.
-    labels : ndarray of int of shape (n,)
-        Group of each record.
-    n_groups : int
-        k.
-    min_cell : int >= 1
-        The smallest nonzero count that may be shown.
-    words : mapping of str to pair of str
-        Words for "no" and "yes" of an outcome.
-
-    Returns
-    -------
-    list of dict
-        For each outcome ``name``; ``binary``, whether only "yes" is counted; ``missing``, records
-        of each group without a known value; ``classes``: ``name``, ``counts`` (k) and ``total``.
-        Numbers with more than ten values are divided at their quartiles, and of more than twenty
-        categories the rare ones are joined, as are those of fewer than `min_cell` records (missing
-        if they are fewer still together). An outcome without remaining classes is omitted.
-        Categories are in the order of the numbers in their names, such as ages, or else
-        alphabetical. Suppressed counts are negative, see `momentree.report.disclosure`.
+    Numbers of more than ten values are divided at their quartiles; of more than twenty categories
+    the rare ones are joined, as are those of fewer than `min_cell` records (missing if they are
+    fewer still together). Of a binary outcome only "yes" is counted. `words` are those for "no" and
+    "yes" of each outcome. An outcome without remaining classes is omitted.
     """
     disclosure = Disclosure(min_cell)
     found = []
@@ -125,28 +104,10 @@ def class_rate(
     sizes: NDArray[np.float64],
     min_cell: int,
 ) -> tuple[float, bool]:
-    """Return the rate of a class of an outcome in some groups together.
+    """Return the rate of a class of an outcome in some groups, and whether it is an estimate.
 
-    Parameters
-    ----------
-    outcome : dict
-        From `count_outcomes`.
-    at : int
-        The class.
-    leaves : sequence of int
-        The groups.
-    sizes : ndarray of shape (k,)
-        Estimated sizes of all groups.
-    min_cell : int >= 1
-        The threshold of `count_outcomes`.
-
-    Returns
-    -------
-    rate : float
-        In [0, 1], of the records with a known value; NaN where there are none.
-    estimated : bool
-        Whether it depends on a suppressed number. One that is hidden to protect a small number
-        is estimated by what the other classes leave of the group.
+    It refers to the records with a known value, and is NaN where there are none. A count that is
+    hidden to protect a small one is estimated by what the other classes leave of the group.
     """
     groups = list(leaves)
     half = min_cell / 2.0
@@ -173,16 +134,8 @@ def class_rate(
 def why_no_classes(values: Any) -> Message | None:
     """Return why an outcome cannot be divided into classes, without quoting any of its values.
 
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        One for each record.
-
-    Returns
-    -------
-    Message or None
-        None for numbers and for texts that repeat. Texts of more than 50 different values, or of
-        more than ten of which most are unique, are names, dates or ids.
+    Texts of more than 50 different values, or of more than ten of which most are unique, are names,
+    dates or ids; numbers, and texts that repeat, are fine (None).
     """
     import pandas as pd
 

@@ -15,8 +15,7 @@ from momentree.messages import Message
 from momentree.metrics import group_profiles
 from momentree.report._estimators import FittedGroups, check_fitted
 from momentree.report._provenance import provenance
-from momentree.report._text import clean_text
-from momentree.report._words import for_readers
+from momentree.report._text import clean_text, for_readers
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.records._groups import describe_groups, tree_of_groups
 from momentree.report.records._heat_map import bands, few_codes, single_records
@@ -28,11 +27,6 @@ from momentree.tree.naming import CODE_LAMBDA
 
 if TYPE_CHECKING:
     from momentree.datasets import Records
-
-__all__ = ["summarize_records"]
-
-_CARD_CODES = 10
-"""Codes on the card of a group, the first of which make its name."""
 
 
 def summarize_records(
@@ -85,16 +79,16 @@ def summarize_records(
         ``n_left_out`` (with too few codes; "<5" if few), ``n_features``, ``n_leaves``,
         ``n_codes``, ``min_cell``, ``few_codes`` (lower quartile of the codes of a record),
         ``rollup`` (system by which codes were rolled up, or None), ``default_lambda``;
-        ``codes``: ``code``, ``name``, ``total``, ``rate`` and ``about`` (whether the rate is an
+        ``codes``: ``code``, ``name``, ``total``, ``rate`` and ``estimated`` (whether the rate is an
         estimate from suppressed counts) of the d codes of no record, or of `min_cell` or more;
-        ``groups``: ``sizes`` and ``about`` (k: sizes with small ones suppressed, and estimates of
-        all), ``counts`` and ``missing`` (k, d; ``missing`` None if no value is);
+        ``groups``: ``sizes`` (k; small ones suppressed), ``estimated`` (estimates of all sizes),
+        ``counts`` and ``missing`` (k, d; ``missing`` None if no value is);
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``, ``leaves``
         (groups at or below it), ``name``, ``long_name`` (with uncut names of codes),
         ``n_samples`` (estimated if ``exact`` is false), ``size`` (as text), ``share``,
         ``share_interval`` (centred on the counted share; None for the root and if ``exact`` is
         false), ``codes_per_record``, ``residual`` (whether it is a residual group: few codes, and
-        none common to half of the records), ``top``, ``top_rates`` and ``top_about`` (codes by
+        none common to half of the records), ``top``, ``top_rates`` and ``top_estimated`` (codes by
         descending relevance, their rates, and whether these are estimates), ``outcome_rates``
         (text, for binary outcomes), ``cell`` (place in the icicle);
         ``common``: codes by descending frequency; ``outcomes`` (see
@@ -174,7 +168,7 @@ def summarize_records(
         labels,
         proba,
         spread=not tree,
-        n_codes=max(n_codes, _CARD_CODES),
+        n_codes=max(n_codes, 10),  # of a card
     )
     reasons = {name: why_no_classes(values) for name, values in outcomes.items()}
     counted = count_outcomes(
@@ -213,7 +207,7 @@ def summarize_records(
             "name": [names[j] for j in named],
             "total": published.counts.totals.tolist(),
             "rate": np.round(base, 9).tolist(),
-            "about": published.estimated(range(k)).tolist(),
+            "estimated": published.estimated(range(k)).tolist(),
         },
         "groups": published.as_json(),
         "nodes": nodes,
@@ -250,7 +244,7 @@ def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any, Any]:
 
 def _in_order(records: Records, first: str | None, enough: NDArray[np.bool_]) -> dict[str, Any]:
     names = list(records.outcomes)
-    if first is not None and first not in names:
+    if first not in (None, *names):
         raise InvalidDataError("no_such_outcome", parameter="outcome", value=first, names=names)
     return {
         name: np.asarray(records.outcomes[name])[enough]

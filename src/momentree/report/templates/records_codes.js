@@ -23,7 +23,7 @@ function sortedCodes() {
 
 function codeCell(node, j) {
   const found = rateOf(node, j);
-  const text = found.hidden ? SMALL : `${found.about && hides && found.rate > 0 ? "≈" : ""}${found.ones > 0 && found.rate < 0.005 ? "<1" : Math.round(100 * found.rate)}`;
+  const text = found.hidden ? SMALL : `${found.estimated && hides && found.rate > 0 ? "≈" : ""}${found.ones > 0 && found.rate < 0.005 ? "<1" : Math.round(100 * found.rate)}`;
   return el("td", { title: rateTitle(found), style: { "--v": found.hidden ? 0 : Math.round(100 * found.rate), ...color(node) } }, text);
 }
 

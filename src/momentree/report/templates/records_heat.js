@@ -38,7 +38,7 @@ function prepareHeat() {
 
 function groupHeights() {
   const order = [...new Set(heatRows.map((row) => row.leaf))];
-  const sizes = order.map((leaf) => groups.about[leaf]);
+  const sizes = order.map((leaf) => groups.estimated[leaf]);
   const total = sum(sizes);
   return order.map((leaf, at) => ({ leaf, height: Math.max(LEAST_GROUP, Math.round((HEAT_HEIGHT * sizes[at]) / total)) }));
 }

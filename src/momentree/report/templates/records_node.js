@@ -7,7 +7,7 @@ const whole = nodes[0];
 function drawGroup(node) {
   topic.style.setProperty("--h", node.cell.hue);
   const left = isRoot(node) ? el("div", {}, drawCommon(node)) : el("div", {}, drawRelevant(node), drawOutcomes(node));
-  const right = isRoot(node) ? el("div", {}, drawOutcomes(node), drawSplits(node)) : el("div", {}, drawCommon(node), drawSplits(node));
+  const right = isRoot(node) ? el("div", {}, drawOutcomes(node), drawGroupSplits(node)) : el("div", {}, drawCommon(node), drawGroupSplits(node));
   topic.replaceChildren(...[
     drawTrail(node, (other) => other.name.split(nameSeparator)[0]),
     el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), el("h2", { id: "topic-name", dir: "auto" }, node.leaf === null ? null : el("span", { class: "number" }, `${node.leaf} `), node.name)),
@@ -42,13 +42,13 @@ function bar(found, base, scale) {
 }
 
 function rateText(found) {
-  return found.hidden ? (found.kept ? "hidden" : SMALL) : approximately(wholePercent(found.rate), found.about);
+  return found.hidden ? (found.kept ? "hidden" : SMALL) : approximately(wholePercent(found.rate), found.estimated);
 }
 
 function rateTitle(found) {
   const n = integer(Math.round(found.known));
   if (found.hidden) return found.kept ? `hidden: a count below ${data.min_cell} could be derived from it` : `${SMALL} of ${n} records`;
-  const mark = found.about ? "about " : "";
+  const mark = found.estimated ? "about " : "";
   return `${mark}${integer(Math.round(found.ones))} of ${n} records: ${percent(found.rate)} (${percent(found.low)} to ${percent(found.high)})`;
 }
 
@@ -67,20 +67,10 @@ const scaleOf = (node, list) => Math.max(0.02, ...list.map((j) => Math.max(rateO
 const legend = (node) => el("p", { class: "legend marks", "aria-hidden": "true" }, el("span", {}, isRoot(node) ? "in all records" : "in this group"), el("span", {}, "95 % interval"), isRoot(node) ? null : el("span", {}, "in all records"));
 
 function drawRelevant(node) {
-  const root = isRoot(node);
-  const slider = el("input", {
-    type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda,
-    oninput: (event) => { state.lambda = Number(event.target.value); updateRelevant(nodes[state.node]); },
-  });
-  if (root) return null;
   return el("section", { "aria-labelledby": "words-title" },
     el("h3", { id: "words-title" }, "Distinctive codes"),
     el("p", { class: "note" }, "The most relevant codes: common in this group, and more common than elsewhere."),
-    el("div", { class: "slider" },
-      el("label", { for: "lambda" }, "Relevance", el("output", { for: "lambda", id: "lambda-value" })),
-      slider,
-      el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "distinctive"), el("span", {}, "common")),
-    ),
+    drawSlider("common", updateRelevant),
     legend(node),
     el("ol", { class: "code-list", id: "words" }),
   );
@@ -89,9 +79,7 @@ function drawRelevant(node) {
 function updateRelevant(node) {
   const list = $("#words");
   if (!list) return;
-  const value = state.lambda.toFixed(2);
-  $("#lambda-value").textContent = `λ = ${value}`;
-  $("#lambda").setAttribute("aria-valuetext", `lambda ${value}`);
+  showLambda();
   const best = relevantCodes(node, state.lambda, data.n_codes);
   const scale = scaleOf(node, best);
   list.replaceChildren(...best.map((j) => codeRow(node, j, scale)));
@@ -122,7 +110,7 @@ function drawRisks(node) {
   const bottom = Math.log(Math.max(Math.min(0.5, ...finite), 1 / 50));
   const at = (value) => `${100 * Math.min(1, Math.max(0, (Math.log(Math.max(value, 1e-9)) - bottom) / (top - bottom)))}%`;
   const row = ({ j, risk }) => {
-    const text = approximately(`×${times(risk.value)}`, risk.about);
+    const text = approximately(`×${times(risk.value)}`, risk.estimated);
     const range = `${times(risk.low)} to ${times(risk.high)}`;
     return el("li", { "data-code": j, title: `${text} (${range}); ${rateTitle(rateOf(node, j))}` },
       label(j, { class: "word" }),
@@ -145,7 +133,7 @@ function drawRisks(node) {
 // of the group. "Yes" is hidden where "no", which has no count of its own, is small.
 function hiddenCount(outcome, leaf) {
   const row = [...outcome.classes.map((entry) => entry.counts[leaf]), outcome.missing[leaf]];
-  const left = groups.about[leaf] - sum(row.filter((count) => count >= 0));
+  const left = groups.estimated[leaf] - sum(row.filter((count) => count >= 0));
   const small = row.filter((count) => count === -1).length + (outcome.binary && row[0] === -2 ? 1 : 0);
   return Math.max(0, left - (small * data.min_cell) / 2) / Math.max(row.filter((count) => count === -2).length, 1);
 }
@@ -163,16 +151,16 @@ function classRate(node, outcome, at) {
   const { missing } = outcome;
   const unknown = (leaf) => (missing[leaf] === -2 ? hiddenCount(outcome, leaf) : missing[leaf] < 0 ? data.min_cell / 2 : missing[leaf]);
   const lacking = sum(node.leaves.map(unknown));
-  const known = Math.max(sum(node.leaves.map((leaf) => groups.about[leaf])) - lacking, 0);
+  const known = Math.max(sum(node.leaves.map((leaf) => groups.estimated[leaf])) - lacking, 0);
   const ones = Math.min(sum(node.leaves.map((leaf) => classCount(outcome, at, leaf))), known);
   const alone = node.leaves.length === 1 ? counts[node.leaves[0]] : 0;
   const kept = outcome.binary && alone === -2;
   const hidden = alone === -1 || kept;
   const unsure = node.leaves.filter((leaf) => counts[leaf] < 0).length;
   const summed = outcome.binary && total >= 0 && unsure === counts.filter((count) => count < 0).length;
-  const about = (unsure > 0 && !summed) || node.leaves.some((leaf) => missing[leaf] < 0) || unsureSize(node.leaves);
+  const estimated = (unsure > 0 && !summed) || node.leaves.some((leaf) => missing[leaf] < 0) || unsureSize(node.leaves);
   const [low, high] = wilson(ones, known);
-  return { ones, known, about, hidden, kept, rate: known > 0 ? ones / known : 0, low, high };
+  return { ones, known, estimated, hidden, kept, rate: known > 0 ? ones / known : 0, low, high };
 }
 
 function drawOutcomes(node) {
@@ -201,18 +189,9 @@ function drawOutcomes(node) {
   );
 }
 
-function drawSplits(node) {
-  if (!node.children.length) return null;
-  return el("section", { "aria-labelledby": "splits-title" },
-    el("h3", { id: "splits-title" }, flat ? "Groups" : "Splits into"),
-    el("div", { class: "splits" }, ...node.children.map((id) => {
-      const child = nodes[id];
-      return el("button", { type: "button", style: color(child), onclick: () => choose(id, { reveal: true }) },
-        el("span", { class: "line" }, el("b", {}, child.leaf === null ? null : el("span", { class: "number" }, `${child.leaf} `), user("span", child.name)), el("span", {}, `${child.size} · ${percent(child.share)}`)),
-        user("p", child.top.slice(0, 6).map((j) => `${codes.name[j]} ${wholePercent(rateOf(child, j).rate)}`).join("; ")),
-      );
-    })),
-  );
+function drawGroupSplits(node) {
+  const words = (child) => child.top.slice(0, 6).map((j) => `${codes.name[j]} ${wholePercent(rateOf(child, j).rate)}`).join("; ");
+  return drawSplits(node, "Groups", true, (child) => `${child.size} · ${percent(child.share)}`, words);
 }
 
 // The outcomes by group: a row for each class, a column for each group.
@@ -225,7 +204,7 @@ function drawOutcomeTable() {
     ...columns.map((node, column) => {
       const found = classRate(node, outcome, at);
       const range = found.hidden || !found.known ? null : el("small", {}, `${wholePercent(found.low).replace(" %", "")} – ${wholePercent(found.high)}`);
-      return el("td", { class: column ? null : "whole", title: rateTitle(found), style: { "--v": found.hidden ? 0 : Math.round((80 * found.rate) / most), ...color(node) } }, found.hidden || !found.known ? rateText(found) : approximately(percent(found.rate), found.about), range);
+      return el("td", { class: column ? null : "whole", title: rateTitle(found), style: { "--v": found.hidden ? 0 : Math.round((80 * found.rate) / most), ...color(node) } }, found.hidden || !found.known ? rateText(found) : approximately(percent(found.rate), found.estimated), range);
     }));
   const most = (outcome) => Math.max(0.01, ...columns.flatMap((node) => outcome.classes.map((_, at) => classRate(node, outcome, at)).map((found) => (found.hidden ? 0 : found.rate))));
   const body = data.outcomes.flatMap((outcome) => (outcome.binary

@@ -5,7 +5,7 @@ const nameSeparator = "\u00a0· ";
 const hides = data.min_cell > 1;
 const SMALL = `<${data.min_cell}`;
 const Z = 1.959963984540054; // of 95 % intervals
-const everyone = groups.about.map((_, leaf) => leaf);
+const everyone = groups.estimated.map((_, leaf) => leaf);
 const sizeOf = (node) => `${node.size} record${node.size === "1" ? "" : "s"}`;
 const groupNode = (leaf) => nodes.find((node) => node.leaf === leaf);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -25,7 +25,7 @@ function measured(table, totals, leaves, j) {
   const hidden = leaves.filter((leaf) => column[leaf] < 0).length;
   // If all hidden counts are in these groups, their sum is known: the remainder of the total.
   const whole = totals[j] >= 0 && hidden === column.filter((count) => count < 0).length;
-  return { sum: sum(leaves.map((leaf) => (column[leaf] < 0 ? value : column[leaf]))), hidden, about: hidden > 0 && !whole };
+  return { sum: sum(leaves.map((leaf) => (column[leaf] < 0 ? value : column[leaf]))), hidden, estimated: hidden > 0 && !whole };
 }
 
 // The sum of all hidden sizes is known: the total less the sizes that are shown.
@@ -37,10 +37,10 @@ function unsureSize(leaves) {
 // The records of some groups with a code, and those in which it is known.
 function counted(leaves, j) {
   const ones = measured(groups.counts, codes.total, leaves, j);
-  const unknown = groups.missing ? measured(groups.missing.counts, groups.missing.totals, leaves, j) : { sum: 0, hidden: 0, about: false };
-  const known = Math.max(sum(leaves.map((leaf) => groups.about[leaf])) - unknown.sum, 0);
-  const about = ones.about || unknown.about || unsureSize(leaves);
-  return { ones: Math.min(ones.sum, known), known, about, hidden: leaves.length === 1 && ones.hidden === 1 };
+  const unknown = groups.missing ? measured(groups.missing.counts, groups.missing.totals, leaves, j) : { sum: 0, hidden: 0, estimated: false };
+  const known = Math.max(sum(leaves.map((leaf) => groups.estimated[leaf])) - unknown.sum, 0);
+  const estimated = ones.estimated || unknown.estimated || unsureSize(leaves);
+  return { ones: Math.min(ones.sum, known), known, estimated, hidden: leaves.length === 1 && ones.hidden === 1 };
 }
 
 // Wilson's interval of a rate.
@@ -70,9 +70,9 @@ const rates = new Map();
 function rateOf(node, j) {
   const key = node.id * codes.code.length + j;
   if (!rates.has(key)) {
-    const { ones, known, about, hidden } = counted(node.leaves, j);
+    const { ones, known, estimated, hidden } = counted(node.leaves, j);
     const [low, high] = wilson(ones, known);
-    rates.set(key, { ones, known, about, hidden, rate: known > 0 ? ones / known : 0, low, high });
+    rates.set(key, { ones, known, estimated, hidden, rate: known > 0 ? ones / known : 0, low, high });
   }
   return rates.get(key);
 }
@@ -85,7 +85,7 @@ function riskOf(node, j) {
   const outside = counted(everyone.filter((leaf) => !node.leaves.includes(leaf)), j);
   if (inside.hidden) return null;
   const found = ratio(inside.ones, inside.known, outside.ones, outside.known);
-  return found && { ...found, about: inside.about || outside.about };
+  return found && { ...found, estimated: inside.estimated || outside.estimated };
 }
 
 // Whether the shown counts of a code in a node outweigh the estimated ones.
@@ -118,7 +118,7 @@ function wholePercent(share) {
   return value > 0 && value < 0.5 ? "<1 %" : `${Math.round(value)} %`;
 }
 
-const approximately = (text, about) => (about && hides ? `≈ ${text}` : text);
+const approximately = (text, estimated) => (estimated && hides ? `≈ ${text}` : text);
 
 function times(value) {
   if (value === Infinity) return "∞";

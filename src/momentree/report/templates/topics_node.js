@@ -4,7 +4,7 @@ const topic = $("#topic");
 function drawTopic(node) {
   topic.style.setProperty("--h", node.cell.hue);
   const left = el("div", {}, drawWords(node), drawLabels(node));
-  const right = el("div", {}, drawFound(node), drawSplits(node), drawDocuments(node));
+  const right = el("div", {}, drawFound(node), drawTopicSplits(node), drawDocuments(node));
   topic.replaceChildren(
     drawTrail(node),
     el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), user("h2", node.name, { id: "topic-name" })),
@@ -32,22 +32,11 @@ const countLeaves = (node) => node.children.length
   ? node.children.reduce((sum, child) => sum + countLeaves(nodes[child]), 0) : 1;
 
 function drawWords(node) {
-  const slider = el("input", {
-    type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda,
-    oninput: (event) => {
-      state.lambda = Number(event.target.value);
-      updateWords(nodes[state.node], true);
-    },
-  });
   // The root has no distinctive words: there is nothing to compare it with.
   const whole = isRoot(node);
   return el("section", { class: whole ? "root whole" : null, "aria-labelledby": "words-title" },
     el("h3", { id: "words-title" }, "Most relevant words"),
-    el("div", { class: "slider" },
-      el("label", { for: "lambda" }, "Relevance", el("output", { for: "lambda", id: "lambda-value" })),
-      slider,
-      el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "distinctive"), el("span", {}, "frequent")),
-    ),
+    drawSlider("frequent", (chosen) => updateWords(chosen, true)),
     whole
       ? el("p", { class: "note" }, "Select a topic to use the slider: the corpus as a whole has no distinctive words.")
       : el("p", { class: "legend", "aria-hidden": "true" }, el("span", {}, "in this topic"), el("span", {}, "in all documents")),
@@ -58,9 +47,7 @@ function drawWords(node) {
 // Rows are kept by word, so that a word can be seen to move.
 function updateWords(node, animate) {
   const list = $("#words");
-  const value = state.lambda.toFixed(2);
-  $("#lambda-value").textContent = `λ = ${value}`;
-  $("#lambda").setAttribute("aria-valuetext", `lambda ${value}`);
+  showLambda();
   const moving = animate && !calm.matches;
   const old = new Map([...list.children].map((row) => [row.dataset.word, row]));
   const before = new Map(moving ? [...old].map(([word, row]) => [word, row.offsetTop]) : []);
@@ -118,18 +105,9 @@ function drawLabels(node) {
   return section;
 }
 
-function drawSplits(node) {
-  if (!node.children.length) return null;
-  return el("section", { "aria-labelledby": "splits-title" },
-    el("h3", { id: "splits-title" }, flat ? "Topics" : "Splits into"),
-    el("div", { class: "splits" }, ...node.children.map((id) => {
-      const child = nodes[id];
-      return el("button", { type: "button", style: color(child), onclick: () => choose(id, { reveal: true }) },
-        el("span", { class: "line" }, el("b", {}, flat ? el("span", { class: "number" }, `${child.leaf} `) : null, user("span", child.name)), el("span", {}, `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`)),
-        user("p", child.top.slice(0, 10).map((word) => data.words.word[word]).join(", ")),
-      );
-    })),
-  );
+function drawTopicSplits(node) {
+  const size = (child) => `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`;
+  return drawSplits(node, "Topics", flat, size, (child) => child.top.slice(0, 10).map((word) => data.words.word[word]).join(", "));
 }
 
 // The topic proportions of a document: as a bar, and for a found document also as a list.

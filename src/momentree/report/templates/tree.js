@@ -92,6 +92,37 @@ function drawTrail(node, nameOf = (other) => other.name) {
   )));
 }
 
+// The slider of relevance; `update` redraws what it orders, and `end` names its upper end.
+function drawSlider(end, update) {
+  return el("div", { class: "slider" },
+    el("label", { for: "lambda" }, "Relevance", el("output", { for: "lambda", id: "lambda-value" })),
+    el("input", {
+      type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda,
+      oninput: (event) => { state.lambda = Number(event.target.value); update(nodes[state.node]); },
+    }),
+    el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "distinctive"), el("span", {}, end)),
+  );
+}
+
+function showLambda() {
+  const value = state.lambda.toFixed(2);
+  $("#lambda-value").textContent = `λ = ${value}`;
+  $("#lambda").setAttribute("aria-valuetext", `lambda ${value}`);
+}
+
+// The parts of a node, as buttons; `numbered` shows their numbers.
+function drawSplits(node, parts, numbered, sizeIn, wordsOf) {
+  if (!node.children.length) return null;
+  return el("section", { "aria-labelledby": "splits-title" },
+    el("h3", { id: "splits-title" }, flat ? parts : "Splits into"),
+    el("div", { class: "splits" }, ...node.children.map((id) => nodes[id]).map((child) =>
+      el("button", { type: "button", style: color(child), onclick: () => choose(child.id, { reveal: true }) },
+        el("span", { class: "line" }, el("b", {}, numbered && child.leaf !== null ? el("span", { class: "number" }, `${child.leaf} `) : null, user("span", child.name)), el("span", {}, sizeIn(child))),
+        user("p", wordsOf(child)),
+      ))),
+  );
+}
+
 let typed = "";
 let typedAt = 0;
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from momentree.report._text import snippet
 from momentree.report.topics.document_order import Ordered
 
-__all__ = ["MAX_COLUMNS", "Area", "proportions_in_columns", "stacked_areas"]
-
 MAX_COLUMNS = 300
 """More columns would be narrower than a pixel or two on most screens."""
 _HEIGHT = 1000
@@ -35,15 +33,6 @@ def proportions_in_columns(
 
     Each document has its own column if there are at most 300. Otherwise documents of equal value
     share a column or, if there are too many values, consecutive documents do.
-
-    Returns
-    -------
-    dict
-        JSON-able: ``proportions`` (for each topic the mean in each column, per mille), ``names``
-        of the columns, ``rows`` (the document of each, or None if a column holds several),
-        ``ticks`` (pairs of column and text), ``note`` (what a column is), ``axis``, ``left_out``
-        (number of documents without a value), ``runs`` (of one known label: label, first column,
-        columns).
     """
     n = len(ordered.rows)
     if n <= MAX_COLUMNS:
@@ -118,17 +107,8 @@ def _runs(labels: NDArray[np.intp], start: NDArray[Any], sizes: NDArray[Any]) ->
 class Area:
     """One topic in a chart of stacked areas.
 
-    Parameters
-    ----------
-    topic : int
-        Its number.
-    path : str
-        Outline, in SVG, of its area and all areas above it: areas are painted from the last to the
-        first, each over the one before.
-    peak : float
-        Its largest proportion, in [0, 1].
-    peak_name : str
-        Name of the column of the peak.
+    `path` outlines, in SVG, its area and all those above it: areas are painted from the last to
+    the first, each over the one before.
     """
 
     topic: int
@@ -142,12 +122,6 @@ def stacked_areas(areas: Mapping[str, Any]) -> list[Area]:
 
     Columns have width 1, and the height is 1000. Areas have steps: each column is a rectangle, so
     that no document is blended with its neighbours.
-
-    Examples
-    --------
-    >>> areas = {"proportions": [[1000, 250], [0, 750]], "names": ["a", "b"]}
-    >>> [area.path for area in stacked_areas(areas)]
-    ['M0 0V1000H1V250H2V0Z', 'M0 0V1000H2V0Z']
     """
     values = np.asarray(areas["proportions"], dtype=np.float64)
     total = np.maximum(values.sum(axis=0), 1.0)

@@ -9,10 +9,7 @@ import numpy as np
 
 from momentree.messages import Message
 from momentree.report._estimators import FittedFlat
-from momentree.report._text import clean_text
-from momentree.report._words import for_readers
-
-__all__ = ["describe_model", "diagnostics"]
+from momentree.report._text import clean_text, for_readers
 
 _STARTS = {
     "tree": "The starting values came from the leaves of a tree, split step by step.",
@@ -34,14 +31,7 @@ def describe_model(model: FittedFlat, n_topics: int) -> str:
 
 
 def diagnostics(model: FittedFlat) -> dict[str, Any]:
-    """Return how a fit went.
-
-    Returns
-    -------
-    dict
-        JSON-able: ``words``, sentences on the fit; ``warnings``, sentences on the limits of the
-        result; ``values``, the other entries of ``diagnostics_``.
-    """
+    """Return how a fit went: sentences (``words``, ``warnings``) and plain ``values``."""
     found, params = model.diagnostics_, model.get_params()
     refine, steps = params.get("refine"), getattr(model, "n_iter_", None)
     words = [_STARTS[found["start"]]] if found.get("start") in _STARTS else []

@@ -14,17 +14,12 @@ from momentree.report._estimators import Fitted
 from momentree.report._text import MAX_NAME, clean_text, snippet
 from momentree.tree.node import TreeNode
 
-__all__ = ["evenly_spread", "index_documents", "typical_documents", "words_of_row"]
-
 # Limits that keep the page under 3 MB and quick to open.
 _MAX_DOCUMENTS = 4000
 _MAX_INDEX_BYTES = 1_300_000
 _INDEX_SNIPPET = 320
 _TYPICAL_SNIPPET = 900
 _MAX_TYPICAL_CHARACTERS = 400_000
-# A document shows its largest topic proportions, none below one percent.
-_MAX_PROPORTIONS = 8
-_MIN_PROPORTION = 0.01
 _MAX_WORDS = 24
 # Weight of the corpus in the mixture that replaces a node's word probabilities, so that a word
 # that the node lacks counts log(1%) against a document and not minus infinity.
@@ -45,16 +40,9 @@ def index_documents(
 ) -> tuple[dict[str, Any], list[list[int]]]:
     """Choose the documents that a page includes, and describe each.
 
-    Without counts X there are no typical documents. `label_of` is the number of the known label of
-    each document, -1 for none; a node has at most `n_documents` typical ones.
-
-    Returns
-    -------
-    documents : dict
-        ``total``, ``shown``, ``sampled``, ``searched`` (characters of each document that can be
-        searched, None for all) and ``items``.
-    typical : list of list of int
-        For each node positions in ``items``, the most typical first.
+    Returns the documents, and for each node the positions of its typical ones, at most
+    `n_documents`, the most typical first; without counts X there are none. `label_of` is the number
+    of the known label of each document, or -1.
     """
     root, leaf_of = model.root, model.labels
     n = len(leaf_of)
@@ -133,12 +121,6 @@ def typical_documents(
     the root, where the evidence is 0, the most typical documents of the leaves take turns, the
     largest leaf first.
 
-    Returns
-    -------
-    list of ndarray
-        For each node in pre-order at most `n_documents` row numbers, the most typical first, ties
-        by row number. Empty rows are left out.
-
     Notes
     -----
     One product X·v for each node; memory O(nnz + n_samples).
@@ -168,11 +150,6 @@ def evenly_spread(labels: Ints, cost: NDArray[np.int64], max_documents: int, max
 
     In the order of leaves (within a leaf, of the corpus) take every (n/m)-th row, for the largest
     m found that fits: each leaf keeps its share. Returns row numbers, ascending.
-
-    Examples
-    --------
-    >>> evenly_spread(np.array([0, 1, 0, 1]), np.full(4, 10), max_documents=2, max_cost=99).tolist()
-    [0, 1]
     """
     order = np.argsort(labels, kind="stable")
     n = len(order)
@@ -205,13 +182,9 @@ def _in_turn(lists: Sequence[Iterable[int]], limit: int) -> Ints:
 
 
 def _largest(proportions: Floats) -> list[list[float]]:
-    """Return pairs of topic and proportion, per mille, the largest first."""
-    order = np.argsort(-proportions, kind="stable")[:_MAX_PROPORTIONS]
-    return [
-        [int(j), round(1000 * float(proportions[j]))]
-        for j in order
-        if proportions[j] >= _MIN_PROPORTION
-    ]
+    """Return the eight largest topic proportions of a percent or more, per mille, with topics."""
+    order = np.argsort(-proportions, kind="stable")[:8]
+    return [[int(j), round(1000 * float(proportions[j]))] for j in order if proportions[j] >= 0.01]
 
 
 def _json_bytes(item: dict[str, Any]) -> int:

@@ -12,28 +12,13 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from momentree.report._text import MAX_NAME, snippet
 
-__all__ = ["agreement", "count_labels", "index_labels"]
-
 _MAX_LABELS = 40
 
 Ints = NDArray[np.intp]
 
 
 def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints | None]:
-    """List the distinct labels, and give each document the position of its own.
-
-    Parameters
-    ----------
-    labels : sequence of str or None, of length n_samples, optional
-        None entries are unknown labels.
-
-    Returns
-    -------
-    names : list of str or None
-        The distinct labels by descending count, then by name; None if there are none.
-    codes : ndarray of shape (n_samples,) or None
-        Position of each label in ``names``, -1 for an unknown one.
-    """
+    """List the distinct labels by descending count, and the position of each document's, or -1."""
     if labels is None or all(label is None for label in labels):
         return None, None
     texts = [None if label is None else snippet(str(label), MAX_NAME) for label in labels]
@@ -45,14 +30,7 @@ def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints |
 
 
 def count_labels(codes: Ints | None) -> dict[str, Any]:
-    """Count the labels of the documents of a node.
-
-    Returns
-    -------
-    dict
-        ``labels``: at most 40 pairs of label and count, descending; ``other_labels``: number of
-        documents with any other label.
-    """
+    """Count the labels of the documents of a node: at most 40, and all others together."""
     if codes is None:
         return {"labels": [], "other_labels": 0}
     values, count = np.unique(codes[codes >= 0], return_counts=True)

@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["relations"]
-
-_MAX_PAIRS = 5
 _SIMILAR, _RELATED = 0.1, 0.05
 """Weaker relations are noise to a reader."""
 
@@ -17,23 +14,7 @@ Floats = NDArray[np.float64]
 
 
 def relations(P: Floats, proportions: Floats | None) -> dict[str, Any]:
-    """Measure how topics relate.
-
-    Parameters
-    ----------
-    P : ndarray of shape (k, d)
-        P[word | topic].
-    proportions : ndarray of shape (n_samples, k) or None
-        Topic proportions of documents.
-
-    Returns
-    -------
-    dict
-        JSON-able: ``cosine`` (k, k) of the topics' words; ``correlation`` (k, k) of their
-        proportions over documents, or None without them (0 for a topic of constant proportion);
-        ``alike``, ``together`` and ``apart``: at most five pairs of topics each, the strongest
-        first, with their value.
-    """
+    """Measure how topics relate: by words P[word | topic] (k, d), and over the documents."""
     norms = np.linalg.norm(P, axis=1, keepdims=True)
     unit = P / np.where(norms > 0, norms, 1.0)
     cosine = np.clip(unit @ unit.T, 0.0, 1.0)
@@ -67,7 +48,7 @@ def _pairs(strength: Floats, wanted: NDArray[np.bool_]) -> list[list[float]]:
     first, second = np.triu_indices(len(strength), 1)
     value = np.round(strength[first, second], 3)
     order = np.argsort(-value, kind="stable")
-    order = order[wanted[first, second][order]][:_MAX_PAIRS]
+    order = order[wanted[first, second][order]][:5]
     return [[int(first[i]), int(second[i]), float(value[i])] for i in order]
 
 

@@ -7,8 +7,6 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["words_for_every_lambda"]
-
 
 def words_for_every_lambda(
     center: NDArray[np.float64], base: NDArray[np.float64], n_words: int
@@ -22,12 +20,6 @@ def words_for_every_lambda(
 
     Returns columns by descending p(w|node) = `center`, without words of p(w|node) = 0 or
     p(w) = `base` = 0, in time O(d log d) for d features.
-
-    Examples
-    --------
-    >>> center, base = np.array([0.5, 0.3, 0.2, 0.0]), np.array([0.6, 0.1, 0.2, 0.1])
-    >>> words_for_every_lambda(center, base, 1).tolist()
-    [0, 1]
     """
     present = np.flatnonzero((center > 0) & (base > 0))
     at_one = np.log(center[present])

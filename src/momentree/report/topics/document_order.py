@@ -14,55 +14,21 @@ from numpy.typing import NDArray
 from momentree.exceptions import InvalidDataError
 from momentree.report._text import clean_text, snippet
 
-__all__ = ["Ordered", "sort_documents"]
-
 _MAX_VALUE = 60
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """Documents in the order of the chart.
-
-    Parameters
-    ----------
-    rows : ndarray of int of shape (n_placed,)
-        Row numbers in order; documents without a value are left out.
-    texts : list of str or None
-        The value of each as it is shown; None for the order of the input.
-    group : ndarray of int of shape (n_placed,)
-        Number of the distinct value of each.
-    name : str
-        What the values are.
-    """
+    """Documents in the order of the chart, without those that have no value."""
 
     rows: NDArray[np.intp]
-    texts: list[str] | None
-    group: NDArray[np.intp]
+    texts: list[str] | None  # their values, as they are shown
+    group: NDArray[np.intp]  # number of the distinct value of each
     name: str
 
 
 def sort_documents(order: Collection[Any] | None, n: int) -> Ordered:
-    """Sort n documents by numbers or dates.
-
-    Parameters
-    ----------
-    order : sequence of length n or None
-        Numbers, dates, or texts of either; None, NaN, NaT and "" are missing. A ``name``, such
-        as a pandas Series has, labels the axis. None keeps the order of the input.
-    n : int
-        Number of documents.
-
-    Returns
-    -------
-    Ordered
-        Equal values keep the order of the input.
-
-    Raises
-    ------
-    InvalidDataError
-        If there is not one value for each document, if values are neither all numbers nor all
-        dates, or if day and month of the dates are ambiguous.
-    """
+    """Sort n documents by numbers, dates or texts of either; None keeps the order of the input."""
     if order is None:
         rows = np.arange(n)
         return Ordered(rows, None, rows, "order of the input")

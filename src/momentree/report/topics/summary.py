@@ -23,8 +23,7 @@ from momentree.report._estimators import (
 )
 from momentree.report._layout import icicle_cells
 from momentree.report._provenance import provenance
-from momentree.report._text import clean_text
-from momentree.report._words import for_readers
+from momentree.report._text import clean_text, for_readers
 from momentree.report.topics._chart import proportions_in_columns
 from momentree.report.topics._diagnostics import describe_model, diagnostics
 from momentree.report.topics._documents import index_documents
@@ -33,8 +32,6 @@ from momentree.report.topics._relations import relations
 from momentree.report.topics._relevant_words import words_for_every_lambda
 from momentree.report.topics.document_order import sort_documents
 from momentree.tree.node import TreeNode
-
-__all__ = ["DEFAULT_LAMBDA", "summarize"]
 
 DEFAULT_LAMBDA = 0.7
 
@@ -64,7 +61,7 @@ def summarize(
     estimator : TopicTree or flat model
         Fitted. A tree has ``tree_``, ``labels_`` (n_samples,), ``vocabulary_`` and
         ``get_params()``; a flat model has ``weights_`` (k,), ``components_`` (k, d),
-        ``diagnostics_`` and ``transform`` in place of ``tree_``.
+        ``diagnostics_`` and ``transform`` instead of ``tree_``.
     X : {array-like, sparse array} of shape (n_samples, n_features), optional
         The counts that it was fitted on, >= 0. Without them the page has no coherence, no typical
         documents and no topic proportions.
