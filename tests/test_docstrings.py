@@ -147,8 +147,10 @@ def test_every_function_inside_has_a_docstring():
         module = importlib.import_module(info.name)
         bare += [
             f"{info.name}.{name}"
-            for name in getattr(module, "__all__", [])
-            if (inspect.isclass(thing := getattr(module, name)) or inspect.isfunction(thing))
+            for name, thing in vars(module).items()
+            if (inspect.isclass(thing) or inspect.isfunction(thing))
+            and thing.__module__ == info.name
+            and not name.startswith("_")
             and not inspect.getdoc(thing)
         ]
     assert bare == []

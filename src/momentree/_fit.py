@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-__all__ = ["all_or_nothing"]
-
 E = TypeVar("E")
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,37 +8,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._logging import console_logging
+from momentree._typing import Floats, Ints
 from momentree._validation import check_integer, check_sample_weight, check_values
 from momentree.assignment.nested import Assigner, NestedAssigner
 from momentree.backends import single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.messages import Message
 
-__all__ = ["EditableGroups", "Groups", "RefitData", "merged_numbers", "refuse_split"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Data = TypeVar("Data")
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of samples: how samples are assigned, and the group of each sample of the fit.
-
-    Attributes
-    ----------
-    assigner : Assigner
-        Assigns samples to groups.
-    labels : ndarray of int of shape (n_samples,)
-        Group of each sample of the fit.
-    """
+    """An assigner of samples to groups, and the group of each sample of the fit."""
 
     assigner: Assigner
     labels: Ints
@@ -62,19 +50,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class RefitData(Generic[Data]):
-    """The data of a fit, given again for an edit, in canonical order.
-
-    Attributes
-    ----------
-    data : object
-        The samples as the estimator prepares them.
-    weight : ndarray of shape (n_samples,)
-        Sample weights.
-    at : ndarray of int of shape (n_samples,)
-        Row of each sample in X.
-    groups : Groups
-        The groups before the edit.
-    """
+    """The data of a fit, given again for an edit, in canonical order; `at` are its rows in X."""
 
     data: Data
     weight: Floats
@@ -235,37 +211,11 @@ class EditableGroups(ABC, Generic[Data]):
 
 
 def merged_numbers(groups: Sequence[int], sizes: Floats) -> tuple[int, Ints]:
-    """Return which of several groups stays, and the new number of each group, after a merge.
-
-    Parameters
-    ----------
-    groups : sequence of int
-        The groups to merge.
-    sizes : ndarray of shape (n_groups,)
-        Size of each group.
-
-    Returns
-    -------
-    place : int
-        The largest of `groups`; of equal ones, the first.
-    to : ndarray of int of shape (n_groups,)
-        New numbers: the merged group has the place of the largest.
-    """
+    """Return the largest of some groups, which the others join, and all new numbers of groups."""
     place = max(groups, key=lambda group: (sizes[group], -group))
     old = np.arange(len(sizes))
     old[list(groups)] = place
     return place, np.unique(old, return_inverse=True)[1].astype(np.intp)
-
-
-def refuse_split(group: int, reason: Message | None) -> NoReturn:
-    """Refuse to split a group.
-
-    Raises
-    ------
-    InvalidDataError
-        With the reason.
-    """
-    raise InvalidDataError("cannot_split", group=group, reason=reason)
 
 
 def _is_group(group: object, n_groups: int) -> bool:

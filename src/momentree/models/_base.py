@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree import decomposition as decompositions
 from momentree._fit import all_or_nothing
 from momentree._logging import console_logging
+from momentree._typing import Floats, Ints
 from momentree._validation import (
     check_choice,
     check_features,
@@ -39,10 +40,6 @@ from momentree.objects import Decomposition, Moments
 from momentree.tree.page import page_of
 from momentree.whitening import whiten
 
-__all__ = ["DECOMPOSITIONS", "Decomposer", "FlatModel", "log", "package_log"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 DecompositionName = Literal[
     "sidiwo",
     "svtd",

@@ -7,21 +7,21 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._typing import Floats, Ints
 from momentree._validation import check_ones, check_values
 from momentree.assignment.editing import (
     EditableGroups,
     Groups,
     RefitData,
     merged_numbers,
-    refuse_split,
 )
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.models._base import FlatModel, package_log
@@ -30,11 +30,6 @@ from momentree.models._fit_result import FitResult
 from momentree.models._sample import draw_labels, draw_rows
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.tree.page import RecordsPage
-
-__all__ = ["BernoulliGroups"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # type: ignore[misc] # its own to_html
@@ -113,7 +108,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         assigner, rows = self._ready(X)
         return assigner.proba(rows)
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> Ints:
         """Return the most probable component of each sample (T eq. 4.2).
 
         Parameters
@@ -179,7 +174,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
 
     def sample(
         self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
-    ) -> tuple[Any, NDArray[np.intp]]:
+    ) -> tuple[Any, Ints]:
         """Draw samples from the fitted model.
 
         Parameters
@@ -220,14 +215,22 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         part = again.data.take(np.flatnonzero(again.groups.labels == group))
         usable = int(np.count_nonzero(part.weight > 0))
         if usable < 2:
-            refuse_split(group, Message("too_few_samples", found=usable, needed=2))
+            raise InvalidDataError(
+                "cannot_split",
+                group=group,
+                reason=Message("too_few_samples", found=usable, needed=2),
+            )
         alone = clone(self).set_params(n_components=min(n_groups, usable), warm_start=False)
         result = alone._run(part)
         p = result.parameters
         sizes = np.bincount(result.labels, weights=part.weight, minlength=p.n_components)
         kept = np.flatnonzero(sizes > 0)
         if len(kept) < 2:
-            refuse_split(group, result.diagnostics.get("reason") or Message("one_part"))
+            raise InvalidDataError(
+                "cannot_split",
+                group=group,
+                reason=result.diagnostics.get("reason") or Message("one_part"),
+            )
         weights = p.weights[kept] / p.weights[kept].sum()
         likely, centers = p.centers[:, kept], result.centers[:, kept]
         if part.missing is not None:

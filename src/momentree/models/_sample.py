@@ -7,30 +7,20 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._typing import Floats, Ints
 from momentree._validation import check_whole, generator
-
-__all__ = ["draw_by_component", "draw_labels", "draw_rows"]
-
-Ints = NDArray[np.intp]
 
 DENSE_VALUES = 1 << 22
 """Values of new samples that are dense at one time: 32 MB."""
 
 
 def draw_labels(
-    weights: NDArray[np.float64],
+    weights: Floats,
     n_samples: int,
     random_state: int | np.random.RandomState | None,
 ) -> tuple[np.random.RandomState, Ints]:
-    """Return a random generator and the component of each new sample.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `n_samples` is not a whole number of at least 0, or `random_state` is no seed.
-    """
+    """Return a random generator and the component of each new sample."""
     check_whole("n_samples", n_samples)
     rng = generator(random_state)
     return rng, rng.choice(len(weights), size=n_samples, p=weights).astype(np.intp)

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._typing import Floats, Ints
 from momentree._validation import (
     check_choice,
     check_number,
@@ -29,9 +30,6 @@ from momentree.models._fit_result import FitResult, Initialization
 from momentree.objects import BernoulliParameters
 from momentree.refinement import Convergence, Refined, em
 
-__all__ = ["BernoulliMixture"]
-
-Floats = NDArray[np.float64]
 Start = Literal[
     "auto", "moments", "raw_moments", "clusters", "tree", "three_view_mom", "three_view_tpm"
 ]
@@ -189,9 +187,7 @@ class BernoulliMixture(BernoulliGroups):
             raise InvalidDataError("too_few_views", found=ones.shape[1], start=self.start)
         return (ones, missing), ones, weight
 
-    def _fit(
-        self, samples: tuple[Any, Any | None], weight: Floats
-    ) -> tuple[FitResult, NDArray[np.intp]]:
+    def _fit(self, samples: tuple[Any, Any | None], weight: Floats) -> tuple[FitResult, Ints]:
         self.__dict__.pop("_edited", None)
         data, at = BinaryData.prepared(*samples, weight)
         return self._run(data), at

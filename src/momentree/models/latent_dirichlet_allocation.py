@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._typing import Floats, Ints
 from momentree._validation import check_choice, check_integer, check_number, check_whole, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import (
@@ -30,9 +30,6 @@ from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
 
-__all__ = ["LatentDirichletAllocation"]
-
-Floats = NDArray[np.float64]
 Refine = Literal["em", "variational", "gibbs"]
 Start = Literal["auto", "moments", "single-topic"]
 Inference = Literal["variational", "gibbs"]
@@ -204,7 +201,7 @@ class LatentDirichletAllocation(FlatModel):
         """Concentrations of the topics, shape (n_components,)."""
         return self.posterior_.alpha
 
-    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, NDArray[np.intp]]:
+    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
         rows, at = in_canonical_order(RowBlocks(samples), weight)
         corpus = Corpus(rows, weight[at], self.smoothing)
         start = self._initialize(corpus)

@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._typing import Floats, Ints
 from momentree.inference import log_factorials
 from momentree.models._base import Decomposer
 from momentree.models._count_mixture import Corpus, CountMixture, Start
 from momentree.models._sample import draw_by_component, draw_labels
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters
-
-__all__ = ["PoissonMixture"]
-
-Floats = NDArray[np.float64]
 
 
 class PoissonMixture(CountMixture):
@@ -158,7 +154,7 @@ class PoissonMixture(CountMixture):
 
     def sample(
         self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
-    ) -> tuple[Any, NDArray[np.intp]]:
+    ) -> tuple[Any, Ints]:
         """Draw samples from the fitted model.
 
         Parameters

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._typing import Floats, Ints
 from momentree._validation import check_choice, check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
@@ -18,10 +18,6 @@ from momentree.moments import SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
 from momentree.preprocessing import LogScaling
-
-__all__ = ["SingleTopicModel"]
-
-Floats = NDArray[np.float64]
 
 
 class SingleTopicModel(CountMixture):
@@ -211,7 +207,7 @@ class SingleTopicModel(CountMixture):
         *,
         length: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-    ) -> tuple[Any, NDArray[np.intp]]:
+    ) -> tuple[Any, Ints]:
         """Draw documents from the fitted model.
 
         Parameters

@@ -16,8 +16,6 @@ from momentree.exceptions import ReadError
 from momentree.persistence._container import Arrays, reading, write_container
 from momentree.persistence._values import Encoder, check_finite, decoded
 
-__all__ = ["SavedEstimator", "load"]
-
 FORMAT = "momentree"
 FORMAT_VERSION = 2
 _CONFIG = "vectorizer_config_"

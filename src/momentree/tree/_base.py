@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._typing import Floats, Ints
 from momentree._validation import (
     check_choice,
     check_flag,
@@ -35,28 +36,9 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-__all__ = ["TreeEstimator"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-
 
 class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the estimators that grow a tree of samples.
-
-    Attributes
-    ----------
-    tree_ : TreeNode
-        The root.
-    leaves_ : list of TreeNode
-        From left to right.
-    n_leaves_ : int
-        Number of leaves.
-    labels_ : ndarray of int of shape (n_samples,)
-        Leaf of each sample.
-    vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns.
-    """
+    """Base of the estimators that grow a tree of samples."""
 
     # Values of the parameters that are choices, besides those of all trees.
     _choices: ClassVar[dict[str, tuple[str | None, ...]]]
@@ -131,7 +113,7 @@ class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
         self.leaves_: list[TreeNode] = list(tree.leaves())
         self.n_leaves_ = len(self.leaves_)
 
-    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> NDArray[np.intp]:
+    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> Ints:
         """Grow the tree and return the leaf of each sample.
 
         Parameters
@@ -150,7 +132,7 @@ class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
         """
         return self.fit(X, y, **fit_params).labels_
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> Ints:
         """Return the leaf of each sample.
 
         Parameters
@@ -190,7 +172,7 @@ class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
         assigner, rows = self._ready(X)
         return assigner.proba(rows)
 
-    def apply(self, X: Any) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> Ints:
         """Return the ``node_id`` of the leaf of each sample.
 
         Parameters

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._fit import all_or_nothing
 from momentree._logging import console_logging
+from momentree._typing import Floats, Ints
 from momentree._validation import (
     check_integer,
     check_sample_weight,
@@ -27,7 +28,6 @@ from momentree.assignment.editing import (
     Groups,
     RefitData,
     merged_numbers,
-    refuse_split,
 )
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
@@ -47,10 +47,6 @@ from momentree.tree.refine import drop, sort_children
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
-__all__ = ["ClusterTree", "Refine"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Refine = Literal["em", "splits", "leaves"]
 
 
@@ -385,10 +381,14 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             alone.set_params(n_components=n_groups)
         grown = alone._grown(self._feature_map, part, weight)
         if not grown.root.children:
-            refuse_split(group, grown.root.reason)
+            raise InvalidDataError("cannot_split", group=group, reason=grown.root.reason)
         assigner, labels, _, converged = alone._refined(grown, self._feature_map, part, weight)
         if not grown.root.children:
-            refuse_split(group, Message("small_part_after_em", least=self.min_samples_leaf))
+            raise InvalidDataError(
+                "cannot_split",
+                group=group,
+                reason=Message("small_part_after_em", least=self.min_samples_leaf),
+            )
         root = _branch_of(self.tree_)
         leaf = root.leaves()[group]
         for branch in grown.root.branches():

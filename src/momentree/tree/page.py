@@ -21,8 +21,6 @@ from momentree.exceptions import InvalidDataError
 if TYPE_CHECKING:
     from momentree.readers import Records
 
-__all__ = ["RecordsPage", "page_of"]
-
 
 def page_of(estimator: Any, path: str | PathLike[str] | None, X: Any, **options: Any) -> str:
     """Return the report as one HTML page; write it to a file too, where one is named."""

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._typing import Floats
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
@@ -16,9 +17,6 @@ from momentree.objects import GaussianParameters, MixtureParameters
 from momentree.preprocessing import typical_count_per_token
 from momentree.tree.split import Split
 
-__all__ = ["AcceptanceCriterion", "Stop", "accept_all", "mixture_bic", "topic_bic"]
-
-Floats = NDArray[np.float64]
 Stop = Literal["bic"]
 AcceptanceCriterion: TypeAlias = Callable[[Split, RowBlocks, Floats, Floats], Message | None]
 """Given a split, its rows, weights and factors, returns why it is rejected; None accepts it."""
@@ -42,24 +40,6 @@ def topic_bic(
     for n documents (the sum of their weights) with p different words, where u is the typical count
     per token.
 
-    Parameters
-    ----------
-    split : Split
-        The candidate.
-    rows : RowBlocks of shape (n, d)
-        Its documents, as scaled.
-    sample_weight : ndarray of shape (n,)
-        Weights >= 0.
-    count_per_token : ndarray of shape (n,)
-        Count that one token adds to each document; 1 without log scaling.
-
-    Returns
-    -------
-    Message or None
-        Why the split is rejected; None where it is accepted.
-
-    Notes
-    -----
     A split adds one parameter per word. Scaling counts scales the gain and its random fluctuations
     alike, so the penalty scales with u (:func:`momentree.preprocessing.typical_count_per_token`):
     the quasi-likelihood form of the criterion.
@@ -81,26 +61,6 @@ def mixture_bic(
 
     for a split into s sides of n samples, the sum of their weights v, in which p features occur.
 
-    Parameters
-    ----------
-    family : type of MixtureParameters
-        The mixture.
-    split : Split
-        The candidate.
-    rows : RowBlocks of shape (n, p)
-        Statistics of the samples.
-    sample_weight : ndarray of shape (n,)
-        Weights >= 0.
-    factor : ndarray of shape (n,)
-        Not used.
-
-    Returns
-    -------
-    Message or None
-        Why the split is rejected; None where it is accepted.
-
-    Notes
-    -----
     In the likelihood of the mixture no sample belongs to a side with certainty. The gain of
     :class:`Split` takes the sides as known: halving any group then gains as much as its samples
     differ along the cut, noise included, and no penalty on parameters compensates for that.

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from momentree._fit import all_or_nothing
 from momentree._logging import console_logging
+from momentree._typing import Floats
 from momentree._validation import check_features, check_sample_weight, check_something
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
@@ -24,10 +25,6 @@ from momentree.tree.naming import name_by_words
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, topic_bic
 from momentree.tree.topic_split import EARLY, TopicSplitter
-
-__all__ = ["TopicTree"]
-
-Floats = NDArray[np.float64]
 
 
 class TopicTree(TreeEstimator):

@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from momentree._logging import console_logging
+from momentree._typing import Ints
 from momentree._validation import (
     check_choice,
     check_counts,
@@ -33,10 +34,6 @@ from momentree.preprocessing import log_scale
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ComponentChoice", "Model", "choose_n_components"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Model = Literal["single-topic", "lda"]
 
 LARGEST = 32
