@@ -118,8 +118,8 @@ class EditableGroups(ABC, Generic[Data]):
         Returns
         -------
         estimator
-            A new fitted estimator; this one does not change. In a tree the new leaves take the
-            place of the old one and later leaves move up; components are sorted by weight.
+            A new fitted estimator; this one does not change. In a tree the new leaves replace the
+            old one and later leaves move up; components are sorted by weight.
 
         Raises
         ------
@@ -136,8 +136,11 @@ class EditableGroups(ABC, Generic[Data]):
         >>> model = BernoulliMixture(2, start="clusters").fit(X)
         >>> np.bincount(model.labels_)
         array([50, 40])
-        >>> np.bincount(model.split_group(X, 0).labels_)
+        >>> model = model.split_group(X, 0)
+        >>> np.bincount(model.labels_)
         array([40, 30, 20])
+        >>> np.bincount(model.merge_groups(X, [1, 2]).labels_)
+        array([50, 40])
         """
         check_is_fitted(self, "labels_")
         group = _checked_group(group, self._groups_assigner.n_groups)
@@ -163,10 +166,9 @@ class EditableGroups(ABC, Generic[Data]):
         Returns
         -------
         estimator
-            A new fitted estimator; this one does not change. Groups are numbered anew. In a tree
-            the merged leaf takes the place of the largest of them, and a sibling without others
-            takes the place of its parent. A merged component has the sum of the weights and the
-            weighted mean of the frequencies.
+            A new fitted estimator with new numbers of groups; this one does not change. In a tree
+            the merged leaf replaces the largest of them, and an only child its parent. A merged
+            component has the sum of the weights and the weighted mean of the frequencies.
 
         Raises
         ------
@@ -174,15 +176,6 @@ class EditableGroups(ABC, Generic[Data]):
             If X differs from the data of ``fit``.
         InvalidParameterError
             If `groups` are not at least two different groups.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from momentree import BernoulliMixture
-        >>> X = np.repeat(np.kron(np.eye(3), np.ones(3)), [40, 30, 20], axis=0)
-        >>> model = BernoulliMixture(3).fit(X)
-        >>> np.bincount(model.merge_groups(X, [1, 2]).labels_)
-        array([50, 40])
         """
         check_is_fitted(self, "labels_")
         some = _checked_groups(groups, self._groups_assigner.n_groups)

@@ -50,8 +50,6 @@ class CountMixture(FlatModel):
     tol: float
     posterior_: MixtureParameters
 
-    # --- what a model is -------------------------------------------------------------------------
-
     @abstractmethod
     def _moments(self, corpus: Corpus) -> Moments:
         """Estimate the moments of the model."""
@@ -71,8 +69,6 @@ class CountMixture(FlatModel):
     def _log_base(self, X: Any) -> Floats:
         """Return the part of the log-likelihood of each sample that no parameter changes."""
         raise NotImplementedError
-
-    # --- fit -------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -181,8 +177,6 @@ class CountMixture(FlatModel):
         words = corpus.rows.sum(lambda B: B.tdot(corpus.weight[B.at]))
         sums += POSSIBLE * words[:, None] * weights
         return self._family.m_step(sums, weights * corpus.weight.sum(), corpus.smoothing)
-
-    # --- inference -------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (S eq. 1).

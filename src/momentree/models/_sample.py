@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
 from momentree._typing import Floats, Ints
 from momentree._validation import check_whole, generator
@@ -45,3 +46,36 @@ def draw_by_component(labels: Ints, d: int, draw: Callable[[int, int], Any]) -> 
         return X
 
     return draw_rows(len(labels), d, rows)
+
+
+class MixtureSample:
+    """Mixtures whose samples depend on their components alone."""
+
+    weights_: Floats
+
+    def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
+        """Return a sample of each of the given components as a sparse array."""
+        raise NotImplementedError
+
+    def sample(
+        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
+    ) -> tuple[Any, Ints]:
+        """Draw samples from the fitted model.
+
+        Parameters
+        ----------
+        n_samples : int >= 0, default=1
+            Number of samples.
+        random_state : int, RandomState or None, default=None
+            Seed; None is seed 0.
+
+        Returns
+        -------
+        X : csr_array of int64, shape (n_samples, n_features)
+            Counts; zeros and ones of a mixture of binary variables.
+        labels : ndarray of int of shape (n_samples,)
+            Component of each sample.
+        """
+        check_is_fitted(self, "components_")
+        rng, labels = draw_labels(self.weights_, n_samples, random_state)
+        return self._draw(labels, rng), labels

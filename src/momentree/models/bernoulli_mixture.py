@@ -47,10 +47,9 @@ class BernoulliMixture(BernoulliGroups):
     n_components : int >= 1, default=8
         Number of components k.
     decomposition : str or callable, default="sidiwo"
-        Method that decomposes the moments: "sidiwo", "svtd", "tensor_power_method", "als",
-        "svd_method", "eigendecomposition", "jennrich", "random_projections", all in
-        ``momentree.decomposition``, or a function with their signature. "svtd" with
-        ``start="raw_moments"`` is ASVTD (T Algorithm 2).
+        "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
+        "jennrich", "random_projections" of ``momentree.decomposition``, or a function like these.
+        "svtd" with ``start="raw_moments"`` is ASVTD (T Algorithm 2).
     refine : {"em", None}, default="em"
         "em" improves the start by expectation-maximisation, which removes the bias of raw moments.
         None keeps the start.
@@ -117,8 +116,8 @@ class BernoulliMixture(BernoulliGroups):
     -----
     T chapter 4. EM ignores missing values (NaN, stored in a sparse matrix); moments correct for
     them by inverse observation rates. Both assume that values are missing at random. Time O(nnz k)
-    for a step of EM and O(nnz k^2) for the moments; memory beyond X: O(d k^2 + n k), and 12 bytes a
-    stored value up to four million of them.
+    for a step of EM and O(nnz k^2) for the moments; memory beyond X: O(d k^2 + n k), and 12 bytes
+    per stored value up to four million of them.
 
     References
     ----------
@@ -163,8 +162,6 @@ class BernoulliMixture(BernoulliGroups):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
-
-    # --- fit -------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

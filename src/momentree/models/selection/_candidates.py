@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.special import logsumexp
@@ -41,12 +41,8 @@ class Fit:
     completion: Floats  # log-likelihood of the hidden half of each test document
 
 
-class Fits(Protocol):
-    """Fits models to one fold."""
-
-    def __call__(self, n_components: int) -> Fit | None:
-        """Return the model with k components; None if the data admit fewer."""
-        ...
+Fits = Callable[[int], Fit | None]
+"""Returns the model with k components for one fold; None if the data admit fewer."""
 
 
 class SingleTopicFits:
