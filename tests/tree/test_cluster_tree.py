@@ -378,16 +378,16 @@ def test_gaps_in_new_records_alone_are_taken(refine):
     tree = ClusterTree(4, refine=refine).fit(X)
     gaps = X[:40].copy()
     gaps[:, 5] = np.nan
-    P = tree.predict_proba(gaps)
-    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    proba = tree.predict_proba(gaps)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     np.testing.assert_array_equal(tree.predict(gaps).shape, (40,))
-    if refine in ("em", "leaves"):  # between the P with a one there and with a zero
+    if refine in ("em", "leaves"):  # between the values with a one there and with a zero
         sides = []
         for value in (0.0, 1.0):
             gaps[:, 5] = value
             sides.append(tree.predict_proba(gaps))
-        assert (P >= np.minimum(*sides) - 1e-12).all()
-        assert (P <= np.maximum(*sides) + 1e-12).all()
+        assert (proba >= np.minimum(*sides) - 1e-12).all()
+        assert (proba <= np.maximum(*sides) + 1e-12).all()
 
 
 # --- scoring -------------------------------------------------------------------------------------
@@ -502,7 +502,7 @@ def test_names_of_real_leaves_say_high_or_low():
         first, *_ = leaf.name.split(", ")
         column, way = first.split()
         assert (leaf.center[int(column)] > tree.tree_.center[int(column)]) == (way == "high")
-    scoring = tree.to_dict()
-    word = scoring["children"][0]["words"][0]
+    found = tree.to_dict()
+    word = found["children"][0]["words"][0]
     z = (tree.tree_.children[0].center - X.mean(axis=0)) / X.std(axis=0)
     assert abs(word["relevance"]) == pytest.approx(np.abs(z).max())

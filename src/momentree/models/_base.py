@@ -7,7 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self, cast, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -212,9 +212,9 @@ class FlatModel(
 
     def _decomposer(self) -> Callable[..., Decomposition]:
         method = self.decomposition
-        if callable(method):
-            return method
-        return cast("Callable[..., Decomposition]", getattr(decompositions, method))
+        found: Callable[..., Decomposition]
+        found = method if callable(method) else getattr(decompositions, method)
+        return found
 
     @abstractmethod
     def predict_proba(self, X: Any) -> Floats:

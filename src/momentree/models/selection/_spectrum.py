@@ -63,11 +63,9 @@ def spectrum(
 
         S_A u = lambda u,   held out: u^T S_B u.
 
-    An eigenvector of the noise in A is independent of B, where its value has mean zero and a
-    standard error that the documents of B give. No distribution is assumed, so bursts of words
-    raise the floor together with the eigenvalues. The scaling gives frequent and rare words
-    similar noise, and a first eigenvalue of about 1. Two whitenings of half the data: time
-    O(nnz (2 k + 30)).
+    Noise in A is independent of B, where its eigenvectors have values of mean zero and a standard
+    error that the documents of B give, whatever the distribution of words. The scaling gives
+    frequent and rare words similar noise, and a first eigenvalue of about 1.
     """
     n_groups = int(groups.max(initial=-1)) + 1
     first = (random_state.permutation(n_groups) < n_groups // 2)[groups]
