@@ -28,7 +28,7 @@ class Fold:
 def folds(
     X: Any, weight: Floats, groups: Ints, random_state: np.random.RandomState, *, n_test: int
 ) -> Iterator[Fold]:
-    """Yield folds, each with another fifth of the documents, until `n_test` have been for testing.
+    """Yield folds, each with another fifth of the documents, until `n_test` are tested.
 
     Copies of a document, with the same number in `groups`, stay on one side. Without `n_test` there
     is one fold, for training only.
