@@ -148,9 +148,9 @@ def test_every_function_inside_has_a_docstring():
         bare += [
             f"{info.name}.{name}"
             for name, thing in vars(module).items()
-            if not name.startswith("_")
-            and (inspect.isclass(thing) or inspect.isfunction(thing))
+            if (inspect.isclass(thing) or inspect.isfunction(thing))
             and thing.__module__ == info.name
+            and not name.startswith("_")
             and not inspect.getdoc(thing)
         ]
     assert bare == []

@@ -22,29 +22,11 @@ try:
 except ImportError:  # the system has no such locks
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_write", "check_readable", "staging"]
-
 
 def check_readable(path: str | PathLike[str]) -> Path:
-    """Check that a file or folder can be read, and return its path; every input passes here.
+    """Check that a file or folder can be read, and return its path.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A file or folder.
-
-    Returns
-    -------
-    Path
-        The path.
-
-    Raises
-    ------
-    ReadError
-        If it does not exist, or is neither a file nor a folder. Pipes, sockets and devices are
-        refused because they may never end, and because files are read more than once.
-    InvalidParameterError
-        If it is not a path, or empty, which would be the current folder.
+    Pipes, sockets and devices are refused: they may never end, and files are read more than once.
     """
     try:
         given = os.fspath(path)
@@ -69,21 +51,7 @@ def check_readable(path: str | PathLike[str]) -> Path:
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing, and put it in place only when it is complete.
 
-    Parameters
-    ----------
-    path : str or path-like
-        File to write; an existing file is replaced.
-
-    Yields
-    ------
-    file object
-        Takes bytes. If the block raises, nothing is left behind, and an existing file stays as it
-        was.
-
-    Raises
-    ------
-    OSError
-        If the folder is missing or cannot be written, or the disk is full.
+    If the block raises, nothing is left behind, and an existing file stays as it was.
     """
     target = Path(path)
     if not target.parent.is_dir():
@@ -102,23 +70,6 @@ def staging(beside: Path) -> Iterator[Path]:
     The folder is locked while the process lives. Unlocked ones belong to killed processes, and are
     removed first.
 
-    Parameters
-    ----------
-    beside : Path
-        The folder that receives the files, so that they can be moved without being copied.
-
-    Yields
-    ------
-    Path
-        The new folder.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be made.
-
-    Notes
-    -----
     Locks may not be visible to other machines on a shared disk. So the name of the folder contains
     that of the machine; folders of other machines are kept, as are all where there are no locks.
     """

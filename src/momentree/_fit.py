@@ -1,4 +1,4 @@
-"""Restore an estimator whose fit was refused, failed or was interrupted."""
+"""Methods that fit estimators: restored when a fit fails, and ``fit_predict``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-__all__ = ["all_or_nothing"]
+from momentree._types import Ints
 
 E = TypeVar("E")
 P = ParamSpec("P")
@@ -34,3 +34,27 @@ def all_or_nothing(
             raise
 
     return whole
+
+
+class FitPredict:
+    """Estimators whose ``fit`` finds the group of each sample."""
+
+    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> Ints:
+        """Fit, and return the component or leaf of each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples, as for ``fit``.
+        y : None
+            Ignored.
+        **fit_params
+            Passed on to ``fit``.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            ``labels_``.
+        """
+        labels: Ints = self.fit(X, y, **fit_params).labels_  # type: ignore[attr-defined]
+        return labels

@@ -132,9 +132,9 @@ def test_the_data_stay_as_they_are():
 
 @pytest.mark.parametrize("start", ["auto", "tree", "three_view_mom"])
 def test_sparse_data_are_never_made_dense(start, monkeypatch):
-    """1,500 records of 20,000 codes: dense they are 240 MB."""
+    """800 records of 20,000 codes: dense they are 128 MB."""
     rng = np.random.default_rng(0)
-    n, d = 1500, 20_000
+    n, d = 800, 20_000
     labels = rng.choice(3, size=n)
     common = sp.kron(sp.eye_array(3), np.ones((1, 10))).tocsr()[labels]
     common.data = rng.random(common.nnz) < 0.5

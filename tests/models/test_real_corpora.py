@@ -28,7 +28,7 @@ TABLE = {"text_column": "text", "label_column": "label"}
     ],
 )
 def test_topics_agree_with_the_labels(shared_data, file, options, classes, measured):
-    """As measured when the defaults were chosen, within three standard errors of resampling."""
+    """A guard against regression: each floor is the present NMI less three standard errors."""
     if not (shared_data / file).exists():
         pytest.skip(f"{file} is not in ../shared/data")
     read = read_corpus(shared_data / file, **options)

@@ -83,8 +83,8 @@ CASES = {
     ),
     "LDA": lambda: (LatentDirichletAllocation(3).fit(COUNTS), COUNTS),
     "LDA by Gibbs sampling": lambda: (
-        LatentDirichletAllocation(3, refine=None, alpha0=0.5, inference="gibbs").fit(COUNTS[:40]),
-        COUNTS[:40],
+        LatentDirichletAllocation(2, refine=None, alpha0=0.5, inference="gibbs").fit(COUNTS[:10]),
+        COUNTS[:10],
     ),
     "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),
     "Bernoulli by moments, edited": lambda: (

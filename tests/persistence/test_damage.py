@@ -301,7 +301,7 @@ def test_arrays_that_are_not_used_cost_nothing(tmp_path):
     path = tmp_path / "x.mt"
     case(TOPICS)[0].save(path)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("more.npy", bytes(1 << 28))
+        file.writestr("more.npy", bytes(3 * _limits.FLOOR))
     mt.load(path)
 
 

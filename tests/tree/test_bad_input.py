@@ -94,7 +94,7 @@ def test_bad_weights_and_names(name):
         TopicTree(2).fit(GOOD, **options)
 
 
-def test_weight_on_empty_documents_alone_is_told():
+def test_weight_on_empty_documents_alone_is_refused():
     X = GOOD.copy()
     X[:10] = 0
     weight = np.zeros(40)

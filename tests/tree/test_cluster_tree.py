@@ -27,10 +27,10 @@ def assert_sound(tree, X):
     assert tree.labels_.shape == (n,)
     assert [leaf.leaf_id for leaf in tree.leaves_] == list(range(tree.n_leaves_))
     np.testing.assert_array_equal(tree.predict(X), tree.labels_)
-    shares = tree.predict_proba(X)
-    assert shares.shape == (n, tree.n_leaves_)
-    assert ((shares >= 0) & (shares <= 1 + 1e-12)).all()
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-9)
+    P = tree.predict_proba(X)
+    assert P.shape == (n, tree.n_leaves_)
+    assert ((P >= 0) & (P <= 1 + 1e-12)).all()
+    np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-9)
     for node in tree.tree_.nodes():
         assert np.isfinite(node.center).all()
         assert np.isfinite([node.gain, node.weight]).all()
@@ -76,7 +76,7 @@ def test_centers_are_means_of_what_is_there(kind, refine):
         assert node.weight == pytest.approx(v.sum() / weight.sum())
 
 
-def test_the_kind_of_data_is_told_and_may_be_asked_for():
+def test_the_kind_of_data_is_found_or_given():
     X, _ = records()
     for kind in ("binary", "counts", "non_negative", "real"):
         tree = ClusterTree(3, data=kind).fit(X)
@@ -188,11 +188,11 @@ def test_growth_ends_by_itself_where_the_groups_of_counts_end():
 def test_noise_is_not_split(refine, seed):
     """Independent columns of one group: whatever cut is best, no mixture explains them better."""
     rng = np.random.default_rng(seed)
-    shares = rng.uniform(0.02, 0.4, 30)
+    rates = rng.uniform(0.02, 0.4, 30)
     for X in (
-        rng.random((500, 30)) < shares,
-        np.where(rng.random((500, 30)) < 0.1, np.nan, rng.random((500, 30)) < shares),
-        rng.poisson(10 * shares, (500, 30)),
+        rng.random((500, 30)) < rates,
+        np.where(rng.random((500, 30)) < 0.1, np.nan, rng.random((500, 30)) < rates),
+        rng.poisson(10 * rates, (500, 30)),
         rng.standard_normal((500, 2)),
         rng.standard_normal((500, 8)) * rng.uniform(0.1, 9.0, 8),
     ):
@@ -378,16 +378,16 @@ def test_gaps_in_new_records_alone_are_taken(refine):
     tree = ClusterTree(4, refine=refine).fit(X)
     gaps = X[:40].copy()
     gaps[:, 5] = np.nan
-    shares = tree.predict_proba(gaps)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    proba = tree.predict_proba(gaps)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     np.testing.assert_array_equal(tree.predict(gaps).shape, (40,))
-    if refine in ("em", "leaves"):  # between the shares with a one there and with a zero
+    if refine in ("em", "leaves"):  # between the values with a one there and with a zero
         sides = []
         for value in (0.0, 1.0):
             gaps[:, 5] = value
             sides.append(tree.predict_proba(gaps))
-        assert (shares >= np.minimum(*sides) - 1e-12).all()
-        assert (shares <= np.maximum(*sides) + 1e-12).all()
+        assert (proba >= np.minimum(*sides) - 1e-12).all()
+        assert (proba <= np.maximum(*sides) + 1e-12).all()
 
 
 # --- scoring -------------------------------------------------------------------------------------
@@ -395,22 +395,22 @@ def test_gaps_in_new_records_alone_are_taken(refine):
 
 @every_refine
 @pytest.mark.parametrize("options", [{"max_leaf_nodes": 5}, {"n_components": 3}], ids=str)
-def test_scoring_tells_the_assignment(refine, options):
+def test_scoring_gives_the_same_assignment(refine, options):
     X, _ = records()
     tree = ClusterTree(refine=refine, **options).fit(X)
-    told = tree.scoring()
-    if told["kind"] == "mixture":
-        joint = X @ told["coef"].T + told["intercept"]
-        labels = told["group"][joint.argmax(axis=1)]
-        shares = np.exp(joint - joint.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(shares, tree.predict_proba(X)[:, told["group"]], atol=1e-9)
+    scoring = tree.scoring()
+    if scoring["kind"] == "mixture":
+        joint = X @ scoring["coef"].T + scoring["intercept"]
+        labels = scoring["group"][joint.argmax(axis=1)]
+        P = np.exp(joint - joint.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(P, tree.predict_proba(X)[:, scoring["group"]], atol=1e-9)
     else:
         labels = []
         for x in X:
             at = 0
             while at >= 0:
-                node = told["nodes"][at]
+                node = scoring["nodes"][at]
                 score = node["coef"] @ x + node["intercept"]
                 at = node["children"][np.argmax(score**2 if node["kind"] == "scores" else score)]
             labels.append(-1 - at)
@@ -502,7 +502,7 @@ def test_names_of_real_leaves_say_high_or_low():
         first, *_ = leaf.name.split(", ")
         column, way = first.split()
         assert (leaf.center[int(column)] > tree.tree_.center[int(column)]) == (way == "high")
-    told = tree.to_dict()
-    word = told["children"][0]["words"][0]
+    found = tree.to_dict()
+    word = found["children"][0]["words"][0]
     z = (tree.tree_.children[0].center - X.mean(axis=0)) / X.std(axis=0)
     assert abs(word["relevance"]) == pytest.approx(np.abs(z).max())

@@ -1,5 +1,7 @@
 """What must not change a cluster tree: order of rows and columns, form of the input, threads."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,16 +109,15 @@ def test_names_of_columns_change_names_alone(refine):
     assert [node.name for node in named.tree_.nodes()] != [n.name for n in found.tree_.nodes()]
 
 
-@every_kind
-def test_a_common_factor_of_all_weights_is_a_unit(kind):
-    # The factor 4 is exact; the least size and the smoothing are in units of a sample.
+@every_pair
+def test_a_common_factor_of_all_weights_changes_nothing(kind, refine):
+    # The factor 4 is exact; the least size and the smoothing are numbers of samples.
     X, _ = of_kind(kind)
-    for refine in REFINE:
-        found = tree(X, refine, min_samples_leaf=3.0, smoothing=0.5)
-        scaled = tree(
-            X, refine, min_samples_leaf=12.0, smoothing=2.0, sample_weight=np.full(len(X), 4.0)
-        )
-        np.testing.assert_array_equal(scaled.labels_, found.labels_)
+    found = tree(X, refine, min_samples_leaf=3.0, smoothing=0.5)
+    scaled = tree(
+        X, refine, min_samples_leaf=12.0, smoothing=2.0, sample_weight=np.full(len(X), 4.0)
+    )
+    np.testing.assert_array_equal(scaled.labels_, found.labels_)
 
 
 @every_pair
@@ -148,11 +149,15 @@ def test_the_size_of_blocks_changes_rounding_alone(kind, monkeypatch):
     assert_same_tree(found, tree(X), bits=False)
 
 
-@pytest.mark.parametrize("kind", ["binary", "counts"])
+@cache
+def tree_of(kind):
+    return tree(of_kind(kind)[0])
+
+
 @pytest.mark.parametrize("name", list(forms(sp.csr_array(np.eye(2, dtype=np.int64)))))
-def test_the_form_of_the_input_does_not_matter(kind, name):
-    X = sp.csr_array(of_kind(kind)[0].astype(np.int64))
-    found, form = tree(X), forms(X)[name]
+def test_the_form_of_the_input_does_not_matter(name):
+    X = sp.csr_array(of_kind("binary")[0].astype(np.int64))
+    found, form = tree_of("binary"), forms(X)[name]
     before = [array.copy() for array in stored(form)]
     other = tree(form)
     assert_same_tree(found, other)
@@ -170,12 +175,11 @@ REAL_FORMS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["non_negative", "real", "gaps"])
+@pytest.mark.parametrize("kind", ["counts", "non_negative", "real", "gaps"])
 @pytest.mark.parametrize("name", REAL_FORMS)
 def test_the_form_of_other_numbers_does_not_matter(kind, name):
-    X, _ = of_kind(kind)
-    form = REAL_FORMS[name](X)
-    found, other = tree(X), tree(form)
+    form = REAL_FORMS[name](of_kind(kind)[0])
+    found, other = tree_of(kind), tree(form)
     assert_same_tree(found, other)
     np.testing.assert_array_equal(other.predict(form), found.labels_)
 

@@ -79,8 +79,8 @@ def test_the_objective_is_the_supremum_over_correlations(case):
     white = whiten(moments, 2)
     rotation, numbers = common_rotation(moments.whitened_slices(white.W))
     D = rotation.T @ white.W
-    lifted = np.column_stack([X * view, np.full(n, constant)])
-    Y, v = factor[:, None] * lifted, weight / weight.sum()
+    augmented = np.column_stack([X * view, np.full(n, constant)])
+    Y, v = factor[:, None] * augmented, weight / weight.sum()
     product = v * (Y @ D[0]) * (Y @ D[1])
     t = Y.T @ product
     # H eq. 5 counts both entries off the diagonal, each of the norm |t|.
@@ -208,7 +208,7 @@ def test_em_after_a_split_raises_its_likelihood():
         assert refined.gain >= mixture - whole - 1e-9
 
 
-def test_groups_too_small_or_of_one_direction_are_told():
+def test_groups_too_small_or_of_one_direction_are_not_split():
     X, one = np.eye(4)[[0, 1, 2, 3, 0, 1]], np.ones(6)
     rows = RowBlocks(sp.csr_array(X))
     found = splitter(4, min_samples_leaf=4)(rows, one, one)

@@ -187,6 +187,10 @@ def test_the_page_is_written_whole_and_holds_the_words_escaped(tree, X, tmp_path
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_the_page_of_ordered_documents_has_a_chart(tree, X):
+    assert len(tree.to_html(X=X, order=range(X.shape[0]))) > len(tree.to_html(X=X))
+
+
 def test_the_notebook_shows_every_node_escaped(tree):
     html = tree._repr_html_()
     assert html.count('class="leaf"') == tree.n_leaves_

@@ -77,7 +77,7 @@ def test_a_shuffle_gives_the_same_labels(X, options):
             assert (a.gain, a.weight, a.name) == (b.gain, b.weight, b.name)
 
 
-def test_equal_blocks_are_told_apart_in_any_order():
+def test_equal_blocks_are_separated_in_any_order():
     # Four groups that differ by a permutation of words alone: only rounding could choose.
     X = np.repeat(np.kron(np.eye(4, dtype=int), [4, 2, 1]), 6, axis=0)
     found = TopicTree(4, min_samples_leaf=1).fit(X)
@@ -130,9 +130,9 @@ def test_a_weight_of_zero_is_the_document_left_out(X, options):
 
 
 @pytest.mark.parametrize("name", [name for name in CONFIGURATIONS if "bic" not in name])
-def test_a_common_factor_of_all_weights_is_a_unit(X, name):
-    # The factor 4 is exact; the least size and pseudo-counts are in units of a document. The
-    # BIC penalty alone counts documents, and is left out.
+def test_a_common_factor_of_all_weights_changes_nothing(X, name):
+    # The factor 4 is exact; the least size and pseudo-counts are numbers of documents. Only the
+    # BIC penalty counts documents, so it is left out.
     options, four = CONFIGURATIONS[name], np.full(X.shape[0], 4.0)
     found = tree(X, {**options, "min_samples_leaf": 3.0, "smoothing": 0.5})
     scaled = tree(X, {**options, "min_samples_leaf": 12.0, "smoothing": 2.0}, sample_weight=four)

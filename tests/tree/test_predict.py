@@ -24,7 +24,7 @@ def tree(request, sample):
     return TopicTree(5, refine=request.param).fit(sample.X[:300])
 
 
-def literal_damped(x):
+def literal_log_scaled(x):
     y = np.log2(1.0 + x)
     return (y * np.sqrt(24.0 / y.sum())).astype(np.float32).astype(float)
 
@@ -37,7 +37,7 @@ def test_probabilities_are_the_posterior_of_the_mixture(sample):
         mixture = tree._assigner.parameters
         found = tree.predict_proba(X[300:])
         for x, row in zip(X[300:], found, strict=True):
-            y = literal_damped(x) if log_scaling else x
+            y = literal_log_scaled(x) if log_scaling else x
             joint = [
                 omega * np.prod([p**count for p, count in zip(mu, y, strict=True)])
                 for omega, mu in zip(mixture.weights, mixture.centers.T, strict=True)
@@ -62,7 +62,7 @@ def test_without_em_probabilities_are_products_over_splits(sample):
     rule = {node.node_id: next(rules) for node in tree.tree_.nodes() if node.children}
     found = tree.predict_proba(sample.X[300:320])
     for x, row in zip(sample.X[300:320].toarray(), found, strict=True):
-        y, expected = literal_damped(x), []
+        y, expected = literal_log_scaled(x), []
         for leaf in tree.leaves_:
             p, node = 1.0, leaf
             while node.parent is not None:
@@ -81,7 +81,7 @@ def test_without_em_documents_follow_the_likelier_side(sample):
     rule = {node.node_id: next(rules) for node in tree.tree_.nodes() if node.children}
     found = tree.predict(sample.X[300:])
     for x, label in zip(sample.X[300:].toarray(), found, strict=True):
-        node, y = tree.tree_, literal_damped(x)
+        node, y = tree.tree_, literal_log_scaled(x)
         while node.children:
             node = node.children[0 if y @ rule[node.node_id].coef >= 0 else 1]
         assert node.leaf_id == label

@@ -48,15 +48,15 @@ def test_a_limit_of_depth_ends_growth_instead():
     assert TopicTree(2, min_samples_leaf=1, refine=None).fit(sample.X).n_leaves_ == 2
 
 
-@pytest.mark.parametrize("units", [(1.0, 1.0, 1.0, 1.0), (2.0, 0.5, 1.0, 3.0)])
+@pytest.mark.parametrize("per_token", [(1.0, 1.0, 1.0, 1.0), (2.0, 0.5, 1.0, 3.0)])
 @pytest.mark.parametrize("weight", [(1.0, 1.0, 1.0, 1.0), (2.0, 0.0, 1.5, 1.0)])
-def test_the_penalty_by_hand(units, weight):
+def test_the_penalty_by_hand(per_token, weight):
     X = np.array([[3, 1, 0, 0, 0], [0, 0, 0, 0, 2], [1, 0, 2, 0, 0], [0, 4, 0, 0, 0]], float)
-    v, u = np.array(weight), np.array(units)
+    v, u = np.array(weight), np.array(per_token)
     occurring = {word for x, w in zip(X, v, strict=True) if w for word in np.flatnonzero(x)}
     mass = sum(w * x.sum() for x, w in zip(X, v, strict=True))
-    unit = sum(w * x.sum() * one for x, w, one in zip(X, v, u, strict=True)) / mass
-    penalty = unit * len(occurring) / 2 * np.log(v.sum())
+    typical = sum(w * x.sum() * one for x, w, one in zip(X, v, u, strict=True)) / mass
+    penalty = typical * len(occurring) / 2 * np.log(v.sum())
 
     def reason(gain):
         split = Split(

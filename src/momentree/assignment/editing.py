@@ -8,37 +8,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._logging import console_logging
+from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_sample_weight, check_values
 from momentree.assignment.nested import Assigner, NestedAssigner
 from momentree.backends import single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.messages import Message
 
-__all__ = ["EditableGroups", "Groups", "RefitData", "merged_numbers", "refuse_split"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Data = TypeVar("Data")
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of samples: how samples are assigned, and the group of each sample of the fit.
-
-    Attributes
-    ----------
-    assigner : Assigner
-        Assigns samples to groups.
-    labels : ndarray of int of shape (n_samples,)
-        Group of each sample of the fit.
-    """
+    """An assigner of samples to groups, and the group of each sample of the fit."""
 
     assigner: Assigner
     labels: Ints
@@ -62,19 +50,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class RefitData(Generic[Data]):
-    """The data of a fit, given again for an edit, in canonical order.
-
-    Attributes
-    ----------
-    data : object
-        The samples as the estimator prepares them.
-    weight : ndarray of shape (n_samples,)
-        Sample weights.
-    at : ndarray of int of shape (n_samples,)
-        Row of each sample in X.
-    groups : Groups
-        The groups before the edit.
-    """
+    """The data of a fit, given again for an edit, in canonical order; `at` are its rows in X."""
 
     data: Data
     weight: Floats
@@ -142,8 +118,8 @@ class EditableGroups(ABC, Generic[Data]):
         Returns
         -------
         estimator
-            A new fitted estimator; this one does not change. In a tree the new leaves take the
-            place of the old one and later leaves move up; components are sorted by weight.
+            A new fitted estimator; this one does not change. In a tree the new leaves replace the
+            old one and later leaves move up; components are sorted by weight.
 
         Raises
         ------
@@ -160,8 +136,11 @@ class EditableGroups(ABC, Generic[Data]):
         >>> model = BernoulliMixture(2, start="clusters").fit(X)
         >>> np.bincount(model.labels_)
         array([50, 40])
-        >>> np.bincount(model.split_group(X, 0).labels_)
+        >>> model = model.split_group(X, 0)
+        >>> np.bincount(model.labels_)
         array([40, 30, 20])
+        >>> np.bincount(model.merge_groups(X, [1, 2]).labels_)
+        array([50, 40])
         """
         check_is_fitted(self, "labels_")
         group = _checked_group(group, self._groups_assigner.n_groups)
@@ -187,10 +166,9 @@ class EditableGroups(ABC, Generic[Data]):
         Returns
         -------
         estimator
-            A new fitted estimator; this one does not change. Groups are numbered anew. In a tree
-            the merged leaf takes the place of the largest of them, and a sibling without others
-            takes the place of its parent. A merged component has the sum of the weights and the
-            weighted mean of the frequencies.
+            A new fitted estimator with new numbers of groups; this one does not change. In a tree
+            the merged leaf replaces the largest of them, and an only child its parent. A merged
+            component has the sum of the weights and the weighted mean of the frequencies.
 
         Raises
         ------
@@ -198,15 +176,6 @@ class EditableGroups(ABC, Generic[Data]):
             If X differs from the data of ``fit``.
         InvalidParameterError
             If `groups` are not at least two different groups.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from momentree import BernoulliMixture
-        >>> X = np.repeat(np.kron(np.eye(3), np.ones(3)), [40, 30, 20], axis=0)
-        >>> model = BernoulliMixture(3).fit(X)
-        >>> np.bincount(model.merge_groups(X, [1, 2]).labels_)
-        array([50, 40])
         """
         check_is_fitted(self, "labels_")
         some = _checked_groups(groups, self._groups_assigner.n_groups)
@@ -235,37 +204,11 @@ class EditableGroups(ABC, Generic[Data]):
 
 
 def merged_numbers(groups: Sequence[int], sizes: Floats) -> tuple[int, Ints]:
-    """Return which of several groups stays, and the new number of each group, after a merge.
-
-    Parameters
-    ----------
-    groups : sequence of int
-        The groups to merge.
-    sizes : ndarray of shape (n_groups,)
-        Size of each group.
-
-    Returns
-    -------
-    place : int
-        The largest of `groups`; of equal ones, the first.
-    to : ndarray of int of shape (n_groups,)
-        New numbers: the merged group has the place of the largest.
-    """
+    """Return the largest of some groups, which the others join, and all new numbers of groups."""
     place = max(groups, key=lambda group: (sizes[group], -group))
     old = np.arange(len(sizes))
     old[list(groups)] = place
     return place, np.unique(old, return_inverse=True)[1].astype(np.intp)
-
-
-def refuse_split(group: int, reason: Message | None) -> NoReturn:
-    """Refuse to split a group.
-
-    Raises
-    ------
-    InvalidDataError
-        With the reason.
-    """
-    raise InvalidDataError("cannot_split", group=group, reason=reason)
 
 
 def _is_group(group: object, n_groups: int) -> bool:

@@ -6,51 +6,28 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
 
-__all__ = ["Assigner", "Division", "NestedAssigner", "check_assigner"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class Division:
-    """How the samples of one group are divided further.
-
-    Attributes
-    ----------
-    assigner : Assigner
-        Assigns the samples of the group to its parts.
-    groups : tuple of int
-        The number of each part among all groups.
-    """
+    """An assigner of the samples of one group to its parts, and the final group of each part."""
 
     assigner: Assigner
     groups: tuple[int, ...]
 
-    @property
-    def parts(self) -> Ints:
-        """`groups` as an array, shape (n_parts,)."""
-        return np.array(self.groups, dtype=np.intp)
-
 
 @dataclass(frozen=True)
 class NestedAssigner:
-    """Follow a first assigner and, where its group is divided further, a second one within it.
+    """Assign samples to a group of `base`, then to a part of that group if it is divided further.
 
-    Attributes
-    ----------
-    base : Assigner
-        The first; may be nested itself.
-    parts : tuple of int or Division
-        For each group of `base`, its number among all groups, or how it is divided. A number may
-        occur more than once, where groups have been merged.
+    For each group of `base`, `parts` holds its final number, or its division. Numbers may repeat,
+    because groups may have been merged.
     """
 
     base: Assigner
@@ -58,7 +35,7 @@ class NestedAssigner:
 
     @classmethod
     def of(cls, base: Assigner, group: int, inner: Assigner) -> NestedAssigner:
-        """Return the assigner in which the groups of `inner` take the place of one group."""
+        """Return the assigner in which the groups of `inner` replace one group."""
         more = inner.n_groups - 1
         parts: list[int | Division] = [i + more * (i > group) for i in range(base.n_groups)]
         parts[group] = Division(inner, tuple(range(group, group + more + 1)))
@@ -80,7 +57,7 @@ class NestedAssigner:
             if not isinstance(part, Division):
                 out[here] = part
             elif len(here):
-                out[here] = part.parts[part.assigner.labels(rows.take(here))]
+                out[here] = np.array(part.groups)[part.assigner.labels(rows.take(here))]
         return out
 
     def proba(self, rows: RowBlocks) -> Floats:
@@ -131,13 +108,7 @@ class NestedAssigner:
         return {"kind": "nested", "base": self.base.scoring(d), "parts": parts}
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
-        """Check that the assigner fits a model, and return the numbers of its groups.
-
-        Raises
-        ------
-        ValueError
-            If one of its assigners does not fit.
-        """
+        """Check that the assigner fits a model, and return the numbers of its groups."""
         check_assigner(self.base, family, n_statistics, len(self.parts))
         found: set[int] = set()
         for part in self.parts:
@@ -156,24 +127,7 @@ Assigner: TypeAlias = MixtureAssigner | RuleAssigner | NestedAssigner
 def check_assigner(
     assigner: Assigner, family: type[MixtureParameters], n_statistics: int, n_groups: int
 ) -> None:
-    """Check that an assigner from a file fits a model: compiled code trusts shapes.
-
-    Parameters
-    ----------
-    assigner : Assigner
-        The assigner.
-    family : type of MixtureParameters
-        Class of the mixtures in it.
-    n_statistics : int
-        Columns of the rows that it reads.
-    n_groups : int
-        Number of groups.
-
-    Raises
-    ------
-    ValueError
-        If it does not fit.
-    """
+    """Check that an assigner from a file fits a model: compiled code trusts shapes."""
     found = assigner.check(family, n_statistics)
     if found != set(range(n_groups)):
         msg = f"the groups of the assigner are {sorted(found)}, not 0 to {n_groups - 1}"

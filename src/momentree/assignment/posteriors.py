@@ -6,29 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
 from momentree.objects import IncompleteBernoulliParameters, MixtureParameters
-
-__all__ = ["MixtureAssigner"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class MixtureAssigner:
     """Assign each sample to the group of its most likely component.
 
-    Attributes
-    ----------
-    parameters : MixtureParameters
-        One component per group, or several where groups have been merged.
-    group : ndarray of int of shape (n_components,)
-        The group of each component.
+    `group` is the group of each component; components share a group after a merge.
     """
 
     parameters: MixtureParameters
@@ -79,13 +69,7 @@ class MixtureAssigner:
         return {"kind": "mixture", "coef": coef, "intercept": intercept, "group": self.group}
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
-        """Check that the assigner fits a model, and return the numbers of its groups.
-
-        Raises
-        ------
-        ValueError
-            If the mixture is of another family, or reads another number of statistics.
-        """
+        """Check that the assigner fits a model, and return the numbers of its groups."""
         if type(self.parameters) is not family:
             msg = f"parameters of the class {type(self.parameters).__name__}"
             raise ValueError(msg)

@@ -6,29 +6,16 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
 
-__all__ = ["LinearRule", "Rule", "ScoreRule"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class LinearRule:
-    """Of two sides, take the first where ``x @ coef + intercept >= 0``.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (p,)
-        theta_1 - theta_2; for topics log mu_1 - log mu_2.
-    intercept : float
-        b_1 - b_2, or 0 for the conditional likelihood of H Algorithm 2.
-    """
+    """Take the first of two sides where x . coef + intercept >= 0: coef = theta_1 - theta_2."""
 
     coef: Floats
     intercept: float
@@ -52,10 +39,6 @@ class LinearRule:
         first, second = parameters.offsets if prior else (0.0, 0.0)
         return cls(theta[:, 0] - theta[:, 1], float(first - second))
 
-    def margins(self, rows: RowBlocks) -> Floats:
-        """Return ``x @ coef + intercept`` of each sample, shape (n,)."""
-        return rows.map(lambda B: B.dot(self.coef) + self.intercept)
-
     def scores(self, B: Block) -> Floats:
         """Return the margin and its negative for each sample of a block, shape (n, 2)."""
         margins = B.dot(self.coef) + self.intercept
@@ -63,7 +46,7 @@ class LinearRule:
 
     def proba(self, rows: RowBlocks) -> Floats:
         """Return the posterior of each side, shape (n, 2): 1 / (1 + exp(-margin)) for the first."""
-        first = 0.5 * (1.0 + np.tanh(0.5 * self.margins(rows)))
+        first = 0.5 * (1.0 + np.tanh(0.5 * rows.map(self.scores)[:, 0]))
         return np.stack([first, 1.0 - first], axis=1)
 
     def reordered(self, order: Ints) -> LinearRule:
@@ -85,12 +68,7 @@ class LinearRule:
 class ScoreRule:
     """Take the side of the largest absolute score: argmax_i |d_i . x + c_i| (T eq. 6.11).
 
-    Attributes
-    ----------
-    coef : ndarray of shape (p, s)
-        d_i in columns, one per side.
-    constant : ndarray of shape (s,)
-        c_i; zero in the thesis.
+    d_i are the columns of `coef`; c_i, the `constant`, is zero in the thesis.
     """
 
     coef: Floats

@@ -6,30 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.assignment.rules import Rule
 from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
-
-__all__ = ["RuleAssigner"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class RuleAssigner:
     """Follow the rule of each split from the root to a leaf; the leaves are the groups.
 
-    Attributes
-    ----------
-    rules : tuple of Rule
-        One per inner node, in pre-order.
-    children : tuple of tuple of int
-        Where each side of each rule leads: inner node j >= 0, or leaf i as -1 - i. Several sides
-        may lead to one leaf, where leaves have been merged.
+    Rules are those of inner nodes in pre-order. Each side leads to a child: inner node j >= 0, or
+    leaf i as -1 - i. Several sides lead to the same leaf where leaves have been merged.
     """
 
     rules: tuple[Rule, ...]
@@ -99,13 +89,7 @@ class RuleAssigner:
         return {"kind": "rules", "nodes": nodes}
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:  # noqa: ARG002
-        """Check that the assigner fits a model, and return the numbers of its groups.
-
-        Raises
-        ------
-        ValueError
-            If a rule reads another number of statistics.
-        """
+        """Check that the assigner fits a model, and return the numbers of its groups."""
         for rule in self.rules:
             check_shape("coef", rule.coef, (n_statistics, *rule.coef.shape[1:]))
         return {-1 - side for sides in self.children for side in sides if side < 0} or {0}

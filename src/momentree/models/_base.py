@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from os import PathLike
-from typing import Any, ClassVar, Literal, Self, cast, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +15,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from momentree import decomposition as decompositions
-from momentree._fit import all_or_nothing
+from momentree._fit import FitPredict, all_or_nothing
 from momentree._logging import console_logging
+from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
     check_features,
@@ -35,13 +35,9 @@ from momentree.metrics import relevance
 from momentree.models._fit_result import FitResult
 from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
-from momentree.tree.page import page_of
+from momentree.tree.page import TopicsPage
 from momentree.whitening import whiten
 
-__all__ = ["DECOMPOSITIONS", "Decomposer", "FlatModel", "log", "package_log"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 DecompositionName = Literal[
     "sidiwo",
     "svtd",
@@ -66,7 +62,15 @@ WHITENING_ITER = 30
 """Products with M2 beyond two for each component, where its spectrum is flat."""
 
 
-class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class FlatModel(
+    StoredModel,
+    TopicsPage,
+    FitPredict,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    ABC,
+):
     """Base of the models that are a list of components, not a tree.
 
     A subclass sets its parameters in ``__init__`` and implements :meth:`_fit` and the inference.
@@ -92,8 +96,6 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     diagnostics_: Mapping[str, Any]
     mean_count_: float
 
-    # --- fit -------------------------------------------------------------------------------------
-
     @all_or_nothing
     def fit(
         self,
@@ -108,7 +110,7 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            One sample a row: counts >= 0; for :class:`BernoulliMixture` 0 or 1, also False or
+            One sample per row: counts >= 0; for :class:`BernoulliMixture` 0 or 1, also False or
             True, and NaN for a missing value.
         y : None
             Ignored.
@@ -209,11 +211,9 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _decomposer(self) -> Callable[..., Decomposition]:
         method = self.decomposition
-        if callable(method):
-            return method
-        return cast("Callable[..., Decomposition]", getattr(decompositions, method))
-
-    # --- scores ----------------------------------------------------------------------------------
+        found: Callable[..., Decomposition]
+        found = method if callable(method) else getattr(decompositions, method)
+        return found
 
     @abstractmethod
     def predict_proba(self, X: Any) -> Floats:
@@ -224,9 +224,9 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Return the log-likelihood of each sample, shape (n_samples,)."""
 
     @property
-    @abstractmethod
     def _n_parameters(self) -> int:
-        """Free parameters of the fitted model."""
+        """Free parameters of the fitted model: of k weights and k unconstrained centers."""
+        return int(self.components_.size + len(self.weights_) - 1)
 
     def _new_counts(self, X: Any) -> Any:
         """Return the checked counts of new samples."""
@@ -251,7 +251,7 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return float(self.score_samples(X).mean())
 
     def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - the same convention
-        """Return the perplexity: the number of equally likely words that are as hard to predict.
+        """Return the perplexity: how many equally likely words are as hard to predict.
 
             exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of sample i
 
@@ -303,8 +303,6 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         values = self.score_samples(X)
         return float(-2.0 * values.sum() + self._n_parameters * np.log(len(values)))
 
-    # --- views -----------------------------------------------------------------------------------
-
     @property
     def _n_features_out(self) -> int:
         return int(self.weights_.shape[0])
@@ -345,25 +343,6 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
 
-    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> Ints:
-        """Fit the model and return the component of each sample.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples, as for ``fit``.
-        y : None
-            Ignored.
-        **fit_params
-            Passed on to ``fit``.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            ``labels_``.
-        """
-        return self.fit(X, y, **fit_params).labels_
-
     def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
         """Return the most relevant words or codes of each component.
 
@@ -390,41 +369,6 @@ class FlatModel(StoredModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             [str(self.vocabulary_[w]) for w in row if p[w] > 0]
             for row, p in zip(order, P, strict=True)
         ]
-
-    def to_html(
-        self,
-        path: str | PathLike[str] | None = None,
-        X: Any = None,
-        *,
-        ids: Sequence[str] | None = None,
-        texts: Sequence[str] | None = None,
-        labels: Sequence[str] | None = None,
-        order: Collection[Any] | None = None,
-        title: str | None = None,
-    ) -> str:
-        """Return the report of the model: one HTML page that needs no network.
-
-        Parameters
-        ----------
-        path : str or path-like, default=None
-            Also write the page to this file.
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The samples of ``fit``. They add topic proportions, typical documents and coherence
-            to the page; None leaves these out.
-        ids, texts, labels : sequence of str of shape (n_samples,), default=None
-            Names, texts and known classes of the samples.
-        order : sequence of numbers or dates of shape (n_samples,), default=None
-            Position of each sample in the chart of topic proportions; None is the order of X.
-        title : str, default=None
-            Heading of the page.
-
-        Returns
-        -------
-        str
-            The page.
-        """
-        check_is_fitted(self, "components_")
-        return page_of(self, path, X, ids=ids, texts=texts, labels=labels, order=order, title=title)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

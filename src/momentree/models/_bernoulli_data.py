@@ -7,39 +7,20 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.moments import BernoulliMoments
 from momentree.objects import BernoulliParameters
 from momentree.preprocessing import FeatureMap
 
-__all__ = ["BinaryData"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class BinaryData:
-    """Checked binary data of a fit.
+    """Checked binary data of a fit in canonical order; `rows` are their statistics."""
 
-    Attributes
-    ----------
-    ones : csr_array of shape (n, d)
-        Zeros and ones; zero where a value is missing.
-    missing : csr_array of shape (n, d) or None
-        1 where a value is missing.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    feature_map : FeatureMap
-        From samples to rows.
-    rows : RowBlocks of shape (n, p)
-        Statistics of the samples.
-    """
-
-    ones: Any
-    missing: Any | None
+    ones: Any  # zero where a value is missing
+    missing: Any | None  # 1 where a value is missing
     weight: Floats
     feature_map: FeatureMap
     rows: RowBlocks

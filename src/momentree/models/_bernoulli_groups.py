@@ -7,37 +7,27 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
-from momentree.assignment.editing import (
-    EditableGroups,
-    Groups,
-    RefitData,
-    merged_numbers,
-    refuse_split,
-)
+from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.models._base import FlatModel, package_log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.models._fit_result import FitResult
-from momentree.models._sample import draw_labels, draw_rows
+from momentree.models._sample import MixtureSample, draw_rows
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.tree.page import RecordsPage
 
-__all__ = ["BernoulliGroups"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-
-
-class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # type: ignore[misc] # its own to_html
+class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], MixtureSample, FlatModel):  # type: ignore[misc] # its own to_html
     """Base of :class:`BernoulliMixture`: everything but the fit."""
 
     _log: ClassVar[logging.Logger] = package_log
@@ -54,8 +44,6 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         """Frequencies of the components, shape (n_components, n_features)."""
         return self.components_
 
-    # --- inference -------------------------------------------------------------------------------
-
     def _new_counts(self, X: Any) -> Any:
         return self._values(X)[0]
 
@@ -69,22 +57,25 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
     def _groups_assigner(self) -> Assigner:
         """Assigner of samples without missing values to components, or to edited groups."""
         edited: Assigner | None = getattr(self, "_edited", None)
-        if edited is not None:
-            return edited
-        return MixtureAssigner.of(self._without_missing)
+        return edited or MixtureAssigner.of(self._without_missing)
 
     @property
     def _without_missing(self) -> BernoulliParameters:
         """The parameters for samples without missing values."""
         return BernoulliParameters(self.posterior_.weights, self.posterior_.centers)
 
-    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
-        """Return the assigner, and checked samples as its rows."""
+    def _rows(self, X: Any) -> tuple[RowBlocks, bool]:
+        """Return the statistics of checked samples, and whether values are missing."""
         ones, missing = self._values(X)
         if missing is None:
-            return self._groups_assigner, RowBlocks(ones)
-        rows = RowBlocks(IncompleteBernoulliParameters.statistics(ones, missing))
-        return self._groups_assigner.for_missing_values(), rows
+            return RowBlocks(ones), False
+        return RowBlocks(IncompleteBernoulliParameters.statistics(ones, missing)), True
+
+    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
+        """Return the assigner, and checked samples as its rows."""
+        rows, incomplete = self._rows(X)
+        assigner = self._groups_assigner
+        return assigner.for_missing_values() if incomplete else assigner, rows
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (T eq. 4.1).
@@ -96,9 +87,8 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         1 - 1e-9; with EM they are ``weights_`` and ``components_``. The product leaves out missing
         values.
 
-        After :meth:`split_group` the probability of a part is that of the group it was part of,
-        times that of the part within the group, by the same formula. After :meth:`merge_groups`
-        the probability of a merged group is the sum of those of the groups before.
+        After :meth:`split_group` the probability of a part is that of its group times that of the
+        part within the group, by the same formula; :meth:`merge_groups` adds probabilities.
 
         Parameters
         ----------
@@ -113,7 +103,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         assigner, rows = self._ready(X)
         return assigner.proba(rows)
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> Ints:
         """Return the most probable component of each sample (T eq. 4.2).
 
         Parameters
@@ -147,13 +137,10 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         ndarray of shape (n_samples,)
             log P[x] in nats.
         """
-        ones, missing = self._values(X)
-        p = self._without_missing
-        if missing is None:
-            return log_posterior(log_joint(RowBlocks(ones), p))[1]
-        rows = RowBlocks(IncompleteBernoulliParameters.statistics(ones, missing))
-        incomplete = IncompleteBernoulliParameters(p.weights, p.centers)
-        return log_posterior(log_joint(rows, incomplete))[1]
+        rows, incomplete = self._rows(X)
+        assigner = MixtureAssigner.of(self._without_missing)
+        assigner = assigner.for_missing_values() if incomplete else assigner
+        return log_posterior(log_joint(rows, assigner.parameters))[1]
 
     def scoring(self) -> dict[str, Any]:
         """Return the assignment of a 0/1 record as plain arrays, for use outside Python.
@@ -162,51 +149,24 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         -------
         dict
             ``{"kind": "mixture", "coef": (m, d), "intercept": (m,), "group": (m,)}``: the
-            probabilities are softmax(coef @ x + intercept), and "group" has the component of each;
-            merged groups share a number. After :meth:`split_group` ``{"kind": "nested", ...}``; see
-            :meth:`momentree.ClusterTree.scoring`.
+            probabilities are softmax(coef @ x + intercept), and "group" has the component of each.
+            For the form after :meth:`split_group` see :meth:`momentree.ClusterTree.scoring`.
         """
         check_is_fitted(self, "components_")
         return self._groups_assigner.scoring(self.components_.shape[1])
 
     @property
-    def _n_parameters(self) -> int:
-        return int(self.components_.size + len(self.weights_) - 1)
-
-    @property
     def _profiles(self) -> Floats:
         return self.components_
 
-    def sample(
-        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
-    ) -> tuple[Any, NDArray[np.intp]]:
-        """Draw samples from the fitted model.
-
-        Parameters
-        ----------
-        n_samples : int >= 0, default=1
-            Number of samples.
-        random_state : int, RandomState or None, default=None
-            Seed; None is seed 0.
-
-        Returns
-        -------
-        X : csr_array of int64, shape (n_samples, n_features)
-            Zeros and ones.
-        labels : ndarray of int of shape (n_samples,)
-            Component of each sample.
-        """
-        check_is_fitted(self, "components_")
-        rng, labels = draw_labels(self.weights_, n_samples, random_state)
+    def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
         d = self.components_.shape[1]
 
         def draw(at: slice) -> Any:
             here = labels[at]
             return (rng.random_sample((len(here), d)) < self.components_[here]).astype(np.int64)
 
-        return draw_rows(n_samples, d, draw), labels
-
-    # --- edits (T Remark 4.4.1) ------------------------------------------------------------------
+        return draw_rows(len(labels), d, draw)
 
     @property
     def _fitted_with_missing(self) -> bool:
@@ -220,14 +180,22 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], FlatModel):  # ty
         part = again.data.take(np.flatnonzero(again.groups.labels == group))
         usable = int(np.count_nonzero(part.weight > 0))
         if usable < 2:
-            refuse_split(group, Message("too_few_samples", found=usable, needed=2))
+            raise InvalidDataError(
+                "cannot_split",
+                group=group,
+                reason=Message("too_few_samples", found=usable, needed=2),
+            )
         alone = clone(self).set_params(n_components=min(n_groups, usable), warm_start=False)
         result = alone._run(part)
         p = result.parameters
         sizes = np.bincount(result.labels, weights=part.weight, minlength=p.n_components)
         kept = np.flatnonzero(sizes > 0)
         if len(kept) < 2:
-            refuse_split(group, result.diagnostics.get("reason") or Message("one_part"))
+            raise InvalidDataError(
+                "cannot_split",
+                group=group,
+                reason=result.diagnostics.get("reason") or Message("one_part"),
+            )
         weights = p.weights[kept] / p.weights[kept].sum()
         likely, centers = p.centers[:, kept], result.centers[:, kept]
         if part.missing is not None:

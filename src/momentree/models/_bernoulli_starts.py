@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momentree.backends import RowBlocks
 from momentree.decomposition import three_view_mom, three_view_tpm
@@ -18,9 +17,6 @@ from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.growth import Limits, grow
 from momentree.tree.split import SPLIT_ITER
 
-__all__ = ["start_from_tree", "start_from_views", "starts_from_moments"]
-
-Floats = NDArray[np.float64]
 Start = Initialization[BernoulliParameters]
 
 ROUNDS = 3
@@ -36,18 +32,6 @@ def starts_from_moments(
 
     Corrected moments lack the bias that the parameters found so far predict; the parameters they
     give predict the bias better, and so on for three rounds.
-
-    Parameters
-    ----------
-    data : BinaryData
-        The data.
-    decompose : callable
-        From moments to a decomposition.
-
-    Returns
-    -------
-    list of Initialization
-        From raw moments, then from corrected ones if these show as many components.
     """
     moments = data.moments
     raw = found = decompose(moments)
@@ -70,24 +54,7 @@ def start_from_views(
     name: Literal["three_view_mom", "three_view_tpm"],
     random_state: int | np.random.RandomState | None,
 ) -> Start:
-    """Decompose the cross moments of three random views of the features (T section 4.3.1).
-
-    Parameters
-    ----------
-    data : BinaryData
-        The data, of three features or more.
-    n_components : int >= 1
-        Number of components.
-    name : {"three_view_mom", "three_view_tpm"}
-        Function of ``momentree.decomposition``.
-    random_state : int, RandomState or None
-        Seed of the views.
-
-    Returns
-    -------
-    Initialization
-        Fewer components if the moments show fewer.
-    """
+    """Decompose the cross moments of three random views of the features (T section 4.3.1)."""
     views = split_views(data.ones.shape[1], random_state)
     rates = data.observation_rates
     moments = MultiviewMoments(
@@ -107,22 +74,6 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
     """Group the samples by D-SIDIWO: by one split into k, or by the leaves of a tree.
 
     If the moments show fewer than k groups, there is no split into k; then a tree is grown.
-
-    Parameters
-    ----------
-    data : BinaryData
-        The data.
-    n_components : int >= 1
-        Number of groups.
-    flat : bool
-        One split into all groups instead of a tree.
-    refine : bool
-        EM after each split of a tree.
-
-    Returns
-    -------
-    Initialization
-        Fewer components if no group can be split further.
     """
     splitter = DSidiwoSplitter(
         min_samples_leaf=1,

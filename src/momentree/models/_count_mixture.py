@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.inference import log_joint, log_posterior
@@ -22,10 +22,6 @@ from momentree.tree.growth import Limits, grow
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.topic_split import TopicSplitter
 
-__all__ = ["Corpus", "CountMixture", "Start"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Start = Literal["auto", "tree", "tfidf", "moments"]
 
 POSSIBLE = 1e-3
@@ -34,21 +30,7 @@ POSSIBLE = 1e-3
 
 @dataclass(frozen=True)
 class Corpus:
-    """Counts, and what a fit makes of them.
-
-    Attributes
-    ----------
-    counts : RowBlocks of shape (n, d)
-        Counts in canonical order.
-    rows : RowBlocks of shape (n, d)
-        Counts after log scaling.
-    count_per_token : ndarray of shape (n,)
-        Log-scaled count of one word in each sample.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    smoothing : float
-        Pseudo-count, on the scale of the log-scaled counts.
-    """
+    """Counts in canonical order, and after log scaling (`rows`); `smoothing` is on that scale."""
 
     counts: RowBlocks
     rows: RowBlocks
@@ -67,8 +49,6 @@ class CountMixture(FlatModel):
     start: Start
     tol: float
     posterior_: MixtureParameters
-
-    # --- what a model is -------------------------------------------------------------------------
 
     @abstractmethod
     def _moments(self, corpus: Corpus) -> Moments:
@@ -89,8 +69,6 @@ class CountMixture(FlatModel):
     def _log_base(self, X: Any) -> Floats:
         """Return the part of the log-likelihood of each sample that no parameter changes."""
         raise NotImplementedError
-
-    # --- fit -------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -199,8 +177,6 @@ class CountMixture(FlatModel):
         words = corpus.rows.sum(lambda B: B.tdot(corpus.weight[B.at]))
         sums += POSSIBLE * words[:, None] * weights
         return self._family.m_step(sums, weights * corpus.weight.sum(), corpus.smoothing)
-
-    # --- inference -------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (S eq. 1).

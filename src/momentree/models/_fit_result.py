@@ -1,4 +1,4 @@
-"""Where a fit starts from and what it finds: values that the fits of all models pass on."""
+"""The start of a fit and its result, in the form that all flat models share."""
 
 from __future__ import annotations
 
@@ -7,40 +7,24 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters
 from momentree.tree.growth import Grown
 
-__all__ = ["FitResult", "Initialization", "from_leaves", "m_step"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 P = TypeVar("P", bound=MixtureParameters | LDAParameters)
 M = TypeVar("M", bound=MixtureParameters)
 
 
 @dataclass(frozen=True)
 class Initialization(Generic[P]):
-    """Parameters that EM starts from; without EM they are the result.
+    """Parameters that EM starts from; without EM they are the result."""
 
-    Attributes
-    ----------
-    parameters : MixtureParameters or LDAParameters
-        Valid, and smoothed so that no probability is zero.
-    weights : ndarray of shape (k,)
-        Of the components, as found.
-    centers : ndarray of shape (d, k)
-        As found, before smoothing.
-    diagnostics : mapping
-        Of the decomposition or the tree.
-    """
-
-    parameters: P
-    weights: Floats
-    centers: Floats
+    parameters: P  # smoothed so that no probability is zero
+    weights: Floats  # as found, (k,)
+    centers: Floats  # as found, before smoothing, (d, k)
     diagnostics: Mapping[str, Any]
 
     @classmethod
@@ -51,29 +35,11 @@ class Initialization(Generic[P]):
 
 @dataclass(frozen=True)
 class FitResult:
-    """A fitted model, its components in descending order of weight.
+    """A fitted model, its components in descending order of weight."""
 
-    Attributes
-    ----------
-    parameters : MixtureParameters or LDAParameters
-        Samples are assigned by these.
-    weights : ndarray of shape (k,)
-        Of the components.
-    centers : ndarray of shape (d, k)
-        Of the components; without EM they may hold zeros that `parameters` do not.
-    labels : ndarray of intp of shape (n,)
-        Component of each sample.
-    diagnostics : mapping
-        Of the initialization and of EM.
-    n_iter : int
-        Steps of EM; 1 without it.
-    converged : bool
-        Whether EM met its tolerance; True without it.
-    """
-
-    parameters: Any
+    parameters: Any  # samples are assigned by these
     weights: Floats
-    centers: Floats
+    centers: Floats  # without EM they may hold zeros that `parameters` do not
     labels: Ints
     diagnostics: Mapping[str, Any]
     n_iter: int = 1
@@ -83,26 +49,7 @@ class FitResult:
 def m_step(
     family: type[M], rows: RowBlocks, responsibilities: Floats, weight: Floats, smoothing: float
 ) -> M:
-    """Return the parameters of given responsibilities.
-
-    Parameters
-    ----------
-    family : type of MixtureParameters
-        The mixture.
-    rows : RowBlocks of shape (n, p)
-        Statistics of the samples.
-    responsibilities : ndarray of shape (n, k)
-        Rows sum to 1.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    smoothing : float > 0
-        Of ``family.m_step``.
-
-    Returns
-    -------
-    MixtureParameters
-        Of `family`.
-    """
+    """Return the parameters of given responsibilities."""
     weighted = responsibilities * weight[:, None]
     sums = rows.sum(lambda B: B.tdot(weighted[B.at]))
     return family.m_step(sums, weighted.sum(axis=0), smoothing)
@@ -116,22 +63,7 @@ def from_leaves(
     weight: Floats,
     smoothing: float,
 ) -> Initialization[M]:
-    """Return one component for each leaf of a tree.
-
-    Parameters
-    ----------
-    grown : Grown
-        A tree of the samples.
-    n_components : int >= 1
-        Number of components requested.
-    family, rows, weight, smoothing
-        As in :func:`m_step`.
-
-    Returns
-    -------
-    Initialization
-        Fewer components, with the reason, where the tree has fewer leaves.
-    """
+    """Return one component per leaf of a tree, with the reason if these are too few."""
     leaves = grown.root.leaves()
     k = len(leaves)
     reason = Message("no_group_splits", reason=leaves[0].reason) if k < n_components else None

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.backends import RowBlocks
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
@@ -23,9 +23,6 @@ from momentree.parameters import lda_parameters
 from momentree.refinement import smoothed_topics
 from momentree.whitening import whiten
 
-__all__ = ["Corpus", "concentrations", "from_moments", "from_single_topics", "most_likely"]
-
-Floats = NDArray[np.float64]
 Start = Initialization[LDAParameters]
 
 TEST_DOCUMENTS = 2000
@@ -41,17 +38,7 @@ TEXT_ALPHA0 = 1.0
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents of a fit.
-
-    Attributes
-    ----------
-    rows : RowBlocks of shape (n, d)
-        Word counts in canonical order.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    smoothing : float
-        Pseudo-count of every word in every topic.
-    """
+    """Documents of a fit in canonical order."""
 
     rows: RowBlocks
     weight: Floats
@@ -74,27 +61,7 @@ def from_moments(
 ) -> tuple[list[Start], list[Message]]:
     """Decompose the moments of the model (S Theorem 3).
 
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents.
-    decompose : callable
-        From moments to a decomposition.
-    n_components : int >= 1
-        Number of topics.
-    alpha0 : float > 0 or None
-        Total concentration; None estimates it.
-    weighting : {"length", "uniform", "three_words"}
-        Weights of documents in the moments.
-    random_state : int, RandomState or None
-        Seed of "three_words".
-
-    Returns
-    -------
-    starts : list of Initialization
-        One; if the moments contradict `alpha0`, a second one with the estimate.
-    warnings : list of Message
-        That the moments contradict `alpha0`, if they do.
+    If the moments contradict a given `alpha0`, a second start has the estimate; return a warning.
     """
     raw = SingleTopicMoments.from_rows(
         corpus.rows,
@@ -137,22 +104,7 @@ def _contradicts(estimate: Concentration, alpha0: float) -> bool:
 
 
 def from_single_topics(corpus: Corpus, model: SingleTopicModel, *, alpha0: float | None) -> Start:
-    """Start from the topics of a model with one topic a document.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents.
-    model : SingleTopicModel
-        Not fitted; with the number of topics to find.
-    alpha0 : float > 0 or None
-        Total concentration to start with; None is 1.
-
-    Returns
-    -------
-    Initialization
-        alpha_i is proportional to the number of documents on topic i.
-    """
+    """Start from the topics of a single-topic model, with alpha proportional to its weights."""
     found, _ = model._fit(corpus.rows.matrix, corpus.weight)
     total = TEXT_ALPHA0 if alpha0 is None else alpha0
     alpha = concentrations(found.weights, float(corpus.weight.sum()), total)
@@ -171,22 +123,7 @@ def concentrations(weights: Floats, n: float, alpha0: float) -> Floats:
 
 
 def most_likely(corpus: Corpus, starts: Sequence[Start]) -> tuple[Start, dict[str, Any]]:
-    """Return the start with the lowest perplexity of document completion.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents; up to 2,000 of them are used.
-    starts : sequence of Initialization
-        At least one.
-
-    Returns
-    -------
-    best : Initialization
-        The first of the best.
-    numbers : dict
-        "completion": for each start its name, alpha_0 and perplexity; empty for a single start.
-    """
+    """Return the start with the lowest perplexity of document completion, and all perplexities."""
     if len(starts) == 1:
         return starts[0], {}
     usable = np.flatnonzero(corpus.weight > 0)

@@ -7,30 +7,21 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_integer, generator
-
-__all__ = ["draw_by_component", "draw_labels", "draw_rows"]
-
-Ints = NDArray[np.intp]
 
 DENSE_VALUES = 1 << 22
 """Values of new samples that are dense at one time: 32 MB."""
 
 
 def draw_labels(
-    weights: NDArray[np.float64],
+    weights: Floats,
     n_samples: int,
     random_state: int | np.random.RandomState | None,
 ) -> tuple[np.random.RandomState, Ints]:
-    """Return a random generator and the component of each new sample.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `n_samples` is not a whole number of at least 0, or `random_state` is no seed.
-    """
+    """Return a random generator and the component of each new sample."""
     check_integer("n_samples", n_samples, at_least=0)
     rng = generator(random_state)
     return rng, rng.choice(len(weights), size=n_samples, p=weights).astype(np.intp)
@@ -55,3 +46,36 @@ def draw_by_component(labels: Ints, d: int, draw: Callable[[int, int], Any]) -> 
         return X
 
     return draw_rows(len(labels), d, rows)
+
+
+class MixtureSample:
+    """Mixtures whose samples depend on their components alone."""
+
+    weights_: Floats
+
+    def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
+        """Return a sample of each of the given components as a sparse array."""
+        raise NotImplementedError
+
+    def sample(
+        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
+    ) -> tuple[Any, Ints]:
+        """Draw samples from the fitted model.
+
+        Parameters
+        ----------
+        n_samples : int >= 0, default=1
+            Number of samples.
+        random_state : int, RandomState or None, default=None
+            Seed; None is seed 0.
+
+        Returns
+        -------
+        X : csr_array of int64, shape (n_samples, n_features)
+            Counts; zeros and ones of a mixture of binary variables.
+        labels : ndarray of int of shape (n_samples,)
+            Component of each sample.
+        """
+        check_is_fitted(self, "components_")
+        rng, labels = draw_labels(self.weights_, n_samples, random_state)
+        return self._draw(labels, rng), labels

@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momentree import decomposition as methods
+from momentree._types import Floats
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
-
-__all__ = ["StoredModel"]
-
-Floats = NDArray[np.float64]
 
 
 class StoredModel(SavedEstimator):

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
     check_number,
@@ -29,9 +30,6 @@ from momentree.models._fit_result import FitResult, Initialization
 from momentree.objects import BernoulliParameters
 from momentree.refinement import Convergence, Refined, em
 
-__all__ = ["BernoulliMixture"]
-
-Floats = NDArray[np.float64]
 Start = Literal[
     "auto", "moments", "raw_moments", "clusters", "tree", "three_view_mom", "three_view_tpm"
 ]
@@ -49,10 +47,9 @@ class BernoulliMixture(BernoulliGroups):
     n_components : int >= 1, default=8
         Number of components k.
     decomposition : str or callable, default="sidiwo"
-        Method that decomposes the moments: "sidiwo", "svtd", "tensor_power_method", "als",
-        "svd_method", "eigendecomposition", "jennrich", "random_projections", all in
-        ``momentree.decomposition``, or a function with their signature. "svtd" with
-        ``start="raw_moments"`` is ASVTD (T Algorithm 2).
+        "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
+        "jennrich", "random_projections" of ``momentree.decomposition``, or a function like these.
+        "svtd" with ``start="raw_moments"`` is ASVTD (T Algorithm 2).
     refine : {"em", None}, default="em"
         "em" improves the start by expectation-maximisation, which removes the bias of raw moments.
         None keeps the start.
@@ -119,8 +116,8 @@ class BernoulliMixture(BernoulliGroups):
     -----
     T chapter 4. EM ignores missing values (NaN, stored in a sparse matrix); moments correct for
     them by inverse observation rates. Both assume that values are missing at random. Time O(nnz k)
-    for a step of EM and O(nnz k^2) for the moments; memory beyond X: O(d k^2 + n k), and 12 bytes a
-    stored value up to four million of them.
+    for a step of EM and O(nnz k^2) for the moments; memory beyond X: O(d k^2 + n k), and 12 bytes
+    per stored value up to four million of them.
 
     References
     ----------
@@ -166,8 +163,6 @@ class BernoulliMixture(BernoulliGroups):
         self.random_state = random_state
         self.verbose = verbose
 
-    # --- fit -------------------------------------------------------------------------------------
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("refine", self.refine, ("em", None))
@@ -189,9 +184,7 @@ class BernoulliMixture(BernoulliGroups):
             raise InvalidDataError("too_few_views", found=ones.shape[1], start=self.start)
         return (ones, missing), ones, weight
 
-    def _fit(
-        self, samples: tuple[Any, Any | None], weight: Floats
-    ) -> tuple[FitResult, NDArray[np.intp]]:
+    def _fit(self, samples: tuple[Any, Any | None], weight: Floats) -> tuple[FitResult, Ints]:
         self.__dict__.pop("_edited", None)
         data, at = BinaryData.prepared(*samples, weight)
         return self._run(data), at

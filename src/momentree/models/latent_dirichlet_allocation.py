@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_integer, check_number, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import (
@@ -30,9 +30,6 @@ from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
 
-__all__ = ["LatentDirichletAllocation"]
-
-Floats = NDArray[np.float64]
 Refine = Literal["em", "variational", "gibbs"]
 Start = Literal["auto", "moments", "single-topic"]
 Inference = Literal["variational", "gibbs"]
@@ -43,8 +40,7 @@ class LatentDirichletAllocation(FlatModel):
 
         h ~ Dirichlet(alpha),   each word: Y ~ Discrete(h), w | Y = j ~ Discrete(mu_j)
 
-    There are no random restarts: the same documents give the same topics on every run and in any
-    order of rows.
+    The same documents give the same topics on every run and in any order of rows.
 
     Parameters
     ----------
@@ -55,19 +51,17 @@ class LatentDirichletAllocation(FlatModel):
         each document has one topic. None estimates it; see
         :func:`momentree.decomposition.estimate_alpha0`.
     decomposition : str or callable, default="sidiwo"
-        Method that decomposes the moments: "sidiwo", "svtd", "tensor_power_method", "als",
-        "svd_method", "eigendecomposition", "jennrich", "random_projections", all in
-        ``momentree.decomposition``, or a function with their signature.
+        "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
+        "jennrich", "random_projections" of ``momentree.decomposition``, or a function like these.
     refine : {"em", "variational", "gibbs", None}, default="em"
         "em" and "variational" improve topics and alpha by variational EM. "gibbs" is stochastic EM
         with a Gibbs sampler: slower, less biased in alpha, for whole counts only. None keeps the
         start.
     start : {"auto", "moments", "single-topic"}, default="auto"
         "moments" decomposes the moments of the model (S Theorem 3), which is exact for infinitely
-        many documents of the model. "single-topic" takes the topics of a
-        :class:`SingleTopicModel`. "auto" tries both and keeps the one with the lower perplexity of
-        document completion: usually "single-topic" for real text. Without refinement "auto" is
-        "moments".
+        many documents of the model. "single-topic" takes the topics of :class:`SingleTopicModel`.
+        "auto" keeps the one with the lower perplexity of document completion: usually
+        "single-topic" for real text. Without refinement "auto" is "moments".
     weighting : {"length", "uniform", "three_words"}, default="length"
         Weights of documents in the moments of the model; see
         :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
@@ -125,13 +119,12 @@ class LatentDirichletAllocation(FlatModel):
     -----
     ``refine=None`` is the method of S sections 2.2 and 3: the estimators of Theorem 3, a
     decomposition, and a projection of the topics to the simplex. A few steps of variational EM
-    reduce the error of these topics by about a quarter, but underestimate alpha_0 by a tenth to a
-    third for alpha_0 = 1. For documents of the model the estimate from moments is the better one;
-    on real text, where words come in bursts, it is only a start.
+    reduce the error of these topics by about a quarter, but underestimate alpha_0 = 1 by a tenth to
+    a third. On real text, where words come in bursts, the estimate from moments is only a start.
 
-    Counts are never log-scaled, because scaling is not linear: the result would be no mixture of
-    topics. Time O(nnz k^2) for the moments and O(nnz k) for a round of inference, of which EM makes
-    five a step; memory beyond X O(nnz) for an ordered copy, and O(d k^2 + n k).
+    Counts are not log-scaled, because the result would be no mixture of topics. Time O(nnz k^2) for
+    the moments and O(nnz k) for a round of inference, of which EM makes five per step; memory
+    beyond X O(nnz) for an ordered copy, and O(d k^2 + n k).
 
     References
     ----------
@@ -197,14 +190,12 @@ class LatentDirichletAllocation(FlatModel):
         if self.alpha0 is not None:
             check_alpha0(self.alpha0)
 
-    # --- fit -------------------------------------------------------------------------------------
-
     @property
     def alpha_(self) -> Floats:
         """Concentrations of the topics, shape (n_components,)."""
         return self.posterior_.alpha
 
-    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, NDArray[np.intp]]:
+    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
         rows, at = in_canonical_order(RowBlocks(samples), weight)
         corpus = Corpus(rows, weight[at], self.smoothing)
         start = self._initialize(corpus)
@@ -259,8 +250,6 @@ class LatentDirichletAllocation(FlatModel):
         if self.refine == "gibbs":
             return gibbs_em(corpus.rows, start, random_state=self.random_state, **options)
         return variational_em(corpus.rows, start, tol=self.tol, **options)
-
-    # --- inference -------------------------------------------------------------------------------
 
     def _proportions(self, rows: RowBlocks, parameters: LDAParameters) -> Floats:
         if self.inference == "gibbs":

@@ -5,37 +5,30 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from momentree._types import Floats, Ints
 from momentree.inference import log_factorials
 from momentree.models._base import Decomposer
 from momentree.models._count_mixture import Corpus, CountMixture, Start
-from momentree.models._sample import draw_by_component, draw_labels
+from momentree.models._sample import MixtureSample, draw_by_component
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters
 
-__all__ = ["PoissonMixture"]
 
-Floats = NDArray[np.float64]
-
-
-class PoissonMixture(CountMixture):
+class PoissonMixture(MixtureSample, CountMixture):
     """Cluster counts by a mixture of independent Poisson variables.
 
         Y ~ Discrete(omega),   x_w | Y = j ~ Poisson(mu_wj), independent     (T section 1.2)
 
-    Unlike :class:`SingleTopicModel` it also uses the total of each sample: two components may
-    have the same proportions and different totals.
+    Unlike :class:`SingleTopicModel` it also uses the total of each sample.
 
     Parameters
     ----------
     n_components : int >= 1, default=8
         Number of components k.
     decomposition : str or callable, default="sidiwo"
-        Method that decomposes the moments: "sidiwo", "svtd", "tensor_power_method", "als",
-        "svd_method", "eigendecomposition", "jennrich", "random_projections", all in
-        ``momentree.decomposition``, or a function with their signature.
+        "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
+        "jennrich", "random_projections" of ``momentree.decomposition``, or a function like these.
     refine : {"em", None}, default="em"
         "em" improves the start by expectation-maximisation. None keeps the start.
     start : {"auto", "tree", "tfidf", "moments"}, default="auto"
@@ -152,30 +145,6 @@ class PoissonMixture(CountMixture):
     def _log_base(self, X: Any) -> Floats:
         return -log_factorials(X)
 
-    @property
-    def _n_parameters(self) -> int:
-        return int(self.components_.size + len(self.weights_) - 1)
-
-    def sample(
-        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
-    ) -> tuple[Any, NDArray[np.intp]]:
-        """Draw samples from the fitted model.
-
-        Parameters
-        ----------
-        n_samples : int >= 0, default=1
-            Number of samples.
-        random_state : int, RandomState or None, default=None
-            Seed; None is seed 0.
-
-        Returns
-        -------
-        X : csr_array of int64, shape (n_samples, n_features)
-            Counts.
-        labels : ndarray of int of shape (n_samples,)
-            Component of each sample.
-        """
-        check_is_fitted(self, "components_")
-        rng, labels = draw_labels(self.weights_, n_samples, random_state)
-        means, d = self.means_, self.means_.shape[1]
-        return draw_by_component(labels, d, lambda j, n: rng.poisson(means[j], (n, d))), labels
+    def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
+        d = self.components_.shape[1]
+        return draw_by_component(labels, d, lambda j, n: rng.poisson(self.means_[j], (n, d)))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
@@ -19,36 +19,30 @@ from momentree.objects import Decomposition, MixtureParameters, Moments, TopicPa
 from momentree.parameters import project_to_simplex
 from momentree.preprocessing import LogScaling
 
-__all__ = ["SingleTopicModel"]
-
-Floats = NDArray[np.float64]
-
 
 class SingleTopicModel(CountMixture):
-    """Find a flat list of topics, one topic a document.
+    """Find a flat list of topics, one topic per document.
 
         Y ~ Discrete(omega),   x | Y = j ~ Multinomial(c, mu_j)     (S section 2.1)
 
-    There are no random restarts: the same documents give the same topics on every run and in any
-    order of rows (to the last bit up to four million stored counts, to rounding error beyond).
+    The same documents give the same topics on every run and in any order of rows (to the last bit
+    up to four million stored counts, to rounding error beyond).
 
     Parameters
     ----------
     n_components : int >= 1, default=8
         Number of topics k.
     decomposition : str or callable, default="sidiwo"
-        Method that decomposes the moments: "sidiwo", "svtd", "tensor_power_method", "als",
-        "svd_method", "eigendecomposition", "jennrich", "random_projections", all in
-        ``momentree.decomposition``, or a function with their signature.
+        "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
+        "jennrich", "random_projections" of ``momentree.decomposition``, or a function like these.
     refine : {"em", None}, default="em"
         "em" improves the start by expectation-maximisation. None keeps the start.
     start : {"auto", "tree", "tfidf", "moments"}, default="auto"
-        "moments" decomposes the moments of the model into k topics at once (S Theorem 1), which
-        is exact for infinitely many documents of the model. "tree" splits the documents in two by
-        their moments, then always splits the group that gains most likelihood, until there are k
-        groups (H Algorithm 2, best first). "tfidf" decomposes the raw moments of tf-idf rows of
-        unit length, with no model, and assigns each document to its largest score (T Algorithm 5,
-        for k components). "auto" is "tree" with EM and "moments" without.
+        "moments" decomposes the moments of the model (S Theorem 1), which is exact for infinitely
+        many documents of the model. "tree" splits the documents in two, and then always the group
+        that gains most likelihood, until there are k (H Algorithm 2, best first). "tfidf"
+        decomposes the raw moments of tf-idf rows of unit length, and assigns each document to its
+        largest score (T Algorithm 5). "auto" is "tree" with EM and "moments" without.
     log_scaling : {"auto", "log1p", None}, default="auto"
         "log1p" scales counts by log(1 + x), and documents by the square root of their length,
         before moments and EM, because words come in bursts; see
@@ -81,9 +75,8 @@ class SingleTopicModel(CountMixture):
     components_ : ndarray of shape (n_components, n_features)
         Topics in rows: P[word | topic], sum 1.
     posterior_ : TopicParameters
-        Parameters that documents are assigned by: weights and topics of the log-scaled counts, in
-        the order of ``weights_``; see :meth:`predict_proba`. Without log scaling ``weights_`` and
-        ``components_``, with zeros of moments smoothed.
+        Parameters that documents are assigned by: weights and topics of the log-scaled counts; see
+        :meth:`predict_proba`. Without log scaling ``weights_`` and ``components_``, smoothed.
     labels_ : ndarray of int of shape (n_samples,)
         Most probable topic of each document.
     n_iter_ : int
@@ -112,7 +105,7 @@ class SingleTopicModel(CountMixture):
     ``docs/choices.md`` reports the measurements behind the defaults.
 
     Time O(nnz k) for a step of EM; for the moments O(nnz log k) with "tree", if splits are even,
-    and O(nnz k^2) otherwise. Memory beyond X: O(d k^2), and 8 bytes a stored value, but none
+    and O(nnz k^2) otherwise. Memory beyond X: O(d k^2), and 8 bytes per stored value, but none
     without log scaling beyond four million of them.
 
     References
@@ -211,7 +204,7 @@ class SingleTopicModel(CountMixture):
         *,
         length: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-    ) -> tuple[Any, NDArray[np.intp]]:
+    ) -> tuple[Any, Ints]:
         """Draw documents from the fitted model.
 
         Parameters

@@ -18,21 +18,13 @@ from momentree._files import atomic_write, check_readable
 from momentree._limits import FLOOR
 from momentree.exceptions import ReadError
 
-__all__ = ["Arrays", "reading", "write_container"]
-
 Arrays = Mapping[str, NDArray[Any]]
 
 MANIFEST = "manifest.json"
 
 
 def write_container(path: str | PathLike[str], manifest: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a manifest and arrays to a file, whole or not at all; equal content, equal bytes.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; nothing is left behind.
-    """
+    """Write a manifest and arrays to a file, whole or not at all; equal content, equal bytes."""
     with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
         # JSON in ASCII also keeps names that hold half of a surrogate pair.
         _add(archive, MANIFEST, json.dumps(manifest).encode())
@@ -52,27 +44,7 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 @contextmanager
 def reading(path: str | PathLike[str]) -> Iterator[tuple[dict[str, Any], Arrays]]:
-    """Open the file of a model, and turn errors within the block into a ReadError.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-
-    Yields
-    ------
-    manifest : dict
-        Content of the manifest.
-    arrays : mapping of str to ndarray
-        Each array is read when it is first used.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read, or the block found that it is damaged.
-    InvalidParameterError
-        If `path` is not a path.
-    """
+    """Open the file of a model, and turn errors within the block into a ReadError."""
     found = check_readable(path)
     try:
         with zipfile.ZipFile(found) as archive:

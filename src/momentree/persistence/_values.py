@@ -26,14 +26,11 @@ from momentree.objects import LDAParameters, MixtureParameters
 from momentree.persistence._container import Arrays
 from momentree.preprocessing import FeatureMap
 
-__all__ = ["Encoder", "check_finite", "decoded", "storable"]
-
 T = TypeVar("T", bound=type[Any])
 
 LARGEST = 1e200
 """Larger numbers overflow wherever parameters are used."""
 
-_STORABLE: dict[str, type[Any]] = {}
 _UNBOUNDED = {(FeatureMap, "scale")}  # infinite for a constant column
 
 _ARRAY, _STRINGS, _MAPPING, _MESSAGE = "array", "strings", "mapping", "message"
@@ -57,6 +54,7 @@ def storable(kind: T) -> T:
     return kind
 
 
+_STORABLE: dict[str, type[Any]] = {}
 for _known in (
     objects.TopicParameters,
     objects.PoissonParameters,
@@ -76,26 +74,14 @@ for _known in (
 
 
 class Encoder:
-    """Turns values into JSON, and collects their arrays.
-
-    Attributes
-    ----------
-    arrays : dict of str to ndarray
-        The arrays so far, each once.
-    """
+    """Turns values into JSON, and collects their arrays, each once."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
         self._names: dict[int, str] = {}  # by identity; `arrays` keeps the objects alive
 
     def encoded(self, value: Any, name: str) -> Any:
-        """Return a value for JSON; `name` is that of its arrays.
-
-        Raises
-        ------
-        TypeError
-            If the value, or one in it, is of a type that files cannot hold.
-        """
+        """Return a value for JSON; `name` is that of its arrays."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | int | float | str):
@@ -132,13 +118,7 @@ class Encoder:
 
 
 def decoded(value: Any, arrays: Arrays) -> Any:
-    """Return the value that :meth:`Encoder.encoded` turned into JSON.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If the JSON is damaged; objects check themselves as well.
-    """
+    """Return the value that :meth:`Encoder.encoded` turned into JSON."""
     if isinstance(value, list):
         return [decoded(entry, arrays) for entry in value]
     if not isinstance(value, dict):
@@ -218,13 +198,7 @@ def _fitting(value: Any, hint: Any, name: str) -> Any:
 
 
 def check_finite(name: str, array: NDArray[Any]) -> None:
-    """Refuse an array of floats, or of anything but integers, that holds unusable numbers.
-
-    Raises
-    ------
-    ValueError
-        With the name of the array.
-    """
+    """Refuse an array of floats, or of anything but integers, that holds unusable numbers."""
     if array.dtype.kind != "i" and not (
         array.dtype.kind == "f" and (np.abs(array) < LARGEST).all()
     ):

@@ -16,8 +16,6 @@ from momentree.exceptions import ReadError
 from momentree.persistence._container import Arrays, reading, write_container
 from momentree.persistence._values import Encoder, check_finite, decoded
 
-__all__ = ["SavedEstimator", "load"]
-
 FORMAT = "momentree"
 FORMAT_VERSION = 2
 _CONFIG = "vectorizer_config_"
@@ -53,11 +51,9 @@ class SavedEstimator:
         Parameters
         ----------
         path : str or path-like
-            The file; its customary suffix is ".mt". It is a zip of JSON and .npy arrays with the
-            version of the format, without pickle.
+            The file, usually ".mt": a zip of JSON and .npy arrays, without pickle.
         vectorizer_config : dict, default=None
-            Plain values that describe how text becomes counts, as ``TextVectorizer.to_dict()``
-            returns them; kept beside the estimator.
+            How text becomes counts, as ``TextVectorizer.to_dict()`` returns it.
 
         Raises
         ------
@@ -94,8 +90,7 @@ class SavedEstimator:
         Returns
         -------
         estimator
-            An estimator of this class that predicts as it did when it was saved. Its
-            ``vectorizer_config_`` is what was saved with it, or None.
+            Predicts as the saved one; ``vectorizer_config_`` is the saved one, or None.
 
         Raises
         ------
@@ -144,8 +139,7 @@ def load(path: str | PathLike[str]) -> SavedEstimator:
     Returns
     -------
     estimator
-        Predicts as it did when it was saved. Its ``vectorizer_config_`` is what was saved with
-        it, or None.
+        Predicts as the saved one; ``vectorizer_config_`` is the saved one, or None.
 
     Raises
     ------

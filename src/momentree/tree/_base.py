@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -12,22 +11,27 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._fit import FitPredict, all_or_nothing
+from momentree._logging import console_logging
+from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
     check_flag,
     check_integer,
     check_number,
+    check_sample_weight,
     check_shape,
+    check_something,
 )
 from momentree.assignment.nested import Assigner
-from momentree.backends import RowBlocks
+from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.objects import MixtureParameters
 from momentree.persistence import SavedEstimator
 from momentree.tree import exports as export
-from momentree.tree.growth import Grown, Growth
+from momentree.tree.growth import Grown, Growth, log
 from momentree.tree.node import StoredTree, TreeNode
 from momentree.tree.notebook import repr_html
-from momentree.tree.page import page_of
+from momentree.tree.page import TopicsPage
 from momentree.tree.refine import refine_leaves, rule_assigner
 from momentree.tree.stopping import Stop
 
@@ -35,28 +39,9 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-__all__ = ["TreeEstimator"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-
-
-class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the estimators that grow a tree of samples.
-
-    Attributes
-    ----------
-    tree_ : TreeNode
-        The root.
-    leaves_ : list of TreeNode
-        From left to right.
-    n_leaves_ : int
-        Number of leaves.
-    labels_ : ndarray of int of shape (n_samples,)
-        Leaf of each sample.
-    vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns.
-    """
+class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the estimators that grow a tree of samples."""
 
     # Values of the parameters that are choices, besides those of all trees.
     _choices: ClassVar[dict[str, tuple[str | None, ...]]]
@@ -76,16 +61,59 @@ class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
     vocabulary_: NDArray[Any]
     _assigner: Assigner
 
-    @abstractmethod
+    @all_or_nothing
     def fit(
         self,
         X: Any,
-        y: object = None,
+        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
         *,
         sample_weight: ArrayLike | None = None,
         feature_names: Sequence[str] | NDArray[Any] | None = None,
     ) -> Self:
-        """Grow the tree."""
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            One sample per row: word counts >= 0 for :class:`TopicTree`; for :class:`ClusterTree`
+            numbers of the kind `data`, and NaN for a missing value of binary data.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0; a weight of 2 equals two copies of the sample.
+        feature_names : sequence of str of shape (n_features,), default=None
+            Words, codes or other names of the columns, for names of nodes and reports.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        InvalidDataError
+            If X holds other values or counts above 1e30, or if weights or names do not match it.
+        EmptyCorpusError
+            If no sample of positive weight has a value other than zero.
+        InvalidParameterError
+            If a parameter is invalid.
+        """
+        self._check_parameters()
+        X, missing, self.vocabulary_ = self._check_samples(X, feature_names)
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        check_something(X, weight)
+        with console_logging(log, bool(self.verbose)), single_threaded_blas():
+            tree = self._fit_tree(X, missing, weight)
+        self._set_tree(tree)
+        return self
+
+    @abstractmethod
+    def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, Any | None, NDArray[Any]]:
+        """Return the checked samples of ``fit``, their missing values, and names of columns."""
+
+    @abstractmethod
+    def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:
+        """Grow the tree, and set the attributes of the fit except those of the tree."""
 
     @abstractmethod
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
@@ -131,26 +159,7 @@ class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
         self.leaves_: list[TreeNode] = list(tree.leaves())
         self.n_leaves_ = len(self.leaves_)
 
-    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> NDArray[np.intp]:
-        """Grow the tree and return the leaf of each sample.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples.
-        y : None
-            Not used.
-        **fit_params
-            Passed on to ``fit``.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            ``labels_``.
-        """
-        return self.fit(X, y, **fit_params).labels_
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> Ints:
         """Return the leaf of each sample.
 
         Parameters
@@ -161,8 +170,7 @@ class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Numbers of leaves, from left to right. On the samples of ``fit`` this is
-            ``labels_``.
+            Numbers of leaves, from left to right; ``labels_`` on the samples of ``fit``.
         """
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
@@ -179,18 +187,17 @@ class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples, n_leaves)
-            Rows sum to 1. With EM it is the posterior of the mixture over the leaves (S eq. 1) that
-            EM fitted, for topics to log-scaled counts unless ``log_scaling=None``. The parameters
-            of that mixture are not the weights and centers of the nodes, which are proportions of
-            documents and words. Without EM it is the product of the probabilities of the sides at
-            each split; ``predict`` then follows the splits, and its leaf need not be the most
-            likely one.
+            Rows sum to 1. With EM these are posteriors of the mixture over the leaves (S eq. 1), of
+            log-scaled counts unless ``log_scaling=None``; its parameters are not the weights and
+            centers of the nodes, which are proportions of documents and words. Without EM each is
+            the product of the probabilities of the sides on its path; ``predict`` then follows the
+            splits, and its leaf need not be the most likely one.
         """
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
         return assigner.proba(rows)
 
-    def apply(self, X: Any) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> Ints:
         """Return the ``node_id`` of the leaf of each sample.
 
         Parameters
@@ -242,37 +249,6 @@ class TreeEstimator(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
         """Return a networkx graph from parents to children; nodes are ``node_id``."""
         check_is_fitted(self, "tree_")
         return export.to_networkx(self.tree_)
-
-    def to_html(
-        self,
-        path: str | PathLike[str] | None = None,
-        X: Any = None,
-        *,
-        ids: Sequence[str] | None = None,
-        texts: Sequence[str] | None = None,
-        labels: Sequence[str] | None = None,
-        title: str | None = None,
-    ) -> str:
-        """Return the report of the tree as one HTML page that works offline.
-
-        Parameters
-        ----------
-        path : str or path-like, default=None
-            Also write the page to this file, whole or not at all.
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The documents of ``fit``, for typical documents and coherence; None omits these.
-        ids, texts, labels : sequence of str of shape (n_samples,), default=None
-            Names, texts and known classes of the documents.
-        title : str, default=None
-            Heading of the page.
-
-        Returns
-        -------
-        str
-            The page.
-        """
-        check_is_fitted(self, "tree_")
-        return page_of(self, path, X, ids=ids, texts=texts, labels=labels, title=title)
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "tree_"):

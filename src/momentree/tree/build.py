@@ -6,15 +6,10 @@ from collections.abc import Callable
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.tree.growth import Branch
 from momentree.tree.node import TreeNode, by_leaf
-
-__all__ = ["build_nodes"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 def build_nodes(
@@ -25,25 +20,10 @@ def build_nodes(
     center: Callable[[list[int]], Floats],
     gain: Callable[[list[list[int]]], float],
 ) -> TreeNode:
-    """Make the nodes of the tree, without names.
+    """Make the nodes of the tree, without names, given the total sample weight of each leaf.
 
-    Parameters
-    ----------
-    root : Branch
-        The tree, in final order.
-    labels : ndarray of int of shape (n,)
-        Leaf of each sample, in the order of the data.
-    sizes : ndarray of shape (n_leaves,)
-        Total sample weight of each leaf.
-    center : callable
-        Returns the mean profile of the samples in some leaves.
-    gain : callable
-        Returns the log-likelihood gained by a split, given the leaves below each child.
-
-    Returns
-    -------
-    TreeNode
-        The root.
+    `center` returns the mean profile of some leaves, `gain` the log-likelihood that a split gains,
+    given the leaves below each child.
     """
     total = float(sizes.sum())
     samples = by_leaf(labels, len(sizes))

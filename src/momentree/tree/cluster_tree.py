@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._fit import all_or_nothing
-from momentree._logging import console_logging
-from momentree._validation import (
-    check_integer,
-    check_sample_weight,
-    check_shape,
-    check_something,
-    check_values,
-)
-from momentree.assignment.editing import (
-    EditableGroups,
-    Groups,
-    RefitData,
-    merged_numbers,
-    refuse_split,
-)
+from momentree._types import Floats, Ints
+from momentree._validation import check_integer, check_shape, check_values
+from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
 from momentree.assignment.nested import Assigner, check_assigner
-from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.objects import IncompleteBernoulliParameters
@@ -47,10 +33,6 @@ from momentree.tree.refine import drop, sort_children
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
-__all__ = ["ClusterTree", "Refine"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Refine = Literal["em", "splits", "leaves"]
 
 
@@ -63,8 +45,8 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
 
         side(x) = argmax_j |d_j . x + c_j|,
 
-    where the constant c belongs to a feature that all samples share. There are no random restarts:
-    the same data give the same tree on every run, in any order of rows.
+    where the constant c belongs to a feature that all samples share. The same data give the same
+    tree on every run, in any order of rows.
 
     Parameters
     ----------
@@ -103,11 +85,10 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
     smoothing : float > 0, default=1.0
         Number of average samples added to each cluster in EM.
     exact : bool, default=False
-        Whether to whiten each split to rounding error. False stops the eigen-solver of M2 after
-        2 k + 4 products for a split into k, as sampling error moves the eigenvectors further than
-        more products would; with more than 64 features, labels may then differ slightly from those
-        of the published algorithm. True costs up to one product with the data per feature and
-        split.
+        Whether to whiten each split to rounding error, for up to one product with the data per
+        feature. False stops the eigen-solver of M2 after 2 k + 4 products for a split into k, as
+        sampling error is larger; with more than 64 features, labels may then differ slightly from
+        those of the published algorithm.
     stop : {"bic"}, default="bic"
         When growth stops if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
         information criterion, makes a split of n samples if a mixture of the two sides gains more
@@ -121,8 +102,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
     random_state : int, RandomState or None, default=None
         Ignored, as nothing is drawn; all estimators have it.
     verbose : bool or int, default=False
-        Whether to show progress on standard error. The logger ``momentree.tree`` always receives
-        it at level INFO.
+        Show progress on standard error; the logger ``momentree.tree`` always receives it.
 
     Attributes
     ----------
@@ -138,8 +118,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
     data_ : str
         Kind of the data.
     vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns: `feature_names` of ``fit``, else the columns of a data frame, else
-        "0", "1", ...
+        Names of the columns; "0", "1", ... if they have none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -152,13 +131,12 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
     Notes
     -----
     T Algorithm 5, section 6.3; T Theorem 6.2.1 gives the meaning of d_1 and d_2. Beyond it: the
-    rotation is exact instead of scanned, growth is best first, samples are scaled, splits may have
-    more than two sides, and whitening stops early unless `exact`. If the best line between groups
-    is not an axis of their spread, as for four groups at the corners of a square, second and third
-    moments do not show it, and only EM finds the groups. EM ignores missing values (NaN, in binary
-    data), and the moments correct for them by inverse observation rates. Time: O(nnz) per level of
-    the tree and O(nnz n_leaves) per step of the last EM. Memory beyond X: up to 12 bytes per stored
-    value for the current group.
+    rotation is exact, growth is best first, samples are scaled, splits may have more than two
+    sides, and whitening stops early unless `exact`. Moments do not show groups like the corners of
+    a square, where the best line between them is not an axis of their spread; EM finds them. EM
+    ignores missing values (NaN, in binary data), and the moments correct for them by inverse
+    observation rates. Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the last
+    EM. Memory beyond X: up to 12 bytes per stored value for the current group.
 
     References
     ----------
@@ -221,71 +199,29 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
-        *,
-        sample_weight: ArrayLike | None = None,
-        feature_names: Sequence[str] | NDArray[Any] | None = None,
-    ) -> ClusterTree:
-        """Grow the tree.
+    def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, Any | None, NDArray[Any]]:
+        return check_values(self, X, feature_names, reset=True)
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Numbers, one sample a row. NaN marks a missing value of binary data.
-        y : None
-            Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0; a weight of 2 equals two copies of the sample.
-        feature_names : sequence of str of shape (n_features,), default=None
-            Names of the columns, for names and reports.
-
-        Returns
-        -------
-        ClusterTree
-            The fitted estimator.
-
-        Raises
-        ------
-        InvalidDataError
-            If X is not a matrix of finite numbers of the kind `data`, if values are missing and the
-            others are not binary, or if weights or names do not match X.
-        EmptyCorpusError
-            If no sample of positive weight has a value other than zero.
-        InvalidParameterError
-            If a parameter is invalid.
-        """
-        self._check_parameters()
-        X, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
-        weight = check_sample_weight(sample_weight, X.shape[0])
-        check_something(X, weight)
-        with console_logging(log, bool(self.verbose)), single_threaded_blas():
-            seen = FeatureMap.from_data(
-                X, missing, weight, self.data, scaled=self.scaling is not None
-            )
-            rows, at = in_canonical_order(seen.rows(X, missing), weight)
-            ordered = weight[at]
-            grown = self._grown(seen, rows, ordered)
-            self._feature_map, self.data_ = seen, seen.kind
-            self._assigner, labels, self.n_iter_, self.converged_ = self._refined(
-                grown, seen, rows, ordered
-            )
-            self.labels_ = np.empty_like(labels)
-            self.labels_[at] = labels
-            self._warn_of_fewer(grown.root)
-            tree = self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
-        self._set_tree(tree)
-        return self
+    def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:
+        seen = FeatureMap.from_data(X, missing, weight, self.data, scaled=self.scaling is not None)
+        rows, at = in_canonical_order(seen.rows(X, missing), weight)
+        ordered = weight[at]
+        grown = self._grown(seen, rows, ordered)
+        self._feature_map, self.data_ = seen, seen.kind
+        self._assigner, labels, self.n_iter_, self.converged_ = self._refined(
+            grown, seen, rows, ordered
+        )
+        self.labels_ = np.empty_like(labels)
+        self.labels_[at] = labels
+        self._warn_of_fewer(grown.root)
+        return self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
 
     def _warn_of_fewer(self, root: Branch) -> None:
         found, asked = len(root.leaves()), self.n_components or 0
         if found < asked:
             reason = root.reason or Message("others_too_small")
             warning = ConvergenceWarning("fewer_clusters", found=found, asked=asked, reason=reason)
-            warnings.warn(warning, stacklevel=4)
+            warnings.warn(warning, stacklevel=5)
 
     def _grown(self, seen: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:
         k = self.n_components
@@ -329,7 +265,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         weight: Floats,
         at: Ints,
     ) -> TreeNode:
-        """Return the finished tree; `values` are in the order of the data, the rest canonical."""
+        """Return the finished tree; `values` are in the order of the data, others in canonical."""
         seen, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
         sums = rows.group_sums(labels, k, weight)
         sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
@@ -358,8 +294,6 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             name_by_codes(tree, self.vocabulary_)
         return tree
 
-    # --- edits -----------------------------------------------------------------------------------
-
     @property
     def _groups_assigner(self) -> Assigner:
         return self._assigner
@@ -385,10 +319,14 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             alone.set_params(n_components=n_groups)
         grown = alone._grown(self._feature_map, part, weight)
         if not grown.root.children:
-            refuse_split(group, grown.root.reason)
+            raise InvalidDataError("cannot_split", group=group, reason=grown.root.reason)
         assigner, labels, _, converged = alone._refined(grown, self._feature_map, part, weight)
         if not grown.root.children:
-            refuse_split(group, Message("small_part_after_em", least=self.min_samples_leaf))
+            raise InvalidDataError(
+                "cannot_split",
+                group=group,
+                reason=Message("small_part_after_em", least=self.min_samples_leaf),
+            )
         root = _branch_of(self.tree_)
         leaf = root.leaves()[group]
         for branch in grown.root.branches():
@@ -423,8 +361,6 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         out._set_tree(out._nodes(root, groups.labels, *again.data, again.weight, again.at))
         return out
 
-    # --- exports and files -----------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
         check_is_fitted(self, "tree_")
@@ -440,12 +376,10 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             With EM over the leaves ``{"kind": "mixture", "coef": (m, d), "intercept": (m,),
             "group": (m,)}``: component probabilities are softmax(coef @ x + intercept), and
             "group" is the leaf of each component.
-
             Without it ``{"kind": "rules", "nodes": [...]}``, one entry per inner node in pre-order,
             with "coef" (s, d), "intercept" (s,) and "children". For the node kind "scores", take
             the side of largest (coef @ x + intercept)^2; for "linear" (``refine="splits"``), that
             of largest coef @ x + intercept. Its child j >= 0 is an inner node, -1 - i is leaf i.
-
             After :meth:`split_group` ``{"kind": "nested", "base": ..., "parts": [...]}``: "base" is
             one of these, and for each of its leaves "parts" has the final leaf, or
             ``{"scoring": ..., "leaves": [...]}`` to divide its records further.

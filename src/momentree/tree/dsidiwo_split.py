@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.assignment.rules import LinearRule, Rule, ScoreRule
 from momentree.backends import RowBlocks
 from momentree.decomposition import discriminators
@@ -17,10 +17,6 @@ from momentree.preprocessing import FeatureMap
 from momentree.refinement import em
 from momentree.tree.split import SPLIT_ITER, NoSplit, Split, Whiten, evaluate_split, sides_of
 from momentree.whitening import whiten
-
-__all__ = ["DSidiwoSplitter"]
-
-Floats = NDArray[np.float64]
 
 EARLY: Whiten = partial(whiten, tol=1e-3, max_iter=1)
 """The minimum of 2 k + 4 products for a split into k: on patient records, more products made groups
@@ -32,20 +28,7 @@ no more stable. A tolerance of 0.05, which often ends earlier, made trees with E
 class DSidiwoSplitter:
     """Split groups of samples by the discriminators of SIDIWO on raw moments.
 
-    Attributes
-    ----------
-    min_samples_leaf : float
-        Least total sample weight on each side.
-    feature_map : FeatureMap
-        What the moments see of each sample, and the mixture for EM and gains.
-    smoothing : float
-        Average samples added to each side in EM.
-    n_sides : int
-        Sides of a split.
-    refine_iter : int
-        EM steps after a split in two; 0 for none, which is T Algorithm 5.
-    whiten : callable
-        Whitens moments for a number of components.
+    Without steps of EM (`refine_iter`) this is T Algorithm 5.
     """
 
     min_samples_leaf: float

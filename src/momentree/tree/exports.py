@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.metrics import relevance
 from momentree.tree.node import TreeNode
@@ -16,8 +17,6 @@ from momentree.tree.node import TreeNode
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-
-__all__ = ["decision_path", "to_dict", "to_frame", "to_networkx", "to_newick"]
 
 
 def _record(node: TreeNode) -> dict[str, Any]:
@@ -40,28 +39,11 @@ def to_dict(
     vocabulary: Sequence[str] | NDArray[np.str_],
     n_words: int = 20,
     *,
-    scale: NDArray[np.float64] | None = None,
+    scale: Floats | None = None,
 ) -> dict[str, Any]:
     """Return a tree as nested dictionaries of plain values.
 
-    Parameters
-    ----------
-    root : TreeNode
-        The root.
-    vocabulary : sequence of str of shape (d,)
-        The words.
-    n_words : int >= 0, default=20
-        Number of most relevant words (lambda = 0.7) listed for each node.
-    scale : ndarray of shape (d,), default=None
-        Spread of each feature, where centers are means of real values. The relevance of a feature
-        is then (center - root center) / scale.
-
-    Returns
-    -------
-    dict
-        "node_id", "parent_id", "leaf_id", "depth", "name", "n_samples", "weight", "gain",
-        "reason" (words), "reason_code", "words" (a list of {"word", "probability", "relevance"})
-        and "children".
+    Words have relevance with lambda = 0.7, or with a `scale` (center - root center) / scale.
     """
 
     def visit(node: TreeNode) -> dict[str, Any]:
@@ -109,13 +91,7 @@ def to_newick(root: TreeNode) -> str:
 
 
 def to_networkx(root: TreeNode) -> nx.DiGraph:
-    """Return a graph from parents to children with the columns of :func:`to_frame` as attributes.
-
-    Raises
-    ------
-    ImportError
-        If networkx is not installed.
-    """
+    """Return a graph from parents to children; attributes are the columns of :func:`to_frame`."""
     try:
         import networkx as nx
     except ImportError as error:
@@ -129,7 +105,7 @@ def to_networkx(root: TreeNode) -> nx.DiGraph:
     return graph
 
 
-def decision_path(root: TreeNode, labels: NDArray[np.intp]) -> Any:
+def decision_path(root: TreeNode, labels: Ints) -> Any:
     """Return the nodes on the path to each sample's leaf, as a sparse (n, n_nodes) indicator."""
     nodes = list(root.nodes())
     paths: list[list[int]] = []

@@ -8,18 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowBlocks
 from momentree.messages import Message
 from momentree.tree.split import Split, Splitter
 from momentree.tree.stopping import AcceptanceCriterion, accept_all
 
-__all__ = ["Branch", "Grown", "Growth", "Limits", "grow"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Growth = Literal["best_first", "depth"]
 
 log = logging.getLogger("momentree.tree")
@@ -27,24 +23,10 @@ log = logging.getLogger("momentree.tree")
 
 @dataclass(eq=False)
 class Branch:
-    """A node while the tree grows, without its samples.
-
-    Attributes
-    ----------
-    depth : int
-        Number of edges to the root.
-    rule : Rule or None
-        How the branch was split; None for a leaf, and where the rule no longer fits the children.
-    gain : float
-        Log-likelihood, in nats, that the split gained; 0.0 for a leaf.
-    reason : Message or None
-        Why it was not split.
-    children : list of Branch
-        The sides; empty for a leaf.
-    """
+    """A node while the tree grows, without its samples."""
 
     depth: int = 0
-    rule: Rule | None = None
+    rule: Rule | None = None  # also None where the rule no longer fits the children
     gain: float = 0.0
     reason: Message | None = None
     children: list[Branch] = field(default_factory=list)
@@ -60,15 +42,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Grown:
-    """A grown tree.
-
-    Attributes
-    ----------
-    root : Branch
-        The root; each leaf holds the reason why it was not split.
-    labels : ndarray of int of shape (n,)
-        Leaf of each sample, numbered from left to right.
-    """
+    """A grown tree, and the leaf of each sample."""
 
     root: Branch
     labels: Ints
@@ -76,13 +50,7 @@ class Grown:
 
 @dataclass(frozen=True)
 class Limits:
-    """How far a tree may grow.
-
-    Attributes
-    ----------
-    leaves, depth : int or inf
-        Largest number of leaves and depth.
-    """
+    """How far a tree may grow."""
 
     leaves: float = math.inf
     depth: float = math.inf
@@ -116,33 +84,10 @@ def grow(
 ) -> Grown:
     """Grow a tree of samples from the root.
 
-    Parameters
-    ----------
-    rows : RowBlocks of shape (n, p)
-        Statistics of the samples, such as (log-scaled) word counts.
-    sample_weight : ndarray of shape (n,)
-        Weights >= 0.
-    factor : ndarray of shape (n,)
-        One more number per sample for the splitter and the criterion.
-    splitter : Splitter
-        Splits a group, given its rows, weights and factors.
-    limits : Limits
-        Largest number of leaves and depth.
-    growth : {"best_first", "depth"}, default="best_first"
-        "best_first" always splits the leaf whose split gains most log-likelihood; "depth" splits
-        every leaf down to the largest depth, in order, whatever the gain.
-    criterion : AcceptanceCriterion, default=accept_all
-        Accepts or rejects a split.
-
-    Returns
-    -------
-    Grown
-        The tree and the leaf of each sample.
-
-    Notes
-    -----
-    The copy of a group's rows lives only while its split is computed. Splits of the last leaves,
-    which no later choice could use, are never computed.
+    `factor` is one more number per sample for the splitter and the criterion. "best_first" splits
+    the leaf whose split gains most, "depth" every leaf down to the largest depth. The copy of a
+    group's rows lives only while its split is computed. Splits of the last leaves, which no later
+    choice could use, are never computed.
     """
     n = rows.shape[0]
     root = Branch()

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.metrics import relevance
 from momentree.metrics.words import relevance_order
 from momentree.tree.node import TreeNode
 
-__all__ = ["most_relevant", "name_by_codes", "name_by_difference", "name_by_words"]
-
-Floats = NDArray[np.float64]
 Names = Sequence[str] | NDArray[np.str_]
 
 NAME_WORDS = 3
@@ -48,25 +46,10 @@ def name_by_difference(root: TreeNode, vocabulary: Names, scale: Floats) -> None
         )
 
 
-def most_relevant(
-    center: Floats, base: Floats, disclosed: NDArray[np.bool_] | None = None
-) -> NDArray[np.intp]:
+def most_relevant(center: Floats, base: Floats, disclosed: NDArray[np.bool_] | None = None) -> Ints:
     """Return the codes that distinguish a group, the most relevant first.
 
-    Parameters
-    ----------
-    center : ndarray of shape (d,)
-        Frequency of each code in the group.
-    base : ndarray of shape (d,)
-        Frequency of each code in all records.
-    disclosed : ndarray of bool of shape (d,), default=None
-        Which codes may be shown; None shows all.
-
-    Returns
-    -------
-    ndarray of int
-        Columns. Codes that are less frequent in the group than in all records do not distinguish
-        it, and are returned only where there are no others.
+    Codes that are rarer in the group than in all records are returned only if there are no others.
     """
     present = np.flatnonzero((center > 0) & (base > 0) & (True if disclosed is None else disclosed))
     more = present[center[present] >= base[present]]

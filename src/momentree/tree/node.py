@@ -6,16 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.messages import Message
 from momentree.persistence import storable
-
-__all__ = ["StoredTree", "TreeNode", "by_leaf"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 @dataclass(eq=False, repr=False)
@@ -95,24 +90,14 @@ class TreeNode:
 @storable
 @dataclass(frozen=True)
 class StoredTree:
-    """The nodes of a tree in pre-order, an array per attribute: the form of a tree in a file.
-
-    Attributes
-    ----------
-    centers : ndarray of shape (n_nodes, n_features)
-    weights, gains : ndarray of shape (n_nodes,)
-    names : tuple of str
-    reasons : tuple of Message or None
-    parents : ndarray of int of shape (n_nodes,)
-        Number of each node's parent; -1 for the root.
-    """
+    """The form of a tree in a file: its nodes in pre-order, one array per attribute."""
 
     centers: Floats
     weights: Floats
     gains: Floats
     names: tuple[str, ...]
     reasons: tuple[Message | None, ...]
-    parents: Ints
+    parents: Ints  # -1 for the root
 
     def __post_init__(self) -> None:
         n = len(self.parents)
@@ -137,13 +122,7 @@ class StoredTree:
         )
 
     def root(self, labels: Ints) -> TreeNode:
-        """Return the root of the tree, given the leaf of each sample.
-
-        Raises
-        ------
-        ValueError, IndexError
-            If the nodes are not a tree in pre-order.
-        """
+        """Return the root of the tree, given the leaf of each sample."""
         nodes: list[TreeNode] = []
         for i, parent_id in enumerate(self.parents.tolist()):
             parent = nodes[parent_id] if i else None

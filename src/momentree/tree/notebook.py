@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momentree.metrics import relevance
 from momentree.tree.node import TreeNode
-
-__all__ = ["repr_html"]
 
 # Nodes deeper than this start folded.
 _OPEN_DEPTH = 3
@@ -32,51 +29,17 @@ _STYLE = (
 
 
 _SAMPLES = {"binary": "records", None: "documents"}
-"""Names of samples, by the kind of data of a cluster tree; a topic tree has none."""
+"""Names of samples by the kind of data of a cluster tree; a topic tree has no kind."""
 
 _MAX_NAME = 36
 """Characters of the name of a code, so that a node takes one or two lines."""
 
 
-class FittedTree(Protocol):
-    """A fitted tree estimator."""
-
-    tree_: TreeNode
-    vocabulary_: NDArray[np.str_]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
-        ...
-
-
-def repr_html(estimator: FittedTree, n_words: int | None = None) -> str:
-    """Render a fitted tree as a nested list that folds, without scripts.
-
-    Parameters
-    ----------
-    estimator : TopicTree or ClusterTree
-        A fitted tree.
-    n_words : int, default=None
-        Number of most relevant words or codes (lambda = 0.7) per node, >= 1; None is 8 words, or 5
-        codes with their frequencies. Nodes of real data show their names instead: which features
-        are high or low. Leaves show their numbers.
-
-    Returns
-    -------
-    str
-        One ``div`` with its style; words are escaped.
-
-    Examples
-    --------
-    >>> class Fitted:
-    ...     tree_ = TreeNode(np.array([0.5, 0.5]), 1.0, leaf_id=0, _samples=np.arange(3))
-    ...     vocabulary_ = np.array(["sea", "<b>"])
-    >>> "sea, &lt;b&gt;" in repr_html(Fitted())
-    True
-    """
+def repr_html(estimator: Any) -> str:
+    """Render a fitted tree as a nested list that folds, without scripts."""
     root = estimator.tree_
     kind = getattr(estimator, "data_", None)
-    shown = n_words or (5 if kind == "binary" else 8)
+    n_words = 5 if kind == "binary" else 8
     n_leaves = sum(1 for _ in root.leaves())
     head = (
         f"<p><b>{escape(type(estimator).__name__)}</b> "
@@ -88,7 +51,7 @@ def repr_html(estimator: FittedTree, n_words: int | None = None) -> str:
         if kind == "real":
             return node.name
         value = np.asarray(relevance(node.center[np.newaxis], root.center))[0]
-        order = np.argsort(-value, kind="stable")[:shown]
+        order = np.argsort(-value, kind="stable")[:n_words]
         top = [(str(estimator.vocabulary_[j]), node.center[j]) for j in order if node.center[j] > 0]
         if kind == "binary":
             return " · ".join(f"{_cut(name)} {100 * rate:.0f}\u00a0%" for name, rate in top)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -21,12 +21,48 @@ from momentree.exceptions import InvalidDataError
 if TYPE_CHECKING:
     from momentree.readers import Records
 
-__all__ = ["RecordsPage", "page_of"]
 
+class TopicsPage:
+    """The report of groups of documents, for the estimators that find them."""
 
-def page_of(estimator: Any, path: str | PathLike[str] | None, X: Any, **options: Any) -> str:
-    """Return the report as one HTML page; write it to a file too, where one is named."""
-    return _written(_report().summarize(estimator, X, **options), path)
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        X: Any = None,
+        *,
+        ids: Sequence[str] | None = None,
+        texts: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        order: Collection[Any] | None = None,
+        title: str | None = None,
+    ) -> str:
+        """Return the report as one HTML page that works offline.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Also write the page to this file, whole or not at all.
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            The samples of ``fit``, for typical documents, coherence and, in flat models, topic
+            proportions; None omits these.
+        ids, texts, labels : sequence of str of shape (n_samples,), default=None
+            Names, texts and known classes of the samples.
+        order : sequence of numbers or dates of shape (n_samples,), default=None
+            Position of each sample in the chart of topic proportions. None is the order of X in
+            flat models, and no chart for trees.
+        title : str, default=None
+            Heading of the page.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        check_is_fitted(self, ["tree_", "components_"], all_or_any=any)
+        summary = _report().summarize(
+            self, X, ids=ids, texts=texts, labels=labels, order=order, title=title
+        )
+        return _written(summary, path)
 
 
 class RecordsPage:

@@ -1,12 +1,12 @@
-"""EM over all leaves of a grown tree, and what it changes: leaves dropped, children reordered."""
+"""Run EM over all leaves of a grown tree; drop small leaves and reorder children."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import Rule
 from momentree.assignment.tree_rules import RuleAssigner
@@ -15,12 +15,7 @@ from momentree.objects import MixtureParameters
 from momentree.refinement import em
 from momentree.tree.growth import Branch, Grown, log
 
-__all__ = ["drop", "refine_leaves", "rule_assigner", "sort_children"]
-
 P = TypeVar("P", bound=MixtureParameters)
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 def refine_leaves(
@@ -36,34 +31,8 @@ def refine_leaves(
 ) -> tuple[MixtureAssigner, Ints, int, bool]:
     """Run EM over all leaves, and assign every sample to its most likely leaf.
 
-    A leaf that EM leaves with a weight below `min_samples_leaf` is dropped, a sibling without
-    others takes the place of its parent, and EM goes on.
-
-    Parameters
-    ----------
-    grown : Grown
-        The tree; its branches are changed in place.
-    rows : RowBlocks of shape (n, p)
-        Statistics of the samples.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    family : type of MixtureParameters
-        Class of the mixture.
-    smoothing, max_iter, tol
-        See :func:`momentree.refinement.em`.
-    min_samples_leaf : float
-        Least total sample weight of a leaf.
-
-    Returns
-    -------
-    assigner : MixtureAssigner
-        One component per leaf.
-    labels : ndarray of int of shape (n,)
-        Leaf of each sample.
-    n_iter : int
-        EM steps in all.
-    converged : bool
-        Whether the last EM met its tolerance.
+    A leaf whose weight falls below `min_samples_leaf` is dropped, an only child replaces its
+    parent, and EM continues. Also return the number of EM steps and whether EM converged.
     """
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
@@ -96,7 +65,7 @@ def refine_leaves(
 
 
 def drop(root: Branch, leaf: Branch) -> None:
-    """Remove a leaf; a sibling without others takes the place of its parent."""
+    """Remove a leaf; an only child replaces its parent."""
     parent = next(b for b in root.branches() if leaf in b.children)
     parent.children.remove(leaf)
     parent.rule = None
@@ -108,20 +77,7 @@ def drop(root: Branch, leaf: Branch) -> None:
 
 
 def sort_children(root: Branch, sizes: Floats) -> Ints:
-    """Put the larger child first everywhere.
-
-    Parameters
-    ----------
-    root : Branch
-        The tree, changed in place.
-    sizes : ndarray of shape (n_leaves,)
-        Size of each leaf.
-
-    Returns
-    -------
-    ndarray of int of shape (n_leaves,)
-        The old position of each leaf.
-    """
+    """Put the larger child first everywhere, and return the old position of each leaf."""
     before = {leaf: i for i, leaf in enumerate(root.leaves())}
 
     def size(branch: Branch) -> float:

@@ -1,4 +1,4 @@
-"""A split of a group of samples: its sides, its gain, and what it takes to evaluate a rule."""
+"""Evaluate the split of a group of samples by a rule: its sides and its gain."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.assignment.rules import Rule
 from momentree.backends import Block, RowBlocks
 from momentree.messages import Message
 from momentree.objects import MixtureParameters, Moments, Whitening
 from momentree.whitening import whiten
 
-__all__ = ["EXACT", "SPLIT_ITER", "NoSplit", "Split", "Splitter", "Whiten", "evaluate_split"]
-
-Floats = NDArray[np.float64]
 Sides = NDArray[np.signedinteger[Any]]
 Whiten = Callable[[Moments, int], Whitening]
 
@@ -30,28 +28,13 @@ EXACT: Whiten = partial(whiten, tol=1e-12)
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a group of samples.
-
-    Attributes
-    ----------
-    rule : Rule
-        Decides the side of a sample.
-    side : ndarray of int of shape (n,)
-        The side of each sample of the group, from 0; the largest side comes first.
-    gain : float
-        Log-likelihood, in nats, that the sides, each with its own parameters, gain over the group
-        as one.
-    sums : ndarray of shape (p, s)
-        Weighted sums of the statistics over each side.
-    sizes : ndarray of shape (s,)
-        Total sample weight of each side.
-    """
+    """A split of a group of n samples into s sides, the largest first."""
 
     rule: Rule
-    side: Sides
-    gain: float
-    sums: Floats
-    sizes: Floats
+    side: Sides  # of each sample
+    gain: float  # log-likelihood of the sides minus that of the group, in nats
+    sums: Floats  # weighted sums of the statistics over each side, (p, s)
+    sizes: Floats  # total sample weight of each side
 
 
 @dataclass(frozen=True)
@@ -74,26 +57,7 @@ def evaluate_split(
     min_samples_leaf: float,
     family: type[MixtureParameters],
 ) -> Split | NoSplit:
-    """Return the split of a group by a rule, the largest side first.
-
-    Parameters
-    ----------
-    rule : Rule
-        Decides the side of a sample.
-    rows : RowBlocks of shape (n, p)
-        Statistics of the samples.
-    sample_weight : ndarray of shape (n,)
-        Weights >= 0.
-    min_samples_leaf : float
-        Least total sample weight on each side.
-    family : type of MixtureParameters
-        Mixture whose log-likelihood defines the gain.
-
-    Returns
-    -------
-    Split or NoSplit
-        NoSplit where a side would be too small.
-    """
+    """Return the split of a group by a rule, the largest side first."""
     side, sums, sizes, clear, ties = sides_of(rule, rows, sample_weight)
     order = np.argsort(-clear, kind="stable")
     rule, moved = rule.reordered(order), bool((order[1:] < order[:-1]).any())
@@ -114,20 +78,9 @@ def evaluate_split(
 def sides_of(
     rule: Rule, rows: RowBlocks, sample_weight: Floats
 ) -> tuple[Sides, Floats, Floats, Floats, int]:
-    """Return the side of each sample, and statistics of each side, in one pass over the data.
+    """Return the side of each sample, and sums and sizes of the sides, in one pass over the data.
 
-    Returns
-    -------
-    side : ndarray of int of shape (n,)
-        The side of largest score; of equal ones, the first.
-    sums : ndarray of shape (p, s)
-        Weighted sums of the statistics over each side.
-    sizes : ndarray of shape (s,)
-        Total sample weight of each side.
-    clear : ndarray of shape (s,)
-        The same without the samples that have several largest scores.
-    ties : int
-        Number of these samples.
+    Then the sizes without the samples that have several largest scores, and the number of these.
     """
     n, p = rows.shape
     # One byte per sample, except for splits into more than 128 sides: every candidate keeps this.

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
@@ -16,9 +17,6 @@ from momentree.objects import GaussianParameters, MixtureParameters
 from momentree.preprocessing import typical_count_per_token
 from momentree.tree.split import Split
 
-__all__ = ["AcceptanceCriterion", "Stop", "accept_all", "mixture_bic", "topic_bic"]
-
-Floats = NDArray[np.float64]
 Stop = Literal["bic"]
 AcceptanceCriterion: TypeAlias = Callable[[Split, RowBlocks, Floats, Floats], Message | None]
 """Given a split, its rows, weights and factors, returns why it is rejected; None accepts it."""
@@ -35,34 +33,10 @@ def accept_all(split: Split, rows: RowBlocks, sample_weight: Floats, factor: Flo
 def topic_bic(
     split: Split, rows: RowBlocks, sample_weight: Floats, count_per_token: Floats
 ) -> Message | None:
-    """Accept a split of documents that lowers the Bayesian information criterion.
+    """Accept a split with gain > u p / 2 log n, the criterion in its quasi-likelihood form.
 
-        gain > u p / 2 log n
-
-    for n documents (the sum of their weights) with p different words, where u is the typical count
-    per token.
-
-    Parameters
-    ----------
-    split : Split
-        The candidate.
-    rows : RowBlocks of shape (n, d)
-        Its documents, as scaled.
-    sample_weight : ndarray of shape (n,)
-        Weights >= 0.
-    count_per_token : ndarray of shape (n,)
-        Count that one token adds to each document; 1 without log scaling.
-
-    Returns
-    -------
-    Message or None
-        Why the split is rejected; None where it is accepted.
-
-    Notes
-    -----
-    A split adds one parameter per word. Scaling counts scales the gain and its random fluctuations
-    alike, so the penalty scales with u (:func:`momentree.preprocessing.typical_count_per_token`):
-    the quasi-likelihood form of the criterion.
+    n is the number (weight) of documents, p that of their words. Scaling counts scales the gain and
+    its fluctuations alike, so the penalty scales with u, the typical count per token.
     """
     u = typical_count_per_token(rows, count_per_token, sample_weight)
     return _decision(split.gain, u * float(_occurring(rows, sample_weight).sum()), sample_weight)
@@ -79,31 +53,8 @@ def mixture_bic(
 
         sum_i v_i ( log sum_j omega_j P[x_i | side j] - log P[x_i] ) > (s - 1) (p + 1) / 2 log n
 
-    for a split into s sides of n samples, the sum of their weights v, in which p features occur.
-
-    Parameters
-    ----------
-    family : type of MixtureParameters
-        The mixture.
-    split : Split
-        The candidate.
-    rows : RowBlocks of shape (n, p)
-        Statistics of the samples.
-    sample_weight : ndarray of shape (n,)
-        Weights >= 0.
-    factor : ndarray of shape (n,)
-        Not used.
-
-    Returns
-    -------
-    Message or None
-        Why the split is rejected; None where it is accepted.
-
-    Notes
-    -----
-    In the likelihood of the mixture no sample belongs to a side with certainty. The gain of
-    :class:`Split` takes the sides as known: halving any group then gains as much as its samples
-    differ along the cut, noise included, and no penalty on parameters compensates for that.
+    for s sides, n samples (the sum of their weights v), and p features that occur in them. The gain
+    of :class:`Split` takes sides as known, so that halving noise gains much; the mixture does not.
     """
     columns = np.arange(rows.shape[1]) < family.n_features(rows.shape[1])
     added = np.count_nonzero(_occurring(rows, sample_weight) & columns) + 1

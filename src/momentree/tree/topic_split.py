@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.decomposition.sidiwo import pseudo_centers
@@ -19,10 +19,6 @@ from momentree.parameters import topic_parameters
 from momentree.refinement import em
 from momentree.tree.split import SPLIT_ITER, NoSplit, Split, Whiten, evaluate_split
 from momentree.whitening import whiten
-
-__all__ = ["TopicSplitter"]
-
-Floats = NDArray[np.float64]
 
 EARLY: Whiten = partial(whiten, tol=1e-2, max_iter=8)
 """Sampling error moves the eigenvectors further than these limits do. Over four labelled corpora
@@ -43,25 +39,7 @@ def _algorithm_1(
 
 @dataclass(frozen=True)
 class TopicSplitter:
-    """Split groups of documents in two.
-
-    Attributes
-    ----------
-    min_samples_leaf : float
-        Least total sample weight on each side.
-    smoothing : float
-        Pseudo-count of every word in both topics.
-    refine_iter : int
-        EM steps after the split by moments; 0 for none, which is H Algorithm 2.
-    weighting : {"length", "uniform", "three_words"}
-        Weights of documents in the moments.
-    random_state : int, RandomState or None
-        For "three_words", and for decompositions that draw.
-    decompose : callable
-        Decomposition with the signature of those in ``momentree.decomposition``.
-    whiten : callable
-        Whitens moments for a number of components.
-    """
+    """Split groups of documents in two; without steps of EM this is H Algorithm 2."""
 
     min_samples_leaf: float
     smoothing: float

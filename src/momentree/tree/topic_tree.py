@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from momentree._fit import all_or_nothing
-from momentree._logging import console_logging
-from momentree._validation import check_features, check_sample_weight, check_something
+from momentree._types import Floats
+from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
-from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import Weighting
 from momentree.objects import TopicParameters
@@ -21,13 +19,10 @@ from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.growth import Growth, Limits, grow, log
 from momentree.tree.naming import name_by_words
+from momentree.tree.node import TreeNode
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, topic_bic
 from momentree.tree.topic_split import EARLY, TopicSplitter
-
-__all__ = ["TopicTree"]
-
-Floats = NDArray[np.float64]
 
 
 class TopicTree(TreeEstimator):
@@ -38,8 +33,7 @@ class TopicTree(TreeEstimator):
 
         side(x) = argmax_j log omega_j + sum_w x_w log mu_wj,   j = 1, 2.
 
-    There are no random restarts: the same data give the same tree on every run, in any order of
-    rows.
+    The same data give the same tree on every run, in any order of rows.
 
     Parameters
     ----------
@@ -67,16 +61,14 @@ class TopicTree(TreeEstimator):
     smoothing : float > 0, default=1.0
         Pseudo-count of every word in every topic, in tokens; 1 is Laplace's rule.
     exact : bool, default=False
-        Whether to whiten each split to rounding error. False stops the eigen-solver of M2 after 8
-        products, as sampling error moves the eigenvectors further than more products would; with
+        Whether to whiten each split to rounding error, for up to one product with the data per
+        word. False stops the eigen-solver of M2 after 8 products, as sampling error is larger; with
         more than 64 words, labels may then differ slightly from those of the published algorithm.
-        True costs up to one product with the data per word and split.
     stop : {"bic"}, default="bic"
         When growth stops if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
         information criterion, makes a split of n documents if it gains more than u p/2 log n nats,
-        where p words occur in them and one token adds u to a (log-scaled) count. It finds rather
-        few leaves for articles and longer documents, and rather many for documents of a dozen
-        words, and without log scaling, where bursts inflate gains.
+        where p words occur in them and one token adds u to a (log-scaled) count. It finds few
+        leaves for long documents, and many for a dozen words or without log scaling.
     max_iter : int >= 1, default=100
         Largest number of steps of the EM over all leaves.
     tol : float >= 0, default=1e-5
@@ -85,8 +77,7 @@ class TopicTree(TreeEstimator):
     random_state : int, RandomState or None, default=None
         For ``weighting="three_words"``; all else is deterministic.
     verbose : bool or int, default=False
-        Whether to show progress on standard error. The logger ``momentree.tree`` always receives
-        it at level INFO.
+        Show progress on standard error; the logger ``momentree.tree`` always receives it.
 
     Attributes
     ----------
@@ -100,8 +91,7 @@ class TopicTree(TreeEstimator):
         Leaf of each document. The larger child comes first, so numbers do not depend on the order
         of rows.
     vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns: `feature_names` of ``fit``, else the columns of a data frame, else
-        "0", "1", ...
+        Names of the columns; "0", "1", ... if they have none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -114,11 +104,10 @@ class TopicTree(TreeEstimator):
     Notes
     -----
     Algorithms 1 and 2 of [1] with the moments of [2], Theorem 1. Beyond [1]: the rotation for two
-    components is exact instead of scanned, growth is best first, EM refines, counts are log-scaled,
-    and whitening stops early unless `exact`. The pseudo-count `smoothing` replaces the zeros that
-    the projection to the simplex leaves, which [1] does not discuss. Time: O(nnz) per level of the
-    tree and O(nnz n_leaves) per step of the last EM. Memory beyond X: up to 8 bytes per stored
-    value for the current group, and 4 for log-scaled counts.
+    components is exact, growth is best first, EM refines, counts are log-scaled, whitening stops
+    early unless `exact`, and `smoothing` replaces the zeros of the projection to the simplex. Time:
+    O(nnz) per level of the tree and O(nnz n_leaves) per step of the last EM. Memory beyond X: up to
+    8 bytes per stored value for the current group, and 4 for log-scaled counts.
 
     References
     ----------
@@ -179,91 +168,54 @@ class TopicTree(TreeEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
-        *,
-        sample_weight: ArrayLike | None = None,
-        feature_names: Sequence[str] | NDArray[np.str_] | None = None,
-    ) -> TopicTree:
-        """Grow the tree.
+    def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, None, NDArray[Any]]:
+        X, names = check_features(self, X, feature_names, reset=True)
+        return X, None, names
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts >= 0, one document a row.
-        y : None
-            Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0; a weight of 2 equals two copies of the document.
-        feature_names : sequence of str of shape (n_features,), default=None
-            The words, for names and reports.
-
-        Returns
-        -------
-        TopicTree
-            The fitted estimator.
-
-        Raises
-        ------
-        InvalidDataError
-            If X is not a matrix of counts from 0 to 1e30, or weights or names do not match it.
-        EmptyCorpusError
-            If no document of positive weight has words.
-        InvalidParameterError
-            If a parameter is invalid.
-        """
-        self._check_parameters()
-        X, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
-        weight = check_sample_weight(sample_weight, X.shape[0])
-        check_something(X, weight)
-        with console_logging(log, bool(self.verbose)), single_threaded_blas():
-            log.info("log scaling counts")
-            scaled = log_scale(X, self.log_scaling)
-            rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
-            ordered, count_per_token = weight[at], scaled.count_per_token[at]
-            smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, ordered)
-            limits = Limits.of(self)
-            grown = grow(
-                rows,
-                ordered,
-                count_per_token,
-                TopicSplitter(
-                    min_samples_leaf=self.min_samples_leaf,
-                    smoothing=smoothing,
-                    refine_iter=SPLIT_ITER if self.refine else 0,
-                    weighting=self.weighting,
-                    random_state=self.random_state,
-                    whiten=EXACT if self.exact else EARLY,
-                ),
-                limits,
-                growth=self.growth,
-                criterion=topic_bic if limits.none else accept_all,
-            )
-            self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
-                grown,
-                rows,
-                ordered,
-                family=TopicParameters if self.refine else None,
+    def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:  # noqa: ARG002
+        log.info("log scaling counts")
+        scaled = log_scale(X, self.log_scaling)
+        rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
+        ordered, count_per_token = weight[at], scaled.count_per_token[at]
+        smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, ordered)
+        limits = Limits.of(self)
+        grown = grow(
+            rows,
+            ordered,
+            count_per_token,
+            TopicSplitter(
+                min_samples_leaf=self.min_samples_leaf,
                 smoothing=smoothing,
-            )
-            self.labels_ = np.empty_like(labels)
-            self.labels_[at] = labels
-            k = len(grown.root.leaves())
-            sums = RowBlocks(X).group_sums(self.labels_, k, weight)
-            scaled_sums = rows.group_sums(labels, k, ordered) if self.log_scaling else sums
-            tree = build_nodes(
-                grown.root,
-                self.labels_,
-                np.bincount(labels, weights=ordered, minlength=k).astype(np.float64),
-                center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
-                gain=lambda sides: _gain(scaled_sums, sides),
-            )
-            name_by_words(tree, self.vocabulary_)
-        self._set_tree(tree)
-        return self
+                refine_iter=SPLIT_ITER if self.refine else 0,
+                weighting=self.weighting,
+                random_state=self.random_state,
+                whiten=EXACT if self.exact else EARLY,
+            ),
+            limits,
+            growth=self.growth,
+            criterion=topic_bic if limits.none else accept_all,
+        )
+        self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
+            grown,
+            rows,
+            ordered,
+            family=TopicParameters if self.refine else None,
+            smoothing=smoothing,
+        )
+        self.labels_ = np.empty_like(labels)
+        self.labels_[at] = labels
+        k = len(grown.root.leaves())
+        sums = RowBlocks(X).group_sums(self.labels_, k, weight)
+        scaled_sums = rows.group_sums(labels, k, ordered) if self.log_scaling else sums
+        tree = build_nodes(
+            grown.root,
+            self.labels_,
+            np.bincount(labels, weights=ordered, minlength=k).astype(np.float64),
+            center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
+            gain=lambda sides: _gain(scaled_sums, sides),
+        )
+        name_by_words(tree, self.vocabulary_)
+        return tree
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.inference import (
     completion_log_likelihood,
@@ -25,11 +25,6 @@ from momentree.refinement import em, variational_em
 from momentree.tree.growth import Branch, Limits, grow
 from momentree.tree.topic_split import TopicSplitter
 
-__all__ = ["Fit", "Fits", "LDAFits", "SingleTopicFits"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-
 ALPHA0 = 1.0
 """Total concentration that each fit of LDA starts from."""
 LDA_STEPS = 10
@@ -38,45 +33,22 @@ LDA_STEPS = 10
 
 @dataclass(frozen=True)
 class Fit:
-    """A model with one number of components, fitted to one fold.
-
-    Attributes
-    ----------
-    topics : ndarray of shape (d, k)
-        P[word | topic] in columns.
-    weights : ndarray of shape (k,)
-        P[topic].
-    bic : float
-        Smaller is better; NaN for models without a likelihood.
-    completion : ndarray of shape (m,)
-        Log-likelihood of the hidden half of each test document.
-    """
+    """A model with one number of components, fitted to one fold."""
 
     topics: Floats
     weights: Floats
-    bic: float
-    completion: Floats
+    bic: float  # NaN for models without a likelihood
+    completion: Floats  # log-likelihood of the hidden half of each test document
 
 
-class Fits(Protocol):
-    """Fits models to one fold."""
-
-    def __call__(self, n_components: int) -> Fit | None:
-        """Return the model with k components; None if the data admit fewer."""
-        ...
+Fits = Callable[[int], Fit | None]
+"""Returns the model with k components for one fold; None if the data admit fewer."""
 
 
 class SingleTopicFits:
     """Fit single-topic models by EM from the leaves of one tree with the largest k.
 
     Best-first growth is nested: its first k - 1 splits give the tree of k leaves.
-
-    Parameters
-    ----------
-    fold : Fold
-        The documents.
-    largest : int >= 1
-        Largest number of components.
     """
 
     def __init__(self, fold: Fold, largest: int) -> None:
@@ -118,15 +90,7 @@ class SingleTopicFits:
 
 
 class LDAFits:
-    """Fit latent Dirichlet allocation, started from the single-topic models of one tree.
-
-    Parameters
-    ----------
-    fold : Fold
-        The documents.
-    largest : int >= 1
-        Largest number of topics.
-    """
+    """Fit latent Dirichlet allocation, started from the single-topic models of one tree."""
 
     def __init__(self, fold: Fold, largest: int) -> None:
         self._fold, self._rows = fold, RowBlocks(fold.X)

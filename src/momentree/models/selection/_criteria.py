@@ -6,15 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.models.selection._curves import Curves
 from momentree.models.selection._spectrum import Spectrum
-
-__all__ = ["Estimate", "combine", "estimates"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 INTERVAL = 2.0
 """Standard errors behind the best at which a number of components is outside the interval."""
@@ -35,23 +30,9 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return the estimate of each criterion that has one, the one that decides first.
 
-    Parameters
-    ----------
-    criteria : sequence of str
-        Names, the most trusted first.
-    curves : Curves
-        Values of the candidates.
-    spectrum : Spectrum or None
-        Of as many directions as the largest candidate.
-    between : bool
-        Whether the answer may lie between candidates. Then the spectrum may choose any number,
-        and intervals extend to the next candidate that is ruled out.
-
-    Returns
-    -------
-    dict
-        In the order of `criteria`, except that completion goes first if the spectrum reaches the
-        largest candidate, and so has no upper bound.
+    That is the first of `criteria`, or completion if the spectrum reaches the largest candidate and
+    so has no upper bound. `between`: the answer may lie between candidates; then the spectrum may
+    choose any number, and intervals extend to the next candidate that is ruled out.
     """
     k = curves.candidates
     whole = np.arange(k[0], k[-1] + 1) if between else k

@@ -9,18 +9,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.models._base import log
 from momentree.models.selection._candidates import Fit, Fits
 from momentree.models.selection._folds import Fold
 
-__all__ = ["Curves", "evaluate"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Progress = Callable[[int, int], object]
 
 N_WORDS = 20
@@ -31,19 +27,8 @@ N_WORDS = 20
 class Curves:
     """Values of each candidate, arrays of shape (m,); NaN if unknown.
 
-    Attributes
-    ----------
-    candidates : ndarray of int
-        Numbers of components, ascending.
-    completion, completion_error : ndarray
-        Log-likelihood of a hidden word in nats, and the standard error of its difference from the
-        best.
-    bic : ndarray
-        Mean of the folds.
-    umass, npmi, npmi_error : ndarray
-        Mean coherence of the topics, and its standard error.
-    seconds : ndarray
-        Time of the fits.
+    Completion is the log-likelihood of a hidden word in nats; its error is the standard error of
+    the difference from the best. BIC is the mean of the folds, coherence that of the topics.
     """
 
     candidates: Ints
@@ -68,26 +53,7 @@ def evaluate(
     X: Any,
     progress: Progress | None,
 ) -> Curves:
-    """Fit every candidate to every fold.
-
-    Parameters
-    ----------
-    candidates : ndarray of int of shape (m,)
-        Numbers of components, ascending.
-    folds : list of Fold
-        Of the same documents.
-    make : callable
-        From a fold and the largest candidate to an object that fits the candidates.
-    X : csr_array of shape (n, d)
-        All documents, in which the coherence of the topics of the first fold is measured.
-    progress : callable or None
-        Called with the number of candidates done and the number of all.
-
-    Returns
-    -------
-    Curves
-        NaN for candidates with too many components for one of the folds.
-    """
+    """Fit every candidate to every fold; measure the coherence of the first fold in all of X."""
     curves = Curves.unknown(candidates)
     log.info("preparing fits of up to %d components to %d fold(s)", candidates[-1], len(folds))
     makers = [make(fold, int(candidates[-1])) for fold in folds]

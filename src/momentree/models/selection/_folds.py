@@ -7,33 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.inference import split_words
-
-__all__ = ["Fold", "folds"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 N_FOLDS = 5
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Training documents, and test documents of which half of the words are hidden.
-
-    Attributes
-    ----------
-    X : csr_array of shape (n, d)
-        Counts of the training documents.
-    weight : ndarray of shape (n,)
-        Their weights.
-    known, hidden : csr_array of shape (m, d)
-        The two halves of the test documents.
-    test_weight : ndarray of shape (m,)
-        Weights of the test documents.
-    """
+    """Training documents, and test documents in two halves: known and hidden words."""
 
     X: Any
     weight: Floats
@@ -45,25 +28,10 @@ class Fold:
 def folds(
     X: Any, weight: Floats, groups: Ints, random_state: np.random.RandomState, *, n_test: int
 ) -> Iterator[Fold]:
-    """Yield folds, each with another fifth of the documents for testing.
+    """Yield folds, each with another fifth of the documents, until `n_test` are tested.
 
-    Parameters
-    ----------
-    X : csr_array of shape (n, d)
-        Counts.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    groups : ndarray of int of shape (n,)
-        Copies of a document have the same number, and stay on one side.
-    random_state : RandomState
-        Draws the folds and the halves of words.
-    n_test : int >= 0
-        Least number of test documents in all; with 0 there is one fold, for training only.
-
-    Yields
-    ------
-    Fold
-        As few as have so many test documents, at most five.
+    Copies of a document, with the same number in `groups`, stay on one side. Without `n_test` there
+    is one fold, for training only.
     """
     n_groups = int(groups.max(initial=-1)) + 1
     if not n_test or n_groups < 2:

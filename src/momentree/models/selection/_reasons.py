@@ -1,20 +1,15 @@
-"""Why a number of components was chosen, and which criteria disagree: one message a fact."""
+"""Why a number of components was chosen, and which criteria disagree: one message per fact."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.models.selection._criteria import Estimate
 from momentree.models.selection._curves import Curves
-
-__all__ = ["reasons"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 MOST = 0.9
 """The reasons name the fewest components that have this fraction of the gain."""
@@ -22,22 +17,7 @@ TINY = 1e-300
 
 
 def reasons(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> tuple[Message, ...]:
-    """Return the answer with its interval, then how each criterion compares.
-
-    Parameters
-    ----------
-    answer : Estimate
-        The number chosen.
-    found : mapping of str to Estimate
-        Of each criterion, the one that decided first.
-    curves : Curves
-        Values of the candidates.
-
-    Returns
-    -------
-    tuple of Message
-        Each a sentence.
-    """
+    """Return the answer with its interval, then how each criterion compares."""
     k, low, high = answer
     if not found:
         return Message("n_topics", n=k), Message("documents_are_alike")

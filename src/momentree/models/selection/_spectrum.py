@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.models._base import WHITENING_ITER
 from momentree.moments import SingleTopicMoments
 from momentree.moments.weighting import document_weights
 from momentree.objects import Moments
 from momentree.whitening import whiten
-
-__all__ = ["Spectrum", "spectrum"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 FLOOR = 3.0
 """Standard errors above zero that the held-out value of a direction must have. For 120 new samples
@@ -31,17 +26,7 @@ WHITENING_TOL = 1e-3
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues of M2 in one half of the documents, and their values in the other.
-
-    Attributes
-    ----------
-    eigenvalues : ndarray of shape (m,)
-        In the half where they were found, descending; mean of both halves.
-    held_out : ndarray of shape (m,)
-        u^T M2 u in the other half, for the same eigenvectors u.
-    standard_error : ndarray of shape (m,)
-        Of `held_out` in one half.
-    """
+    """Eigenvalues of M2 in one half of the documents, u^T M2 u in the other, and its error."""
 
     eigenvalues: Floats
     held_out: Floats
@@ -78,33 +63,9 @@ def spectrum(
 
         S_A u = lambda u,   held out: u^T S_B u.
 
-    Parameters
-    ----------
-    rows : RowBlocks of shape (n, d)
-        Word counts, or log-scaled counts.
-    sample_weight : ndarray of shape (n,)
-        Weights > 0.
-    count_per_token : ndarray of shape (n,)
-        Count of one word in each document; 1 without log scaling.
-    groups : ndarray of int of shape (n,)
-        Copies of a document have the same number, and go to the same half.
-    n_components : int >= 1
-        Most directions.
-    random_state : RandomState
-        Draws the halves.
-
-    Returns
-    -------
-    Spectrum
-        Fewer directions if a half shows fewer; none if a half has no document of two words.
-
-    Notes
-    -----
-    An eigenvector of the noise in A is independent of B, where its value has mean zero and a
-    standard error that the documents of B give. No distribution is assumed, so bursts of words
-    raise the floor together with the eigenvalues. The scaling gives frequent and rare words
-    similar noise, and a first eigenvalue of about 1. Two whitenings of half the data: time
-    O(nnz (2 k + 30)).
+    Noise in A is independent of B, where its eigenvectors have values of mean zero and a standard
+    error that the documents of B give, whatever the distribution of words. The scaling gives
+    frequent and rare words similar noise, and a first eigenvalue of about 1.
     """
     n_groups = int(groups.max(initial=-1)) + 1
     first = (random_state.permutation(n_groups) < n_groups // 2)[groups]

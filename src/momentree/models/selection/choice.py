@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from momentree._logging import console_logging
+from momentree._types import Ints
 from momentree._validation import (
     check_choice,
     check_counts,
@@ -33,10 +34,6 @@ from momentree.preprocessing import log_scale
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ComponentChoice", "Model", "choose_n_components"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Model = Literal["single-topic", "lda"]
 
 LARGEST = 32
@@ -56,7 +53,7 @@ class ComponentChoice:
     reasons : tuple of Message
         Why: a sentence for the answer, then one or more for each criterion.
     table : DataFrame
-        One row a candidate. "n_components"; for the direction of that number "eigenvalue" in one
+        One row per candidate. "n_components"; for the direction of that number "eigenvalue" in one
         half of the samples, "held_out", its value in the other half, and "noise_floor", which this
         must exceed; "completion", the log-likelihood of a hidden word in nats, and
         "completion_error", the standard error of its difference from the best; "bic"; "umass" and
@@ -96,8 +93,7 @@ def choose_n_components(
     - "spectrum": the eigenvectors u of M2 of one half of the documents (S Theorem 1), for
       log-scaled counts and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u of the other
       half is three standard errors above zero. If completion decides and the spectrum is lower,
-      the answer moves towards it as far as the interval of completion allows, and the interval
-      of the answer extends down to it.
+      the answer moves towards it within the interval of completion, and its interval down to it.
     - "bic": -2 log-likelihood + u p log n of log-scaled counts, with p free parameters and u the
       typical count of one word (:func:`momentree.preprocessing.typical_count_per_token`). Not for
       "lda".
@@ -147,12 +143,11 @@ def choose_n_components(
     best-first tree, whose first k - 1 splits give the start of the fit with k components (H
     Algorithm 2). Documents are tested a fifth at a time, until 3,000 have been; for "lda" one fifth
     is tested. Copies of a document stay together in training or testing. Fits of "lda" start from
-    the topics of the tree and take ten steps of EM. Time O(nnz k) a step of EM for each candidate;
-    memory O(nnz + (n + d) k).
+    the topics of the tree and take ten steps of EM. Time O(nnz k) per step and candidate; memory
+    O(nnz + (n + d) k).
 
-    ``docs/how_many.md`` reports how often each criterion is right. Real text is not a sample of
-    the model: finer topics always exist, and their number grows with that of the documents. The
-    reasons therefore name the fewest components with most of the improvement.
+    ``docs/how_many.md`` reports how often each criterion is right. On real text the number grows
+    with that of the documents; so the reasons name the fewest components with most of the gain.
 
     References
     ----------
