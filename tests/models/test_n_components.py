@@ -20,7 +20,7 @@ from momentree.models.selection._candidates import SingleTopicFits, _partitions
 from momentree.models.selection._criteria import Estimate, _best, _coherent, combine, estimates
 from momentree.models.selection._curves import Curves
 from momentree.models.selection._folds import folds
-from momentree.models.selection._reasons import reasons
+from momentree.models.selection._reason import reason
 from momentree.models.selection._spectrum import Spectrum, spectrum
 from momentree.tree.growth import Branch
 
@@ -33,7 +33,7 @@ def sample(k, n=400, d=100, seed=0, **options):
 
 
 def codes(choice):
-    return [reason.code for reason in choice.reasons]
+    return [fact.code for fact in choice.reason.values["facts"]]
 
 
 @pytest.fixture(scope="module")
@@ -306,11 +306,12 @@ def test_interval_reaches_to_the_next_number_that_is_ruled_out():
 
 
 def coded(answer, said, curves):
-    """The reasons after the first, by code, with their numbers."""
-    return {reason.code: dict(reason.values) for reason in reasons(answer, said, curves)[1:]}
+    """The facts after the answer, by code, with their numbers."""
+    facts = reason(answer, said, curves).values["facts"]
+    return {fact.code: dict(fact.values) for fact in facts[1:]}
 
 
-def test_reasons_name_disagreement():
+def test_reason_names_disagreement():
     k = np.arange(1, 6)
     curves = replace(
         Curves.unknown(k),
@@ -326,7 +327,9 @@ def test_reasons_name_disagreement():
     }
     answer = combine(said)
     assert answer == Estimate(3, 3, 5)
-    assert reasons(answer, said, curves)[0] == Message("n_topics_of", n=3, low=3, high=5)
+    assert reason(answer, said, curves).values["facts"][0] == Message(
+        "n_topics_of", n=3, low=3, high=5
+    )
     assert coded(answer, said, curves) == {
         "completion_best": {"n": 5},
         "completion_as_good": {"n": 4},
@@ -338,7 +341,7 @@ def test_reasons_name_disagreement():
     }
 
 
-def test_reasons_where_the_spectrum_decides():
+def test_reason_where_the_spectrum_decides():
     k = np.array([1, 2, 4, 8, 16])
     curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.7, 0.9, 1.0]))
     said = {"spectrum": Estimate(3, 2, 4), "completion": Estimate(16, 9, 16)}
@@ -356,7 +359,7 @@ def test_reasons_where_the_spectrum_decides():
         assert code in coded(combine(said), said, curves)
 
 
-def test_reasons_name_the_grid_and_that_the_spectrum_goes_on():
+def test_reason_names_the_grid_and_that_the_spectrum_goes_on():
     k = np.array([1, 2, 3, 5, 6, 9])
     curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.7, 1.0, 0.8, 0.7]))
     said = {"completion": Estimate(5, 4, 8), "spectrum": Estimate(9, 9, 9)}
@@ -365,7 +368,7 @@ def test_reasons_name_the_grid_and_that_the_spectrum_goes_on():
     assert found["spectrum_supports_all"] == {"n": 9}
 
 
-def test_reasons_name_the_fewest_topics_with_most_of_the_gain():
+def test_reason_names_the_fewest_topics_with_most_of_the_gain():
     k = np.arange(1, 6)
     curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.95, 0.97, 1.0]))
     one = Estimate(5, 5, 5)
@@ -387,8 +390,10 @@ def test_table_has_a_row_for_each_candidate(four):
     assert (table["seconds"] >= 0).all()
 
 
-def test_reasons_start_with_the_answer(four):
-    assert four.reasons[:2] == (Message("n_topics", n=4), Message("completion_best", n=4))
+def test_reason_starts_with_the_answer(four):
+    facts = four.reason.values["facts"]
+    assert facts[:2] == (Message("n_topics", n=4), Message("completion_best", n=4))
+    assert str(four.reason) == " ".join(map(str, facts))
     assert list(four.by_criterion) == ["completion", "spectrum", "bic", "coherence"]
 
 
@@ -398,7 +403,7 @@ def test_one_criterion_alone_decides(criterion, four):
     assert choice.by_criterion == {criterion: four.by_criterion[criterion]}
     assert (choice.n_components, *choice.interval) == choice.by_criterion[criterion]
     assert abs(choice.n_components - 4) <= 1
-    assert len(choice.reasons) >= 2
+    assert len(codes(choice)) >= 2
 
 
 def test_order_and_empty_documents_do_not_matter(four):
@@ -410,7 +415,7 @@ def test_order_and_empty_documents_do_not_matter(four):
     again = choose_n_components(more, candidates=range(1, 7), sample_weight=weight)
     columns = [name for name in four.table if name not in ("seconds", "umass", "npmi")]
     np.testing.assert_allclose(again.table[columns], four.table[columns], rtol=1e-12)
-    assert again.reasons == four.reasons
+    assert again.reason == four.reason
 
 
 def test_copies_of_documents_are_no_more_topics():

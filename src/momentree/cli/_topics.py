@@ -117,7 +117,7 @@ def _choose(run: Run, corpus: Corpus, model: Model) -> dict[str, Any]:
     return {
         "n_components": int(choice.n_components),
         "interval": [int(low), int(high)],
-        "reason": " ".join(map(run.words, choice.reasons)),
+        "reason": run.words(choice.reason),
     }
 
 

@@ -97,7 +97,7 @@ def in_words(message: Message, audience: Audience = PYTHON) -> str:
     - ``{n:~row}`` and ``{n:~entry/entries}`` are a number with its noun, ``{n:?is/are}`` the word
       alone;
     - ``{names:list}``, ``{names:and}`` and ``{names:or}`` join a list, ``{names:quoted list}`` and
-      so on quote its entries.
+      so on quote its entries; ``{facts:sentences}`` puts one sentence after the other.
 
     Parameters
     ----------
@@ -145,6 +145,8 @@ class _Words(Formatter):
 
     def _joined(self, values: list[Any] | tuple[Any, ...], how: str, quoted: str = "") -> str:
         words = [repr(v) if quoted else self.format_field(v, "") for v in values]
+        if how == "sentences":
+            return " ".join(words)
         if len(words) > LISTED:
             return f"{', '.join(words[:LISTED])} and {len(words) - LISTED:,} more"
         if how == "list" or len(words) < 2:

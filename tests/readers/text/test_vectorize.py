@@ -242,8 +242,8 @@ def test_texts_that_are_no_texts(texts, code, values):
     [
         (["", " "], "no_word_in_texts", {"n_documents": 2}),
         (["the and of"] * 3, "only_stop_words", {"n_words": 9, "n_documents": 3}),
-        (["sea", "boat", "sky"], "no_word_kept", {"n_rare": 3, "n_common": 0, "min_df": 2}),
-        (["sea boat"] * 4, "no_word_kept", {"n_rare": 0, "n_common": 2, "max_df": 0.5}),
+        (["sea", "boat", "sky"], "no_word_kept", {"n_rare": 3, "remedy": Message("lower_min_df")}),
+        (["sea boat"] * 4, "no_word_kept", {"n_common": 2, "remedy": Message("raise_max_df")}),
     ],
 )
 def test_no_word_is_kept(texts, code, values):

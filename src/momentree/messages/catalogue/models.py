@@ -31,7 +31,8 @@ WORDS: dict[str, str] = {
         "candidates go up to {largest}, but only {n_rows:~sample} {n_rows:?has/have} a count above "
         "zero; remove the candidates above that number"
     ),
-    # --- the number of components: reasons, each a sentence --------------------------------------
+    # --- the number of components: the reason, whose facts are a sentence each -------------------
+    "n_components_chosen": "{facts:sentences}",
     "n_topics": "{n:~topic}.",
     "n_topics_of": "{n:~topic} ({low} to {high} are plausible).",
     "range": "{low} to {high}",

@@ -74,7 +74,13 @@ WORDS: dict[str, str] = {
         "none of {n_words:~word} in {n_documents:~document} is kept: {n_rare:,} occur in fewer "
         "documents than {parameters.min_df:{min_df}} allows, {n_common:,} in more than "
         "{parameters.max_df:{max_df}} allows, and {n_other:,} are stop words, of another form or "
-        "in no document; lower {parameters.min_df} or raise {parameters.max_df}"
+        "in no document; {remedy}"
+    ),
+    "lower_min_df": "lower {parameters.min_df}",
+    "raise_max_df": "raise {parameters.max_df}",
+    "exclude_fewer_words": (
+        "exclude fewer words by {parameters.language}, {parameters.stop_words} and "
+        "{parameters.token_pattern}"
     ),
     # --- patterns of words -----------------------------------------------------------------------
     "not_a_regular_expression": "{parameter:{value!r}} is not a regular expression: {error}",

@@ -27,7 +27,7 @@ from momentree.models.selection._candidates import Fits, LDAFits, SingleTopicFit
 from momentree.models.selection._criteria import Estimate, combine, estimates
 from momentree.models.selection._curves import Curves, evaluate
 from momentree.models.selection._folds import Fold, folds
-from momentree.models.selection._reasons import reasons
+from momentree.models.selection._reason import reason
 from momentree.models.selection._spectrum import Spectrum, spectrum
 from momentree.preprocessing import log_scale
 
@@ -42,7 +42,7 @@ LARGEST = 32
 
 @dataclass(frozen=True)
 class ComponentChoice:
-    """A number of components, with its reasons.
+    """A number of components, with the reason.
 
     Attributes
     ----------
@@ -50,8 +50,9 @@ class ComponentChoice:
         The number chosen.
     interval : tuple of int
         (low, high): the smallest and largest number that the data do not rule out.
-    reasons : tuple of Message
-        Why: a sentence for the answer, then one or more for each criterion.
+    reason : Message
+        Why. Its value ``facts`` is a tuple of messages: the answer, then one or more for each
+        criterion.
     table : DataFrame
         One row per candidate. "n_components"; for the direction of that number "eigenvalue" in one
         half of the samples, "held_out", its value in the other half, and "noise_floor", which this
@@ -65,7 +66,7 @@ class ComponentChoice:
 
     n_components: int
     interval: tuple[int, int]
-    reasons: tuple[Message, ...]
+    reason: Message
     table: pd.DataFrame
     by_criterion: Mapping[str, tuple[int, int, int]]
 
@@ -124,7 +125,7 @@ def choose_n_components(
     Returns
     -------
     ComponentChoice
-        The number, its interval, the reasons, and all curves; see
+        The number, its interval, the reason, and all curves; see
         ``momentree.report.plot_n_components``.
 
     Raises
@@ -147,7 +148,7 @@ def choose_n_components(
     O(nnz + (n + d) k).
 
     ``docs/how_many.md`` reports how often each criterion is right. On real text the number grows
-    with that of the documents; so the reasons name the fewest components with most of the gain.
+    with that of the documents; so the reason names the fewest components with most of the gain.
 
     References
     ----------
@@ -166,7 +167,7 @@ def choose_n_components(
     >>> choice = choose_n_components(sample.X, candidates=range(1, 9))
     >>> choice.n_components, choice.interval
     (4, (4, 4))
-    >>> print(*choice.reasons[:2])
+    >>> print(*choice.reason.values["facts"][:2])
     4 topics. Document completion works best with 4 topics.
     """
     check_choice("model", model, get_args(Model))
@@ -199,7 +200,7 @@ def choose_n_components(
     return ComponentChoice(
         answer.n_components,
         (answer.low, answer.high),
-        reasons(answer, each, curves),
+        reason(answer, each, curves),
         _table(curves, found),
         {name: (one.n_components, one.low, one.high) for name, one in each.items()},
     )

@@ -75,15 +75,18 @@ def select_columns(
     rare, common = allowed & (df < lowest), allowed & (df > highest)
     columns = np.flatnonzero(allowed & ~rare & ~common)
     if not len(columns):
+        n_rare, n_common, n_allowed = (int(words.sum()) for words in (rare, common, allowed))
+        remedy = "lower_min_df" if n_rare >= n_common else "raise_max_df"
         raise EmptyCorpusError(
             "no_word_kept",
             n_words=d,
             n_documents=n,
-            n_rare=int(rare.sum()),
-            n_common=int(common.sum()),
-            n_other=d - int(allowed.sum()),
+            n_rare=n_rare,
+            n_common=n_common,
+            n_other=d - n_allowed,
             min_df=lowest if min_df is None else min_df,
             max_df=max_df,
+            remedy=Message(remedy if n_allowed else "exclude_fewer_words"),
         )
     if max_features is not None and len(columns) > max_features:
         totals = np.bincount(X.indices, weights=X.data, minlength=d)[columns]

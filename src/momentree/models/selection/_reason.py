@@ -12,15 +12,16 @@ from momentree.models.selection._criteria import Estimate
 from momentree.models.selection._curves import Curves
 
 MOST = 0.9
-"""The reasons name the fewest components that have this fraction of the gain."""
+"""The reason names the fewest components that have this fraction of the gain."""
 TINY = 1e-300
 
 
-def reasons(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> tuple[Message, ...]:
+def reason(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> Message:
     """Return the answer with its interval, then how each criterion compares."""
     k, low, high = answer
     if not found:
-        return Message("n_topics", n=k), Message("documents_are_alike")
+        alike = Message("n_topics", n=k), Message("documents_are_alike")
+        return Message("n_components_chosen", facts=alike)
     wide = Message("n_topics_of", n=k, low=low, high=high)
     about = {
         "completion": _completion,
@@ -28,8 +29,9 @@ def reasons(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> 
         "bic": _bic,
         "coherence": _coherence,
     }
+    chosen = wide if low < high else Message("n_topics", n=k)
     facts = (fact for name in found for fact in about[name](answer, found, curves))
-    return (wide if low < high else Message("n_topics", n=k), *facts)
+    return Message("n_components_chosen", facts=(chosen, *facts))
 
 
 def _completion(
