@@ -207,23 +207,23 @@ def packed(name: str) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"not a zip file",
-        npz(**CSR)[:200],
-        npz(counts=np.eye(3)),
-        packed("data.npy"),
-        npz(**{**CSR, "indices": [0, 4]}),
-        npz(**{**CSR, "indices": [0, -1]}),
-        npz(**{**CSR, "indptr": [0, 5, 2]}),
-        npz(**{**CSR, "indptr": [0, 1]}),
-        npz(**{**CSR, "format": b"abc"}),
-        npz(**{**CSR, "shape": (2, 4, 1)}),
-    ],
-)
-def test_faults_of_npz(tmp_path, content):
-    path = write(tmp_path, "X.npz", content)
+DAMAGED = {
+    "no archive": b"not a zip file",
+    "cut short": npz(**CSR)[:200],
+    "no sparse matrix": npz(counts=np.eye(3)),
+    "no array": packed("data.npy"),
+    "index beyond the columns": npz(**{**CSR, "indices": [0, 4]}),
+    "negative index": npz(**{**CSR, "indices": [0, -1]}),
+    "row ends that go back": npz(**{**CSR, "indptr": [0, 5, 2]}),
+    "too few row ends": npz(**{**CSR, "indptr": [0, 1]}),
+    "unknown format": npz(**{**CSR, "format": b"abc"}),
+    "three dimensions": npz(**{**CSR, "shape": (2, 4, 1)}),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_faults_of_npz(tmp_path, name):
+    path = write(tmp_path, "X.npz", DAMAGED[name])
     with raises(ReadError, "npz_damaged", path=str(path)):
         read_counts(path)
 
