@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+# Test processes run side by side: threads of BLAS in each would only wait for one another. Set
+# before NumPy is loaded, and inherited by the processes that tests start.
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
