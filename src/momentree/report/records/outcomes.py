@@ -38,9 +38,7 @@ def count_outcomes(
     disclosure = Disclosure(min_cell)
     found = []
     for name, values in outcomes.items():
-        series, quartiles = _few_values(values)
-        classes, names, binary = outcome_classes(series, len(labels), None)
-        names = [label.partition(" ")[2] for label in names] if quartiles else names
+        classes, names, binary = _classes(values)
         if not binary:
             classes, names = disclosure.join_rare(classes, names, OTHER)
             if not names:
@@ -148,24 +146,23 @@ def why_no_classes(values: Any) -> Message | None:
     return Message("texts_are_no_classes", n_texts=int(n_texts), most=MAX_CLASSES)
 
 
-def _few_values(values: Any) -> tuple[Any, bool]:
-    """Return an outcome of few values, rare ones joined, and whether they are quartiles."""
+def _classes(values: Any) -> tuple[NDArray[np.intp], list[str], bool]:
+    """Return the classes of an outcome like `outcome_classes`, but at most twenty."""
     import pandas as pd
 
     series = _series(values)
     known = _known(series)
-    kinds = known.unique()
-    if pd.api.types.is_numeric_dtype(known.dtype):
-        few = len(kinds) <= _MAX_NUMBERS
-        return (series, False) if few else (_quartiles(series), True)
-    if len(kinds) <= _MAX_CLASSES:
-        return series, False
-    # By count, then by name, so that the order of the rows does not matter.
-    counts = known.astype(str).value_counts()
-    order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
-    kept = set(order[: _MAX_CLASSES - 1])
-    texts = series.astype(object)
-    return texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), OTHER), False
+    numeric = pd.api.types.is_numeric_dtype(known.dtype)
+    if numeric and known.nunique() > _MAX_NUMBERS:
+        return (*_quartiles(series), False)
+    if not numeric and known.nunique() > _MAX_CLASSES:
+        # By count, then by name, so that the order of the rows does not matter.
+        counts = known.astype(str).value_counts()
+        order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
+        kept = set(order[: _MAX_CLASSES - 1])
+        texts = series.astype(object)
+        series = texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), OTHER)
+    return outcome_classes(series, len(series), None)
 
 
 def _series(values: Any) -> Any:
@@ -183,16 +180,13 @@ def _known(series: Any) -> Any:
     return series[series.notna() & (series.astype(object) != "")].infer_objects()
 
 
-def _quartiles(series: Any) -> Any:
+def _quartiles(series: Any) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the quarter of each number, or -1, and the names of the quarters."""
     import pandas as pd
 
     numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=np.float64)
     cuts = np.unique(np.nanquantile(numbers, [0.25, 0.5, 0.75], method="lower"))
     names = [f"up to {cuts[0]:g}"]
     names += [f"above {low:g}, up to {high:g}" for low, high in pairwise(cuts)]
-    names += [f"above {cuts[-1]:g}"]
-    # Numbered, so that classes sort by size and not by name; the caller removes the numbers.
-    numbered = np.array([f"{i} {name}" for i, name in enumerate(names)], dtype=object)
-    classes = numbered[np.minimum(np.searchsorted(cuts, numbers, side="left"), len(cuts))]
-    classes[np.isnan(numbers)] = None
-    return pd.Series(classes)
+    names += [f"above {cuts[-1]:g}"] if np.nanmax(numbers) > cuts[-1] else []
+    return np.where(np.isnan(numbers), -1, np.searchsorted(cuts, numbers)), names
