@@ -75,7 +75,7 @@ def from_moments(
     if _contradicts(estimate, values[0]):
         values.append(estimate.alpha0)
         contradiction = {"alpha0": values[0], "estimate": estimate.alpha0}
-        warnings.append(Message("alpha0_contradicted", **contradiction))
+        warnings.append(Message("alpha0_contradicted", **contradiction, instead=None))
     numbers = {
         "start": "moments",
         "alpha0_estimate": estimate.alpha0,

@@ -167,7 +167,9 @@ class SingleTopicModel(CountMixture):
         check_choice("log_scaling", self.log_scaling, ("auto", *get_args(LogScaling), None))
         check_choice("weighting", self.weighting, get_args(Weighting))
         if self.weighting == "three_words" and self._chosen_log_scaling():
-            raise InvalidParameterError("three_words_after_log_scaling")
+            raise InvalidParameterError(
+                "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
+            )
 
     def _chosen_start(self) -> str:
         if self.start == "auto":

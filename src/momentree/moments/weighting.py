@@ -62,7 +62,9 @@ def three_words(X: Any, random_state: int | np.random.RandomState | None) -> Any
     fractional = X.data != np.floor(X.data)
     if fractional.any():
         value = float(X.data[np.argmax(fractional)])
-        raise InvalidDataError("three_words_need_whole_counts", value=value)
+        raise InvalidDataError(
+            "three_words_need_whole_counts", weighting="three_words", value=value
+        )
     rng = generator(random_state)
     ends = np.cumsum(X.data.astype(np.int64))
     row_ends = np.concatenate(([0], ends))[X.indptr]

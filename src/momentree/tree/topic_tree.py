@@ -220,7 +220,9 @@ class TopicTree(TreeEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.weighting == "three_words" and self.log_scaling is not None:
-            raise InvalidParameterError("three_words_after_log_scaling")
+            raise InvalidParameterError(
+                "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
+            )
 
     def _check_restored(self) -> int:
         k = super()._check_restored()

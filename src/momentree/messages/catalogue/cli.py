@@ -85,7 +85,7 @@ WORDS: dict[str, str] = {
         "for fewer groups"
     ),
     "not_an_outcome": (
-        "{parameter:{value!r}}: {reason}. Leave it out, or combine its values into categories"
+        "{parameter:=value}: {reason}. Leave it out, or combine its values into categories"
     ),
     "fewer_groups": "{found:~group} instead of {requested}",
     "fewer_groups_because": "{found:~group} instead of {requested}: {reason}",

@@ -13,7 +13,7 @@ WORDS: dict[str, str] = {
     ),
     "folder_unreadable": "cannot read the folder {path}: {error}",
     "column_of_folder": (
-        "{parameter:{value!r}} names a column, but {path} is a folder of text files; leave it out "
+        "{parameter:=value} names a column, but {path} is a folder of text files; leave it out "
         "(the names of sub-folders are labels)"
     ),
     "no_text_column": (
@@ -50,10 +50,10 @@ WORDS: dict[str, str] = {
         "one word per line"
     ),
     "not_a_document_frequency": (
-        "{parameter:{value!r}}; expected a number of documents (5) or a fraction of them (0.05)"
+        "{parameter:=value}; expected a number of documents (5) or a fraction of them (0.05)"
     ),
     "no_stop_words": (
-        "{parameter:{value!r}} has no list of stop words; expected {languages}, or None to keep "
+        "{parameter:=value} has no list of stop words; expected {languages}, or None to keep "
         "all words"
     ),
     "vectorizer_has_not_learned": "the vectorizer has no vocabulary yet; call learn first",
@@ -64,7 +64,7 @@ WORDS: dict[str, str] = {
     # --- no word is kept -------------------------------------------------------------------------
     "no_word_in_texts": (
         "{n_documents:~document} without a word: the texts are empty, or "
-        "{parameters.token_pattern:{token_pattern!r}} matches nothing in them"
+        "{parameters.token_pattern:=token_pattern} matches nothing in them"
     ),
     "only_stop_words": (
         "all {n_words:~word} of {n_documents:~document} are stop words; change "
@@ -83,13 +83,13 @@ WORDS: dict[str, str] = {
         "{parameters.token_pattern}"
     ),
     # --- patterns of words -----------------------------------------------------------------------
-    "not_a_regular_expression": "{parameter:{value!r}} is not a regular expression: {error}",
+    "not_a_regular_expression": "{parameter:=value} is not a regular expression: {error}",
     "too_many_groups": (
-        "{parameter:{value!r}} has {n_groups:~group}; expected at most one, which is the word: "
+        "{parameter:=value} has {n_groups:~group}; expected at most one, which is the word: "
         "write (?:...) for the others"
     ),
     "slow_pattern": (
-        "{parameter:{value!r}} can run without bound on some texts: {fault}. Write it with "
+        "{parameter:=value} can run without bound on some texts: {fault}. Write it with "
         "repetitions that continue in one way only, such as [a-z]+(?:-[a-z]+)*"
     ),
     "pattern_ambiguous": "a repetition can continue in two ways",

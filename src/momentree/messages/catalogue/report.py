@@ -10,7 +10,7 @@ WORDS: dict[str, str] = {
     "names_need_codes": "{parameter} is a mapping of {found:~name}; pass {parameters.codes} too, "
     "the code of each column, to look the names up",
     "no_known_outcome": "no record has a known value of the outcome; choose another outcome",
-    "no_such_outcome": "{parameter:{value!r}}; the outcomes of the records are {names:quoted list}",
+    "no_such_outcome": "{parameter:=value}; the outcomes of the records are {names:quoted list}",
     "no_values_to_order_by": "{name} has no values; pass numbers or dates to order documents by",
     "not_a_list": "{parameter} is of type {type}; expected a list of entries",
     "not_a_matrix": "X has shape {shape}; expected (n, d), records by codes",
