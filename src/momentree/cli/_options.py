@@ -37,13 +37,23 @@ def input_path(text: str) -> Path:
     return Path(text)
 
 
+def whole_number(text: str) -> int:
+    """Read a whole number of at least 0."""
+    if not str(text).isdecimal():
+        raise _refused("not_a_whole_number", value=text)
+    return int(text)
+
+
+def count(text: str, code: str = "not_a_count") -> int:
+    """Read a whole number of at least 1."""
+    if not str(text).isdecimal() or int(text) < 1:
+        raise _refused(code, value=text)
+    return int(text)
+
+
 def count_or_auto(text: str) -> int | None:
     """Read a whole number of at least 1, or ``auto``, which is None."""
-    if text == "auto":
-        return None
-    if not str(text).isdecimal() or int(text) < 1:
-        raise _refused("not_a_count_or_auto", value=text)
-    return int(text)
+    return None if text == "auto" else count(text, code="not_a_count_or_auto")
 
 
 def positive_or_auto(text: str) -> float | None:
@@ -62,6 +72,14 @@ def count_or_fraction(text: str) -> float:
     number = _number(text, float if is_fraction else int)
     if not 0 <= number <= (1 if is_fraction else inf):
         raise _refused("not_a_count_or_fraction", value=text)
+    return number
+
+
+def fraction(text: str) -> float:
+    """Read a fraction above 0, of at most 1."""
+    number = _number(text, float)
+    if not 0 < number <= 1:
+        raise _refused("not_a_fraction", value=text)
     return number
 
 
@@ -120,7 +138,9 @@ Sheet = Annotated[
 SkipRows = Annotated[
     int,
     records_option(
-        min=0, metavar="N", help="Rows to skip above the column names, such as a title."
+        metavar="N",
+        parser=whole_number,
+        help="Rows to skip above the column names, such as a title.",
     ),
 ]
 Ignore = Annotated[

@@ -62,7 +62,11 @@ def clusters(
     ] = False,
     min_samples_leaf: Annotated[
         int,
-        group_option(min=1, metavar="N", help="Minimum number of records in a group of a tree."),
+        group_option(
+            metavar="N",
+            parser=options.count,
+            help="Minimum number of records in a group of a tree.",
+        ),
     ] = 5,
     outcome: Annotated[
         list[str] | None,
@@ -124,8 +128,8 @@ def clusters(
     min_records: Annotated[
         int | None,
         code_option(
-            min=1,
             metavar="N",
+            parser=options.count,
             help="Leave out codes in fewer records.",
             show_default="5, or 2 below 1,000 records",
         ),
@@ -134,6 +138,7 @@ def clusters(
         float | None,
         code_option(
             metavar="FRACTION",
+            parser=options.fraction,
             help="Keep only the most frequent codes that make up this fraction of all entries.",
             show_default="all",
         ),
@@ -141,8 +146,8 @@ def clusters(
     min_codes: Annotated[
         int,
         code_option(
-            min=0,
             metavar="N",
+            parser=options.whole_number,
             help="Fit to records with at least N codes; the others are assigned afterwards.",
         ),
     ] = 1,
@@ -154,8 +159,8 @@ def clusters(
     min_cell: Annotated[
         int,
         options.output_option(
-            min=1,
             metavar="N",
+            parser=options.count,
             help="Suppress nonzero counts of records below N, and the cells from which they could "
             "be derived, in the drawing, the report and --json.",
         ),

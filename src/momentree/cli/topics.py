@@ -62,7 +62,8 @@ def topics(
         ),
     ] = 8,
     depth: Annotated[
-        int | None, tree_option(min=1, metavar="N", help="Maximum depth of the tree.")
+        int | None,
+        tree_option(metavar="N", parser=options.count, help="Maximum depth of the tree."),
     ] = None,
     growth: Annotated[
         Growth,
@@ -72,7 +73,10 @@ def topics(
         ),
     ] = "best_first",
     min_samples_leaf: Annotated[
-        int, tree_option(min=1, metavar="N", help="Minimum number of documents in a leaf.")
+        int,
+        tree_option(
+            metavar="N", parser=options.count, help="Minimum number of documents in a leaf."
+        ),
     ] = 5,
     flat: Annotated[
         bool, flat_option("--flat", help="Find a flat list of topics, no tree.")
@@ -169,8 +173,8 @@ def topics(
     max_features: Annotated[
         int | None,
         word_option(
-            min=1,
             metavar="N",
+            parser=options.count,
             help="Keep only this many words, the most frequent.",
             show_default="20000",
         ),
