@@ -208,8 +208,7 @@ def names_in(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _name(node: Mapping[str, Any]) -> str:
-    # On the page, no-break spaces hold lines together.
-    return str(node["long_name"]).replace("\N{NO-BREAK SPACE}", " ")
+    return " · ".join(node["long_name_parts"])
 
 
 def _table(records: Records, estimator: Any, names: Sequence[str]) -> Table:

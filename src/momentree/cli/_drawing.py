@@ -132,8 +132,7 @@ def _agreement(summary: Mapping[str, Any]) -> list[str]:
 
 def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
     nodes = listed(summary)
-    # In the page, a no-break space stands before each dot.
-    words = [[node["name"].replace("\N{NO-BREAK SPACE}", " ")] for node in nodes]
+    words = [[" · ".join(node["name_parts"])] for node in nodes]
     before = [
         Column("records", [node["size"] for node in nodes]),
         Column("share", [tight_percent(node["share"]) for node in nodes]),

@@ -84,7 +84,8 @@ def summarize_records(
         ``groups``: ``sizes`` (k; small ones suppressed), ``estimated`` (estimates of all sizes),
         ``counts`` and ``missing`` (k, d; ``missing`` None if no value is);
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``, ``leaves``
-        (groups at or below it), ``name``, ``long_name`` (with uncut names of codes),
+        (groups at or below it), ``name``, ``name_parts`` (the names of codes in it),
+        ``long_name_parts`` (these names uncut),
         ``n_samples`` (estimated if ``exact`` is false), ``size`` (as text), ``share``,
         ``share_interval`` (centred on the counted share; None for the root and if ``exact`` is
         false), ``codes_per_record``, ``residual`` (whether it is a residual group: few codes, and
