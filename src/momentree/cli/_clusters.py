@@ -17,8 +17,7 @@ from momentree.cli._tables import Table, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records
-from momentree.report.disclosure import Disclosure
-from momentree.report.records import count_outcomes, why_no_classes
+from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
 
 GROUP_NAMES = "group_names"
@@ -159,33 +158,23 @@ def _quality(run: Run, job: Job, fitted: Any, edited: Any, X: Any) -> dict[str, 
             quality["stability"] = metrics.stability_score(fitted, X)
     if job.records.outcomes:
         with run.stage("measuring how well groups predict outcomes"):
-            quality |= _predictive_power(run, job, edited.labels_)
+            quality["predictive_power"] = _predictive_power(run, job.records, edited.labels_)
     return quality
 
 
-def _predictive_power(run: Run, job: Job, labels: Any) -> dict[str, Any]:
-    """Measure how well groups predict each outcome, as exactly as may be shown."""
-    records = job.records
-    k = int(labels.max()) + 1
-    exact, rough = {}, {}
+def _predictive_power(run: Run, records: Records, labels: Any) -> dict[str, Any]:
+    """Measure how well groups predict each outcome."""
+    powers = {}
     for name, values in records.outcomes.items():
         known = values[records.enough]
         if known.dtype.kind == "f" and len(set(known[known == known])) > _MOST_CLASSES:
             run.note(Message("numeric_outcome", name=name))
             continue
         try:
-            power = metrics.predictive_accuracy(labels, known)
+            powers[name] = metrics.predictive_accuracy(labels, known)
         except InvalidDataError:  # it counts the records of each class
             run.note(Message("outcome_not_measured", name=name))
-            continue
-        counted = count_outcomes({name: known}, labels, k, job.min_cell, records.outcome_names)
-        if Disclosure(job.min_cell).permits_accuracy(counted, known.tolist()):
-            exact[name] = power
-        elif power.auc is not None:
-            rough[f"{name}: predicted from the group alone"] = (
-                f"AUC about {power.auc:.1f} (0.5 = chance, 1 = perfect)"
-            )
-    return {"predictive_power": exact, **rough}
+    return powers
 
 
 def _made_with(job: Job, took: float) -> dict[str, object]:

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from momentree.cli._nodes import cut
+from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.numbers import fixed, percent, whole_percent
-from momentree.report.records import class_rate
 
 _CODE, _CLASS = 40, 30
 """Longest names of codes and of classes."""
@@ -106,25 +106,24 @@ def _rates(
 ) -> tuple[list[str], str]:
     """Return the rates of a class in each group and overall, as text."""
     sizes, estimates = summary["groups"]["sizes"], summary["groups"]["estimated"]
-    small = f"<{summary['min_cell']}"
+    disclosure = Disclosure(summary["min_cell"])
     cells = []
     for count, missing, size, n in zip(
         one["counts"], outcome["missing"], sizes, estimates, strict=True
     ):
-        if count == -1:
-            cells.append(small)
+        if count == SMALL:
+            cells.append(disclosure.symbol)
         elif count < 0 or missing < 0 or size < 0:
             cells.append(_HIDDEN)
         else:
             cells.append(tight_percent(count / (n - missing)) if n > missing else "")
-    if one["total"] == -1:
-        return cells, small
-    rate, estimated = class_rate(
+    if one["total"] == SMALL:
+        return cells, disclosure.symbol
+    rate, estimated = disclosure.class_rate(
         outcome,
         outcome["classes"].index(one),
         range(summary["n_leaves"]),
         np.array(estimates, dtype=np.float64),
-        summary["min_cell"],
     )
     return cells, ("≈" if estimated else "") + tight_percent(rate) if np.isfinite(rate) else ""
 

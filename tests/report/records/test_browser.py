@@ -13,8 +13,8 @@ from momentree.datasets import RecordCoder
 from momentree.metrics import group_profiles
 from momentree.metrics._intervals import wilson_interval
 from momentree.report import summarize_records, write_html
+from momentree.report.disclosure import Disclosure
 from momentree.report.numbers import percent, whole_percent
-from momentree.report.records import class_rate
 
 from ..browsing import (
     CONTRAST,
@@ -408,7 +408,7 @@ def test_outcomes_by_group(browse, name):
             if len(leaves) == 1 and one["counts"][leaves[0]] == -1:
                 assert td.text == f"<{cell}"
                 continue
-            rate, guessed = class_rate(entry, at, leaves, sizes, cell)
+            rate, guessed = Disclosure(cell).class_rate(entry, at, leaves, sizes)
             text, range_ = td.text.split("\n")
             assert text == "≈ " * guessed + percent(rate)
             known = sizes[leaves].sum() - np.maximum(np.array(entry["missing"])[leaves], 0).sum()
@@ -434,7 +434,7 @@ def test_a_rate_that_discloses_how_few_lack_an_outcome_is_hidden(driver, tmp_pat
     assert [cell.text for cell in cells[2:4]] == ["hidden", "<5"]
     assert cells[2].get_attribute("title").startswith("hidden: ")
     sizes = np.array(summary["groups"]["estimated"])
-    rate, guessed = class_rate(summary["outcomes"][0], 0, range(4), sizes, 5)
+    rate, guessed = Disclosure(5).class_rate(summary["outcomes"][0], 0, range(4), sizes)
     assert guessed
     assert cells[0].text.splitlines()[0] == f"≈ {percent(rate)}"
 

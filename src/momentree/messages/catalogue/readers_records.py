@@ -66,7 +66,7 @@ WORDS: dict[str, str] = {
     "rows_joined": "joined {n_rows:~row} into {n_records:~record} by {column!r}",
     "empty_key": "{path}: column {column!r} is empty in every row, so there are no records",
     "shared_patients": (
-        "{n_records:~record} belong to {n_records_joined:~patient}, as column {column!r} shows: "
+        "{n_records:~record} belong to {n_patients:~patient}, as column {column!r} shows: "
         "{parameter:=column} joins those of each"
     ),
     "records_without_codes": "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes",

@@ -28,14 +28,14 @@ WORDS: dict[str, str] = {
     "guessed_text_column": (
         "read the text of {source} from column {column!r}, which has the longest strings"
     ),
-    "rows_without_text": "{n_rows:,} of {n_total:~row} of {source} {n_rows:?has/have} no text",
-    "rows_without_label": "{n_rows:,} of {n_total:~row} of {source} {n_rows:?has/have} no label",
+    "rows_without_text": "{n_rows:,} of {n_all:~row} of {source} {n_rows:?has/have} no text",
+    "rows_without_label": "{n_rows:,} of {n_all:~row} of {source} {n_rows:?has/have} no label",
     "files_left_out": (
-        "read {n_total:~text file} of {source}, left out {n_files:~other file} ({left_out:list})"
+        "read {n_all:~text file} of {source}, left out {n_files:~other file} ({left_out:list})"
     ),
-    "files_empty": ("{n_rows:,} of {n_total:~text file} of {source} {n_rows:?is/are} empty"),
+    "files_empty": ("{n_rows:,} of {n_all:~text file} of {source} {n_rows:?is/are} empty"),
     "documents_without_words": (
-        "{n_rows:,} of {n_total:~document} {n_rows:?has/have} none of the words kept and "
+        "{n_rows:,} of {n_all:~document} {n_rows:?has/have} none of the words kept and "
         "{n_rows:?remains an empty document/remain empty documents}"
     ),
     # --- values ----------------------------------------------------------------------------------

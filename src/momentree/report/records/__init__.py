@@ -1,6 +1,6 @@
 """Groups of coded records as a summary: all that their page shows, and nothing else."""
 
-from momentree.report.records.outcomes import class_rate, count_outcomes, why_no_classes
+from momentree.report.records.outcomes import count_outcomes, why_no_classes
 from momentree.report.records.summary import summarize_records
 
-__all__ = ["class_rate", "count_outcomes", "summarize_records", "why_no_classes"]
+__all__ = ["count_outcomes", "summarize_records", "why_no_classes"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from momentree.messages import Message
 from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
 from momentree.report._text import clean_text
-from momentree.report.disclosure import HIDDEN, SMALL, Disclosure, Published
+from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.numbers import percent
 
 _MAX_NUMBERS = 10
@@ -89,44 +89,10 @@ def rate_texts(
         if len(at) == 1 and (count := outcome["classes"][0]["counts"][at[0]]) < 0:
             texts.append(disclosure.symbol if count == SMALL else "hidden")
             continue
-        rate, estimated = class_rate(outcome, 0, at, sizes, disclosure.min_cell)
+        rate, estimated = disclosure.class_rate(outcome, 0, at, sizes)
         text = percent(rate) if np.isfinite(rate) else "–"
         texts.append(f"≈ {text}" if estimated else text)
     return texts
-
-
-def class_rate(
-    outcome: Mapping[str, Any],
-    at: int,
-    leaves: Sequence[int],
-    sizes: NDArray[np.float64],
-    min_cell: int,
-) -> tuple[float, bool]:
-    """Return the rate of a class of an outcome in some groups, and whether it is an estimate.
-
-    It refers to the records with a known value, and is NaN where there are none. A count that is
-    hidden to protect a small one is estimated by what the other classes leave of the group.
-    """
-    groups = list(leaves)
-    half = min_cell / 2.0
-    table = np.array([one["counts"] for one in outcome["classes"]] + [outcome["missing"]])
-    one = outcome["classes"][at]
-    counts, missing = np.array(one["counts"]), np.array(outcome["missing"])
-    published = Published(counts[:, None], np.array([one["total"]]))
-    small = Disclosure(min_cell).estimate(published)[:, 0]
-    n_small = (table == SMALL).sum(axis=0)
-    if outcome["binary"]:
-        # "Yes" is hidden where "no", which has no column, is small.
-        n_small = n_small + (counts == HIDDEN)
-    left = sizes - np.where(table >= 0, table, 0).sum(axis=0) - n_small * half
-    hidden = np.maximum(0.0, left) / np.maximum((table == HIDDEN).sum(axis=0), 1)
-    ones = np.where(counts == HIDDEN, hidden, small)
-    unknown = np.where(missing == HIDDEN, hidden, np.where(missing < 0, half, missing))
-    known = float((sizes - unknown)[groups].sum())
-    unsure = counts[groups] < 0
-    summed = outcome["binary"] and one["total"] >= 0 and unsure.sum() == (counts < 0).sum()
-    estimated = bool((unsure.any() and not summed) or (missing[groups] < 0).any())
-    return (min(float(ones[groups].sum()) / known, 1.0) if known > 0 else float("nan")), estimated
 
 
 def why_no_classes(values: Any) -> Message | None:

@@ -69,7 +69,8 @@ def summarize_records(
         Further lines for the section on how the page was made.
     quality : mapping of str to object, optional
         Quality measures to show: ``"stability"``, scores of repeats; ``"predictive_power"``, for
-        each outcome a `momentree.metrics.PredictivePower`; ``"recurrence"``, for each group how
+        each outcome a `momentree.metrics.PredictivePower`, of which only the rough AUC is shown
+        if small counts could be derived from it; ``"recurrence"``, for each group how
         well it is recovered from resampled records, in [0, 1]; and anything that can be printed.
 
     Returns
@@ -184,6 +185,14 @@ def summarize_records(
         node["outcome_rates"] = rate_texts(
             counted, node["leaves"], table.size_estimates, disclosure
         )
+
+    def permits_accuracy(name: str) -> bool:
+        if name not in outcomes:
+            return True
+        alone = {name: outcomes[name]}
+        counts = count_outcomes(alone, labels, k, min_cell, records.outcome_names)
+        return disclosure.permits_accuracy(counts, outcomes[name].tolist())
+
     n_left_out = int((~enough).sum())
     notes = disclosure.notes(records.notes or (), len(labels), n_left_out)
     notes += [
@@ -220,7 +229,7 @@ def summarize_records(
             "records": single_records(X, labels, order, columns, ids) if include_records else None,
         },
         "scoring": summarize_scoring(estimator.scoring(), published, named),
-        "quality": summarize_quality(quality or {}, k, disclosure),
+        "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy),
         "notes": [for_readers(note) for note in notes],
         "made": provenance(fitted, made_with),
     }
