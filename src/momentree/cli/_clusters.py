@@ -6,9 +6,10 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from momentree import metrics, models, report
+from momentree._choices import Refine
 from momentree._version import __version__
 from momentree.cli._edits import Edit, apply_edits
 from momentree.cli._progress import seconds
@@ -39,7 +40,7 @@ class Job:
     n_groups: int | None
     flat: bool
     min_samples_leaf: int
-    refine: Literal["em"] | None
+    refine: Refine | None
     edits: Sequence[Edit]
     stability: bool
     include_records: bool

@@ -3,7 +3,7 @@
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -20,8 +20,6 @@ text_option = in_panel("Reading documents")
 records_option = in_panel("Reading records")
 output_option = in_panel("Output (existing files are replaced)")
 fitting_option = in_panel("Fitting")
-
-Model = Literal["single-topic", "lda"]
 
 
 def given(context: typer.Context, name: str) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from momentree import models, readers, report
+from momentree._choices import TopicModel
 from momentree._version import __version__
-from momentree.cli._options import Model
 from momentree.cli._progress import seconds
 from momentree.cli._run import Result, Run
 from momentree.cli._tables import Table, assignments, decimals, names_of
@@ -71,7 +71,7 @@ def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: 
 def fit_flat(
     run: Run,
     corpus: Corpus,
-    model: Model,
+    model: TopicModel,
     n_components: int | None,
     parameters: Mapping[str, Any],
     **shown: Any,
@@ -104,7 +104,7 @@ def fit_flat(
     )
 
 
-def _choose(run: Run, corpus: Corpus, model: Model) -> dict[str, Any]:
+def _choose(run: Run, corpus: Corpus, model: TopicModel) -> dict[str, Any]:
     """Choose the number of topics by the data."""
     step = "choosing the number of topics"
     with run.stage(step):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from momentree._choices import Empty
 from momentree.cli import _options as options
 from momentree.cli._edits import read_edits
 from momentree.cli._run import Run, check_needed
@@ -27,8 +28,6 @@ Admissions combined by patient, as many groups as the data support, and a model 
 The same groups, with group 3 split and then 2 and 5 merged:\n
   momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
 """
-
-Empty = Literal["missing", "zero"]
 
 code_option = options.in_panel("Codes")
 group_option = options.in_panel("Groups")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from momentree._choices import Growth, LogScaling, TopicModel, Weighting
 from momentree.cli import _options as options
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
@@ -30,10 +31,6 @@ Every leaf split three times, from the moments alone:\n
 Twelve topics that mix within documents, over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
 """
-
-Growth = Literal["best_first", "depth"]
-LogScaling = Literal["log1p", "none"]
-Weighting = Literal["length", "uniform", "three_words"]
 
 word_option = options.in_panel("Counting words")
 tree_option = options.in_panel("Growing the tree")
@@ -110,7 +107,7 @@ def topics(
     ] = None,
     refine: options.Refine = True,
     log_scaling: Annotated[
-        LogScaling,
+        Literal[LogScaling, "none"],
         options.fitting_option(
             help="Replace each count x by log(1 + x), so that repeated words weigh less."
         ),
@@ -279,9 +276,9 @@ def topics(
 
 def _read_model(
     values: Iterable[str], save: Path | None
-) -> tuple[options.Model | None, dict[str, Path | None]]:
+) -> tuple[TopicModel | None, dict[str, Path | None]]:
     """Return the model that ``--model`` names, and the file that it or ``--save`` names."""
-    choices: tuple[options.Model, ...] = get_args(options.Model)
+    choices: tuple[TopicModel, ...] = get_args(TopicModel)
     kinds = [model for value in values for model in choices if model == value]
     files = [Path(value) for value in values if value not in choices]
     for file in files:
@@ -297,7 +294,7 @@ def _read_model(
     return (kinds[0] if kinds else None), dict(target)
 
 
-def _check_together(context: typer.Context, *, flat: bool, model: options.Model | None) -> None:
+def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | None) -> None:
     """Refuse options that would have no effect."""
 
     def refuse(code: str, *names: str) -> None:

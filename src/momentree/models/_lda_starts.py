@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import Weighting
 from momentree._types import Floats
 from momentree.backends import RowBlocks
 from momentree.decomposition import Concentration, estimate_alpha0
@@ -17,7 +18,7 @@ from momentree.messages import Message
 from momentree.models._base import WHITENING_ITER
 from momentree.models._fit_result import Initialization
 from momentree.models.single_topic_model import SingleTopicModel
-from momentree.moments import LDAMoments, SingleTopicMoments, Weighting
+from momentree.moments import LDAMoments, SingleTopicMoments
 from momentree.objects import Decomposition, LDAParameters, Moments
 from momentree.parameters import lda_parameters
 from momentree.refinement import smoothed_topics

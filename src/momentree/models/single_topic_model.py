@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._choices import LogScaling, Refine, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_integer
 from momentree.exceptions import InvalidParameterError
@@ -14,10 +15,9 @@ from momentree.inference import log_multinomial
 from momentree.models._base import Decomposer
 from momentree.models._count_mixture import Corpus, CountMixture, Start
 from momentree.models._sample import draw_by_component, draw_labels
-from momentree.moments import SingleTopicMoments, Weighting
+from momentree.moments import SingleTopicMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
-from momentree.preprocessing import LogScaling
 
 
 class SingleTopicModel(CountMixture):
@@ -138,7 +138,7 @@ class SingleTopicModel(CountMixture):
         n_components: int = 8,
         *,
         decomposition: Decomposer = "sidiwo",
-        refine: Literal["em"] | None = "em",
+        refine: Refine | None = "em",
         start: Start = "auto",
         log_scaling: LogScaling | Literal["auto"] | None = "auto",
         weighting: Weighting = "length",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,8 +11,6 @@ from momentree._types import Floats
 from momentree._validation import generator
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
-
-Weighting = Literal["length", "uniform", "three_words"]
 
 
 def document_weights(

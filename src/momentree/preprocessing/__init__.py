@@ -4,7 +4,6 @@ from momentree.preprocessing.feature_map import FeatureMap
 from momentree.preprocessing.kinds import Kind
 from momentree.preprocessing.log_scaling import (
     LogScaled,
-    LogScaling,
     log_scale,
     typical_count_per_token,
 )
@@ -15,7 +14,6 @@ __all__ = [
     "FeatureMap",
     "Kind",
     "LogScaled",
-    "LogScaling",
     "log_scale",
     "observation_rates",
     "tfidf",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._choices import Growth
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
 from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
@@ -25,7 +26,7 @@ from momentree.tree import exports as export
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
-from momentree.tree.growth import Branch, Grown, Growth, Limits, grow, log
+from momentree.tree.growth import Branch, Grown, Limits, grow, log
 from momentree.tree.naming import name_by_codes, name_by_difference
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage

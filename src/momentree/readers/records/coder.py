@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._choices import Empty
 from momentree.exceptions import InvalidDataError
 from momentree.readers.records.codes import SYSTEMS, clean_code, lookup, roll_up, undotted
 
 Form = Literal["long", "lists", "slots", "wide"]
-Empty = Literal["missing", "zero"]
 
 FORMS = get_args(Form)
 EMPTY = get_args(Empty)
