@@ -8,9 +8,10 @@ from typing import Any
 from momentree import readers
 from momentree.cli._clusters import FEW_CODES, GROUP_NAMES
 from momentree.cli._run import Run
-from momentree.cli._tables import Table, assignments, names_of
+from momentree.cli._tables import CsvTable, assignments
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+from momentree.report.topics import topic_names
 
 
 def is_of_records(model: Any) -> bool:
@@ -20,7 +21,7 @@ def is_of_records(model: Any) -> bool:
 
 def assign_documents(
     run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
-) -> tuple[Table, str]:
+) -> tuple[CsvTable, str]:
     """Assign documents to the leaves or topics of a model; return a table and a summary."""
     with run.stage(f"reading {source.name or source}"):
         ids, X = _read_counts(model, source, vocabulary, reading)
@@ -31,7 +32,7 @@ def assign_documents(
         run.note(Message(code, n_records=unknown, n_all=X.shape[0]))
     with run.stage("assigning"):
         proba = model.predict_proba(X)
-        names = names_of(model)
+        names = topic_names(model)
         table = assignments(
             "leaf" if is_tree else "topic",
             names,
@@ -60,7 +61,7 @@ def _read_counts(
 
 def assign_records(
     run: Run, model: Any, source: Path, reading: dict[str, Any]
-) -> tuple[Table, str]:
+) -> tuple[CsvTable, str]:
     """Assign records to the groups of a model."""
     with run.stage(f"reading {source.name or source}"):
         config = dict(model.vectorizer_config_)
@@ -87,7 +88,7 @@ def assign_records(
 
 def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], int]:
     """Take what `momentree clusters` adds to the settings of the reader out of them."""
-    own = names_of(model)
+    own = topic_names(model)
     names, few_codes = config.pop(GROUP_NAMES, own), config.pop(FEW_CODES, 0)
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if not good or len(names) != len(own):

@@ -14,7 +14,7 @@ from momentree._version import __version__
 from momentree.cli._edits import Edit, apply_edits
 from momentree.cli._progress import seconds
 from momentree.cli._run import Result, Run
-from momentree.cli._tables import Table, assignments
+from momentree.cli._tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records
@@ -201,7 +201,7 @@ def _name(node: Mapping[str, Any]) -> str:
     return " · ".join(node["long_name_parts"])
 
 
-def _table(records: Records, estimator: Any, names: Sequence[str]) -> Table:
+def _table(records: Records, estimator: Any, names: Sequence[str]) -> CsvTable:
     """Return the group of every record, also of those with too few codes to fit to."""
     X: Any = records.X
     table = assignments(

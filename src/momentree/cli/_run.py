@@ -13,7 +13,7 @@ import typer
 from momentree.cli._output import Outputs
 from momentree.cli._progress import Progress
 from momentree.cli._screen import one_line, printable, say, show
-from momentree.cli._tables import Table, write_json
+from momentree.cli._tables import CsvTable, write_json
 from momentree.cli._words import audience_of
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, in_words
@@ -27,7 +27,7 @@ class Result:
 
     summary: Mapping[str, Any]
     took: float
-    table: Callable[[], Table]
+    table: Callable[[], CsvTable]
     content: Callable[[], Mapping[str, Any]]
     save: Callable[[Path], object]
     remarks: Sequence[str] = ()
@@ -91,12 +91,12 @@ class Run:
             _drawing.show_summary(result.summary, result.took, result.remarks)
         self.list_files()
 
-    def write_table(self, table: Table) -> None:
+    def write_table(self, table: CsvTable) -> None:
         """Write a table, and nothing else."""
         with self._outputs.writing() as write:
             write("csv", lambda path: self._write_csv(table, path))
 
-    def _write_csv(self, table: Table, path: Path) -> None:
+    def _write_csv(self, table: CsvTable, path: Path) -> None:
         table.write(path, escape_formulas=self._escape_formulas)
 
     def list_files(self) -> None:

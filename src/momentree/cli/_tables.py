@@ -25,7 +25,7 @@ _LEAST = 1e-6
 
 
 @dataclass(frozen=True)
-class Table:
+class CsvTable:
     """A table to write as CSV, on request without text that a spreadsheet would run."""
 
     header: Sequence[str]
@@ -82,15 +82,6 @@ def decimals(value: float) -> str:
     return f"{value:.6g}" if value >= _LEAST else "0"
 
 
-def names_of(model: Any) -> list[str]:
-    """Return the name of each leaf, topic or group of a model: its most relevant words or codes."""
-    if hasattr(model, "leaves_"):
-        return [leaf.name for leaf in model.leaves_]
-    from momentree.report.topics import topic_names
-
-    return topic_names(model)
-
-
 def assignments(
     kind: str,
     names: Sequence[str],
@@ -99,7 +90,7 @@ def assignments(
     *,
     every: bool,
     **known: Sequence[object],
-) -> Table:
+) -> CsvTable:
     """Return a table of `known` columns, and of assignments to leaves, topics or groups.
 
     Each assignment has its name and probability; with `every`, each place has a column for its own.
@@ -110,4 +101,4 @@ def assignments(
         (*left, int(j), names[j], decimals(row[j]), *(map(decimals, row) if every else ()))
         for left, j, row in zip(zip(*known.values(), strict=True), places, proba, strict=True)
     ]
-    return Table(header, rows)
+    return CsvTable(header, rows)

@@ -15,11 +15,12 @@ from momentree._choices import TopicModel
 from momentree._version import __version__
 from momentree.cli._progress import seconds
 from momentree.cli._run import Result, Run
-from momentree.cli._tables import Table, assignments, decimals, names_of
+from momentree.cli._tables import CsvTable, assignments, decimals
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
+from momentree.metrics.words import word_probabilities
 from momentree.readers import Corpus
-from momentree.report.topics import sort_documents
+from momentree.report.topics import sort_documents, topic_names
 from momentree.tree import TopicTree
 
 
@@ -165,10 +166,10 @@ def _config(corpus: Corpus) -> dict[str, Any] | None:
     return None if corpus.vectorizer is None else corpus.vectorizer.to_dict()
 
 
-def _table(corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> Table:
+def _table(corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> CsvTable:
     labels: Any = {} if corpus.labels is None else {"label": corpus.labels}
     return assignments(
-        kind, names_of(model), places, proba, every=kind == "topic", id=corpus.ids, **labels
+        kind, topic_names(model), places, proba, every=kind == "topic", id=corpus.ids, **labels
     )
 
 
@@ -211,7 +212,7 @@ def _rounded(value: float) -> float:
 def _top_words(model: Any) -> list[list[dict[str, Any]]]:
     """Return the most relevant words of each topic with their probabilities."""
     column = {str(word): j for j, word in enumerate(model.vocabulary_)}
-    P = model.components_ / model.components_.sum(axis=1, keepdims=True)
+    P = word_probabilities(model.components_)
     return [
         [{"word": word, "probability": _rounded(row[column[word]])} for word in words]
         for words, row in zip(model.top_words(20), P, strict=True)

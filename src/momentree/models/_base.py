@@ -32,6 +32,7 @@ from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference import log_multinomial
 from momentree.messages import Message
 from momentree.metrics import relevance
+from momentree.metrics.words import word_probabilities
 from momentree.models._fit_result import FitResult
 from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
@@ -310,8 +311,7 @@ class FlatModel(
     @property
     def _profiles(self) -> Floats:
         """P[feature | component] in rows."""
-        P: Floats = self.components_
-        return np.asarray(P / np.maximum(P.sum(axis=1, keepdims=True), 1e-300))
+        return word_probabilities(self.components_)
 
     def transform(self, X: Any) -> Floats:
         """Return :meth:`predict_proba`, so that the model serves as a transformer.

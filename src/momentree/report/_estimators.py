@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from momentree.metrics.words import word_probabilities
 from momentree.tree.naming import name_by_words
-from momentree.tree.node import TreeNode
+from momentree.tree.node import TreeNode, by_leaf
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -87,24 +88,18 @@ def fitted(estimator: FittedTree | FittedFlat, proportions: Floats | None = None
     return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_)
 
 
-def word_probabilities(model: FittedFlat) -> Floats:
-    """Return P[word | topic] of shape (k, d), also where components are means of counts."""
-    sums = model.components_.sum(axis=1, keepdims=True)
-    return np.asarray(model.components_ / np.where(sums > 0, sums, 1.0))
-
-
-def topic_names(model: FittedFlat) -> list[str]:
-    """Return the name of each topic of a flat model, by number: its most relevant words."""
+def topic_names(model: FittedTree | FittedFlat) -> list[str]:
+    """Return the name of each leaf, topic or group, by number: its most relevant words or codes."""
     names = {leaf.leaf_id: leaf.name for leaf in fitted(model).root.leaves()}
     return [names[j] for j in range(len(names))]
 
 
 def _one_level(model: FittedFlat, proportions: Floats | None) -> TreeNode:
-    P = word_probabilities(model)
+    P = word_probabilities(model.components_)
     # Relevance compares with the words of the model's weights, as `top_words` does.
     root = TreeNode(model.weights_ @ P, 1.0)
     means = model.weights_ if proportions is None else proportions.mean(axis=0)
-    samples = [np.flatnonzero(model.labels_ == j) for j in range(len(means))]
+    samples = by_leaf(model.labels_, len(means))
     if len(means) == 1:
         root.leaf_id, root._samples = 0, samples[0]
     else:
