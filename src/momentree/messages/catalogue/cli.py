@@ -107,6 +107,22 @@ WORDS: dict[str, str] = {
         "how well groups predict outcome {name!r} is not measured: it requires at least two "
         "classes of several records each"
     ),
+    "estimated_rates": "≈ estimated, because counts below {min_cell} are suppressed",
+    "suppressed_rates": (
+        "{mark} suppressed, because a count below {min_cell} could be derived from it"
+    ),
+    "residual_group": (
+        "Residual group: {n_codes} codes per record ({n_overall} overall), none in half of them"
+    ),
+    "stability_of_groups": (
+        "Stability over {n} samples: {mean:.2f} on average, {low:.2f} to {high:.2f} (1 = the same "
+        "groups each time)"
+    ),
+    "outcome_predicted": (
+        "{name}: predicted correctly from the group alone for {accuracy:.1%} of records, from the "
+        "most frequent class for {baseline:.1%}{auc}"
+    ),
+    "and_auc": "; AUC {auc:.2f} (0.5 = chance, 1 = perfect)",
     # --- assignment ------------------------------------------------------------------------------
     "model_of_counts": (
         "the model was fitted to word counts, but {path} holds text; give counts, or fit a model "

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from momentree.exceptions import InvalidDataError
-from momentree.report._text import clean_text
+from momentree.messages import Message
+from momentree.report._text import clean_text, for_readers
 from momentree.report.disclosure import Disclosure
 
 
@@ -39,7 +40,7 @@ def summarize_quality(
             exact.append({"name": clean_text(name), **_power(values, disclosure)})
         elif (auc := values.get("auc")) is not None:
             measure = clean_text(f"{name}: predicted from the group alone")
-            rough.append([measure, f"AUC about {auc:.1f} (0.5 = chance, 1 = perfect)"])
+            rough.append([measure, for_readers(Message("rough_auc", auc=auc))])
     return {
         "stability": {
             "mean": round(float(scores.mean()), 4),
