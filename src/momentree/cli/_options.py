@@ -3,7 +3,7 @@
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -33,6 +33,18 @@ def input_path(text: str) -> Path:
     if not text:
         raise _refused("empty_path")
     return Path(text)
+
+
+def choice_of(kind: Any) -> dict[str, Any]:
+    """Return the settings of an option that takes one of the choices of a ``Literal``."""
+    names = get_args(kind)
+
+    def choice(text: str) -> str:
+        if text not in names:
+            raise _refused("not_an_option", value=text, choices=names)
+        return text
+
+    return {"parser": choice, "metavar": f"<{'|'.join(names)}>"}
 
 
 def whole_number(text: str) -> int:

@@ -105,7 +105,8 @@ def clusters(
     empty: Annotated[
         Empty,
         options.records_option(
-            help="Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no)."
+            **options.choice_of(Empty),
+            help="Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no).",
         ),
     ] = "missing",
     rollup: Annotated[

@@ -65,8 +65,9 @@ def topics(
     growth: Annotated[
         Growth,
         tree_option(
+            **options.choice_of(Growth),
             help="best_first splits the leaf that gains most; depth splits every leaf down to "
-            "--depth."
+            "--depth.",
         ),
     ] = "best_first",
     min_samples_leaf: Annotated[
@@ -109,13 +110,15 @@ def topics(
     log_scaling: Annotated[
         Literal[LogScaling, "none"],
         options.fitting_option(
-            help="Replace each count x by log(1 + x), so that repeated words weigh less."
+            **options.choice_of(Literal[LogScaling, "none"]),
+            help="Replace each count x by log(1 + x), so that repeated words weigh less.",
         ),
     ] = "log1p",
     weighting: Annotated[
         Weighting,
         options.fitting_option(
-            help="Weight of documents in the moments. three_words requires --log-scaling none."
+            **options.choice_of(Weighting),
+            help="Weight of documents in the moments. three_words requires --log-scaling none.",
         ),
     ] = "length",
     id_column: options.IdColumn = None,

@@ -2,6 +2,7 @@
 
 WORDS: dict[str, str] = {
     # --- values of options -----------------------------------------------------------------------
+    "not_an_option": "{value!r}; expected {choices:quoted or}",
     "not_a_whole_number": "{value!r}; expected a whole number",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
     "not_a_fraction": "{value!r}; expected a number above 0 and of at most 1",
