@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from momentree.cli._output import Outputs
-from momentree.cli._progress import Progress
+from momentree.cli._progress import Progress, seconds
 from momentree.cli._screen import one_line, printable, say, show
 from momentree.cli._tables import CsvTable, write_json
 from momentree.cli._words import audience_of
@@ -23,11 +23,12 @@ _SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "json": (".json",)}
 
 @dataclass(frozen=True)
 class Result:
-    """What a command found."""
+    """What a command found; `content` is what ``--json`` writes, after the name of its format."""
 
     summary: Mapping[str, Any]
     took: float
     table: Callable[[], CsvTable]
+    format: str
     content: Callable[[], Mapping[str, Any]]
     save: Callable[[Path], object]
     remarks: Sequence[str] = ()
@@ -82,7 +83,7 @@ class Run:
         with self.stage("writing"), self._outputs.writing() as write:
             write("output", lambda path: report.write_html(result.summary, path))
             write("csv", lambda path: self._write_csv(result.table(), path))
-            write("json", lambda path: write_json(path, result.content()))
+            write("json", lambda path: write_json(path, result.format, result.content()))
             write("save", result.save)
             write("model", result.save)
         if not self.quiet:
@@ -103,6 +104,12 @@ class Run:
         """Print which files were written."""
         if self._outputs.paths and not self.quiet:
             show("\nWrote " + ", ".join(map(printable, self._outputs.paths)) + "\n")
+
+
+def made_with(name: str, took: float, **settings: object) -> dict[str, object]:
+    """Return lines for the section of a report on how it was made; None is left out."""
+    lines = {"input": name, **settings, "time to fit": seconds(took)}
+    return {line.replace("_", " "): value for line, value in lines.items() if value is not None}
 
 
 def check_needed(context: typer.Context, option: str, *, needs: str, code: str) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from momentree._version import __version__
 from momentree.cli._screen import printable
 
 if TYPE_CHECKING:
@@ -71,8 +72,9 @@ def _is_formula(text: str) -> bool:
     return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write plain values as JSON, in UTF-8."""
+def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:
+    """Write plain values as JSON, in UTF-8, after their format and the version."""
+    content = {"format": f"momentree.{kind}", "momentree": __version__, **content}
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
 

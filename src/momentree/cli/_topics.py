@@ -12,9 +12,7 @@ import pandas as pd
 
 from momentree import models, readers, report
 from momentree._choices import TopicModel
-from momentree._version import __version__
-from momentree.cli._progress import seconds
-from momentree.cli._run import Result, Run
+from momentree.cli._run import Result, Run, made_with
 from momentree.cli._tables import CsvTable, assignments, decimals
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
@@ -22,6 +20,9 @@ from momentree.metrics.words import word_probabilities
 from momentree.readers import Corpus
 from momentree.report.topics import sort_documents, topic_names
 from momentree.tree import TopicTree
+
+_SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase")
+"""Settings of the vectorizer that the report lists."""
 
 
 def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
@@ -48,8 +49,6 @@ def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: 
         took = time.perf_counter() - start
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
-        "format": "momentree.tree",
-        "momentree": __version__,
         **{key: summary[key] for key in ("title", "n_documents")},
         "n_words": summary["n_features"],
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
@@ -63,6 +62,7 @@ def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: 
         table=lambda: _table(
             corpus, "leaf", tree, tree.predict(corpus.X), tree.predict_proba(corpus.X)
         ),
+        format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
         save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),
         remarks=remarks,
@@ -99,6 +99,7 @@ def fit_flat(
         summary,
         took,
         table=lambda: _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
+        format="topics",
         content=lambda: _flat_content(fitted, summary, choice),
         save=lambda path: fitted.save(path, vectorizer_config=_config(corpus)),
         remarks=remarks,
@@ -136,6 +137,7 @@ def _summarize(
     if run.writes("output"):
         options |= {"ids": corpus.ids, "texts": corpus.texts, "order": order}
     labels: Any = corpus.labels
+    settings = _config(corpus) or {}
     with run.stage("summarizing"):
         return report.summarize(
             model,
@@ -143,23 +145,9 @@ def _summarize(
             # An empty label is an unknown one.
             labels=labels and [label or None for label in labels],
             title=title or corpus.name,
-            made_with=_made_with(corpus, took),
+            made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )
-
-
-def _made_with(corpus: Corpus, took: float) -> dict[str, object]:
-    settings = _config(corpus) or {}
-    names = ("language", "min_df", "max_df", "max_features", "lowercase")
-    return {
-        "input": corpus.name,
-        **{
-            name.replace("_", " "): settings[name]
-            for name in names
-            if settings.get(name) is not None
-        },
-        "time to fit": seconds(took),
-    }
 
 
 def _config(corpus: Corpus) -> dict[str, Any] | None:
@@ -178,8 +166,6 @@ def _flat_content(
 ) -> dict[str, Any]:
     words = _top_words(model)
     content = {
-        "format": "momentree.topics",
-        "momentree": __version__,
         **{key: summary[key] for key in ("title", "about", "n_documents")},
         "n_words": summary["n_features"],
         "n_topics": summary["n_leaves"],

@@ -43,7 +43,7 @@ def audience_of(command: Any) -> Audience:
             return PYTHON.parameter(name, text, value)
         if text is None:
             return flag
-        if isinstance(value, str):
+        if isinstance(value, str) and value != text:  # not text of the template
             return f"{flag} {shlex.quote(value)}"
         return f"{flag} {'none' if value is None else text}"
 

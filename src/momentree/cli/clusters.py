@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -237,16 +237,19 @@ def clusters(
         )
     for note in records.notes:
         run.note(note)
-    job = _clusters.Job(
-        records=records,
-        n_groups=groups,
+    parameters: dict[str, Any] = {"refine": "em" if refine else None}
+    if not flat:
+        parameters["min_samples_leaf"] = min_samples_leaf
+    result = _clusters.find_groups(
+        run,
+        records,
+        groups,
+        parameters,
         flat=flat,
-        min_samples_leaf=min_samples_leaf,
-        refine="em" if refine else None,
         edits=edits,
         stability=stability,
-        include_records=include_records,
-        min_cell=min_cell,
         title=title,
+        min_cell=min_cell,
+        include_records=include_records,
     )
-    run.finish(_clusters.find_groups(run, job))
+    run.finish(result)
