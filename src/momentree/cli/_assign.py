@@ -21,7 +21,7 @@ def is_of_records(model: Any) -> bool:
 
 def assign_documents(
     run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
-) -> tuple[CsvTable, str]:
+) -> tuple[CsvTable, Message]:
     """Assign documents to the leaves or topics of a model; return a table and a summary."""
     with run.stage(f"reading {source.name or source}"):
         ids, X = _read_counts(model, source, vocabulary, reading)
@@ -41,8 +41,8 @@ def assign_documents(
             every=not is_tree,
             id=ids,
         )
-    places = f"{len(names)} {'leaves' if is_tree else 'topics'}"
-    return table, f"{len(ids):,} documents to {places}"
+    code = "assigned_to_leaves" if is_tree else "assigned_to_topics"
+    return table, Message(code, n_documents=len(ids), n_places=len(names))
 
 
 def _read_counts(
@@ -61,7 +61,7 @@ def _read_counts(
 
 def assign_records(
     run: Run, model: Any, source: Path, reading: dict[str, Any]
-) -> tuple[CsvTable, str]:
+) -> tuple[CsvTable, Message]:
     """Assign records to the groups of a model."""
     with run.stage(f"reading {source.name or source}"):
         config = dict(model.vectorizer_config_)
@@ -83,7 +83,7 @@ def assign_records(
         table = assignments(
             "group", names, model.predict(X), model.predict_proba(X), every=True, id=records.ids
         )
-    return table, f"{len(records):,} records to {len(names)} groups"
+    return table, Message("assigned_to_groups", n_records=len(records), n_groups=len(names))
 
 
 def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], int]:

@@ -77,6 +77,8 @@ WORDS: dict[str, str] = {
     ),
     # --- topics ----------------------------------------------------------------------------------
     "n_topics_chosen": "Number of topics chosen by cross-validation: {reason}",
+    "agreement_of_leaves": "Agreement of leaves and labels: NMI {nmi:.3f}, ARI {ari:.3f}",
+    "agreement_of_topics": "Agreement of topics and labels: NMI {nmi:.3f}, ARI {ari:.3f}",
     "not_split": "Not split: {reason}",
     "one_group_requested": "one group was requested",
     # --- groups ----------------------------------------------------------------------------------
@@ -146,6 +148,9 @@ WORDS: dict[str, str] = {
         "{n_records:,} of {n_all:~record} have no code in common with the model; their assignment "
         "depends on absent codes alone"
     ),
+    "assigned_to_leaves": "Assigned {n_documents:~document} to {n_places:~leaf/leaves}.",
+    "assigned_to_topics": "Assigned {n_documents:~document} to {n_places:~topic}.",
+    "assigned_to_groups": "Assigned {n_records:~record} to {n_groups:~group}.",
     "damaged_group_names": "the model is damaged: its {n_groups} groups have the names {found}",
     "damaged_few_codes": "the model is damaged: its limit of few codes is {found}",
 }
