@@ -120,7 +120,6 @@ def _branches(summary: Mapping[str, Any], names: Mapping[int, _Name]) -> Tree:
     places: dict[int, Tree] = {}
     if not _is_tree(summary):
         tree, others = Tree("", hide_root=True), [root, *others]
-    # Before 13.8, rich has guides of its own, which are one column wider.
     deep = max(node["depth"] for node in (root, *others)) > 4  # and indented less
     tree.ASCII_GUIDES = ("  ", "| ", "|-", "`-") if deep else ("   ", "|  ", "|- ", "`- ")
     guides = ("  ", "│ ", "├ ", "└ ") if deep else ("   ", "│  ", "├─ ", "└─ ")

@@ -41,7 +41,7 @@ def full_axes(width: float, height: float) -> Axes:
 def size_in_points(ax: Axes) -> tuple[float, float]:
     """Return width and height of axes in points."""
     box = ax.get_window_extent()
-    scale = 72.0 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    scale = 72.0 / ax.figure.dpi
     return float(box.width * scale), float(box.height * scale)
 
 
