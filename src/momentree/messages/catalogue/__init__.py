@@ -1,4 +1,4 @@
-"""The words of every code, one file a room: the place to review or translate them."""
+"""The wording of every message code, one file per room, to review or translate in one place."""
 
 from momentree.messages.catalogue import (
     assignment,
