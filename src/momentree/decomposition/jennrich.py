@@ -50,8 +50,8 @@ def jennrich(
     Notes
     -----
     Jennrich's algorithm [1], in the span of the top eigenvectors of M2, where the contractions are
-    square. The eigenvectors are not orthogonal, and with noise two of them may be complex; their
-    real and imaginary parts, a basis of the plane of the two components, then take their place.
+    square. The eigenvectors are not orthogonal, and noise may make two of them complex; they are
+    then replaced by their real and imaginary parts, a basis of the plane of the two components.
     Time: one whitening, one pass over the data, O(k^3).
 
     References
@@ -83,7 +83,7 @@ def jennrich(
 def real_eigenvectors(A: Floats) -> tuple[Floats, int]:
     """Return the eigenvectors of a matrix in columns, and the number of complex pairs.
 
-    Of a complex pair, the real and the imaginary part.
+    For a complex pair, return the real and the imaginary part.
     """
     values, vectors = np.linalg.eig(A)
     second = values.imag < 0

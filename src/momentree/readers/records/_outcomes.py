@@ -1,4 +1,4 @@
-"""Outcomes of records: numbers, yes or no, or classes; one value per record."""
+"""Read outcomes of records: numbers, yes or no, or classes; one value per record."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def read_outcome(
 ) -> tuple[NDArray[Any], tuple[str, str] | None, list[Message]]:
     """Return one value per record, the names of 0 and 1 for an outcome of two words, and notes.
 
-    Rows of record -1 are ignored. Of several numbers the largest is kept, of several texts the
-    last.
+    Rows of record -1 are ignored. If a record has several values, the largest number or the last
+    string is used.
     """
     lower = [value.lower() for value in cells.texts]
     missing = np.array([value in MISSING - {"none", "<na>"} for value in lower])
