@@ -26,7 +26,7 @@ except ImportError:  # the system does not have these locks
 def check_readable(path: str | PathLike[str]) -> Path:
     """Check that a file or folder can be read, and return its path.
 
-    Pipes, sockets and devices are refused: they may never end, and files are read more than once.
+    Pipes, sockets and devices are rejected: they may never end, and files are read more than once.
     """
     try:
         given = os.fspath(path)
@@ -71,7 +71,7 @@ def staging(beside: Path) -> Iterator[Path]:
     removed first.
 
     Locks may not be visible to other machines on a shared disk, so the folder name contains the
-    machine name. Folders of other machines are kept, and all folders on systems without locks.
+    machine name. Folders of other machines are kept, as are all folders on systems without locks.
     """
     prefix = f".momentree-{re.sub('[^A-Za-z0-9.]', '_', platform.node())}-"
     with suppress(OSError):  # a folder may allow new files but no listing

@@ -49,7 +49,7 @@ class InvalidDataError(MomentreeError):
 
 
 class InvalidParameterError(MomentreeError):
-    """A parameter of an estimator or function is out of its range."""
+    """A parameter of an estimator or function is out of range."""
 
 
 class EmptyCorpusError(InvalidDataError):

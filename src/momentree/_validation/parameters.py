@@ -74,7 +74,7 @@ def check_integer(
 def _ends(
     at_least: float | None, above: float | None, at_most: float | None, below: float | None
 ) -> list[Message]:
-    """Return the ends of a range as messages."""
+    """Return the limits of a range as messages."""
     if at_least is not None and at_most is not None:
         return [Message("from_to", low=at_least, high=at_most)]
     ends = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}

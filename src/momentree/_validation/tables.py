@@ -26,7 +26,7 @@ _CHECKS: dict[str, Any] = {
 
 
 def check_counts(X: Any) -> Any:
-    """Return X as a CSR array of finite, non-negative numbers, without a copy if possible.
+    """Return X as a CSR array of finite, nonnegative numbers, without a copy if possible.
 
     The error codes are ``negative_count``, ``tiny_count`` (below 1e-30), ``huge_count``
     (above 1e30) and ``missing_count``, with the first bad row and column, and those of

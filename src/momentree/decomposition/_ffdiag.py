@@ -1,4 +1,4 @@
-"""FFDIAG: joint diagonalization of symmetric matrices, by transforms not always orthogonal."""
+"""FFDIAG: joint diagonalization of symmetric matrices without orthogonality constraint."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def als(
     Notes
     -----
     The CP decomposition of [1] by ``tensorly.decomposition.parafac`` [2]. It ignores the symmetry
-    of moments and may end in a local minimum; the papers use random starts only. M2 determines the
+    of moments and may end in a local minimum; the papers use only random starts. M2 determines the
     number of components and their scale, because M3 alone does not distinguish weights from
     lengths. Time O(k^4) per iteration for the whitened tensor, O(d^3 k) for M3.
 

@@ -73,7 +73,7 @@ def jennrich(
     T = whitened_tensor(moments, white)
     root = np.sqrt(white.eigenvalues[: white.rank])
     # U^T M3(U theta) U = S^(1/2) (sum_r g_r T_r) S^(1/2) with g = S^(1/2) theta. The eigenvectors
-    # of a quotient of two of them are those of the whitened ones, times S^(1/2).
+    # of a quotient of two such matrices are S^(1/2) times those for the whitened slices.
     A, B = np.tensordot(rng.standard_normal((2, white.rank)) * root, T, 1)
     V, pairs = real_eigenvectors(A @ np.linalg.pinv(B))
     warnings = [Message("complex_eigenvectors", found=pairs)] if pairs else []

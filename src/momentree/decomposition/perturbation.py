@@ -32,8 +32,8 @@ class PerturbationBound:
     alpha_r : float
         Smallest difference between two entries of row r of M.
     alpha_m2 : float
-        Smallest difference between the squares of successive singular values of M2, including
-        between that of the k-th and zero.
+        Smallest difference between the squares of successive singular values of M2, the last
+        being that between the k-th and zero.
     feature : int
         r, the feature whose slice of M3 determines the rotation.
     """

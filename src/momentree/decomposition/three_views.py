@@ -82,7 +82,7 @@ def three_view_mom(
     E[x_v x_3^T] = M_v diag(omega) M_3^T, where [1] permutes the views and matches columns. In the
     first two views a component of weight zero gets the overall mean. Deviation: if noise makes
     eigenvalues complex, where [1] fails, theta is redrawn up to 20 times; then the contraction with
-    the fewest is used, with real and imaginary parts instead of eigenvectors.
+    the fewest such values is used, with real and imaginary parts instead of eigenvectors.
 
     The method is very unstable ([2], section 6.4): it inverts two noisy matrices, and the result
     depends on one random contraction and on the split into views. Refine it with EM, or use
@@ -112,7 +112,7 @@ def three_view_mom(
     _check(moments, n_components)
     rng = generator(random_state)
     white = whitening_for(moments, n_components, whitening)
-    # M2 has at most as many positive eigenvalues as each cross moment has rank, up to rounding.
+    # Up to rounding, the rank of each cross moment limits the positive eigenvalues of M2.
     k = min(white.rank, len(moments.singular_values), moments.third_basis.shape[1])
     U3 = moments.third_basis[:, :k]
     # B[c] is the contraction with column c of U_3.

@@ -1,4 +1,4 @@
-"""How groups relate to an outcome: predictive accuracy, and its rate in each group."""
+"""How groups relate to an outcome: predictive accuracy, and outcome rates in groups."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def predictive_accuracy(
     ------
     InvalidDataError
         If lengths differ; the outcome has fewer than two classes, more than ten numbers without a
-        threshold, or more than fifty strings; or every class has fewer than `cv` records (of two
-        classes: either one).
+        threshold, or more than fifty strings; or the largest class, or either of two classes, has
+        fewer than `cv` records.
     InvalidParameterError
         If `cv` is not a whole number of at least 2.
 

@@ -76,7 +76,7 @@ def stability_score(
     n_repeats : int >= 1, default=5
         With an estimator: number of times that S, Sa and Sb are drawn.
     overlap : float in (0, 1), default=0.8
-        With an estimator: fraction of the samples in S. Sa and Sb are halves of the others.
+        With an estimator: fraction of the samples in S. Sa and Sb are halves of the rest.
     random_state : int, RandomState or None, default=None
         With an estimator: seed of the samples; None is seed 0.
     sample_weight : array-like of shape (n,), default=None

@@ -23,7 +23,7 @@ def tfidf(X: Any, sample_weight: Floats) -> Any:
     X : csr_array of shape (n, d)
         Counts >= 0.
     sample_weight : ndarray of shape (n,)
-        Weights >= 0 of the documents in n and n_w.
+        Weights >= 0 of the documents; n and n_w are weighted counts.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The wording of every message code, one file per room, to review or translate in one place."""
+"""Wording of all messages by code, one file per sub-package, to review or translate."""
 
 from momentree.messages.catalogue import (
     assignment,

@@ -94,7 +94,7 @@ WORDS: dict[str, str] = {
     ),
     "fewer_groups": "{found:~group} instead of {requested}",
     "fewer_groups_because": "{found:~group} instead of {requested}: {reason}",
-    "n_groups_chosen": "Number of groups chosen by BIC, which is lowest among 1 to {most} groups.",
+    "n_groups_chosen": "Number of groups chosen by the lowest BIC among 1 to {most} groups.",
     "no_group": (
         "{parameter:{value}}: group {group} does not exist; without this option, the groups are "
         "numbered 0 to {last}"

@@ -3,8 +3,8 @@
 WORDS: dict[str, str] = {
     # --- arguments -------------------------------------------------------------------------------
     "whitening_too_small": (
-        "{parameters.n_components:{asked}}, but the whitening has {found:~component}; compute one "
-        "with whiten(moments, {asked})"
+        "{parameters.n_components:{asked}}, but the whitening has {found:~component}; compute a "
+        "larger one with whiten(moments, {asked})"
     ),
     "m3_too_large": (
         "{parameters.of:'m3'} accepts at most {most} features, but the moments have {found}; use "

@@ -27,7 +27,7 @@ WORDS: dict[str, str] = {
     ),
     "outcome_of_many_numbers": (
         "the outcome has {found} different numbers; at most {most} are treated as classes: set "
-        "{parameters.threshold}, so that the classes are above and not above it"
+        "{parameters.threshold} to predict whether a number is above it"
     ),
     "outcome_of_many_texts": (
         "the outcome has {found} different values; expected at most {most} categories: merge some "

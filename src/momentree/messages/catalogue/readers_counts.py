@@ -66,7 +66,7 @@ WORDS: dict[str, str] = {
     # --- words, labels, ids ----------------------------------------------------------------------
     "no_vocabulary": (
         "{path} has {n_columns:~column}, and no file names their words; put vocab.txt with one "
-        "word per line beside it, or give a file of words with {parameters.vocabulary}"
+        "word per line next to it, or give a file of words with {parameters.vocabulary}"
     ),
     "wrong_number_of_words": (
         "{source} has {n_words:~word}, but the counts have {n_columns:~column}; give one word per "

@@ -137,8 +137,8 @@ WORDS: dict[str, str] = {
         "path of a file with the columns code and group"
     ),
     "other_code_system": (
-        "{path}: {share:.0%} of the entries look like {system} (such as {examples}), and {value!r} "
-        "does not: {remedy}"
+        "{path}: only {share:.0%} of the entries look like {system} (such as {examples}); "
+        "{value!r} does not: {remedy}"
     ),
     "pass_other_rollup": "pass {parameter:{value!r}}",
     "pass_no_rollup": "leave {parameter} out, or pass a file that maps codes to groups",

@@ -1,4 +1,4 @@
-"""Wording of messages about parameters and data: the checks that all rooms share."""
+"""Wording of messages about parameters and data, from checks shared by the whole package."""
 
 WORDS: dict[str, str] = {
     # --- parameters ------------------------------------------------------------------------------
@@ -36,7 +36,9 @@ WORDS: dict[str, str] = {
     ),
     # --- tables ----------------------------------------------------------------------------------
     "refused_by_sklearn": "{error}",
-    "wrong_number_of_names": "feature_names has {found:~name} for {needed:~column}; give one each",
+    "wrong_number_of_names": (
+        "feature_names has {found:~name} for {needed:~column}; give one per column"
+    ),
     "column_not_numeric": (
         "column {column!r} of X has type {type}; remove it, or convert it to numbers"
     ),

@@ -1,4 +1,4 @@
-"""Read the files beside a matrix that contain its words, document ids and labels."""
+"""Read the files next to a matrix that contain its words, document ids and labels."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def read_row_names(
 ) -> list[str] | None:
     """Return the labels or ids of `n` documents; None if there are none.
 
-    Values given by the caller must match the number of documents; a file found beside the matrix
-    with a different number of lines is ignored, with a note.
+    Values given by the caller must match the number of documents; a file found next to the
+    matrix with a different number of lines is ignored, with a note.
     """
     if given is not None and not isinstance(given, str | PathLike):
         values = [str(value) for value in given]
@@ -67,7 +67,7 @@ def read_row_names(
 
 
 def find_matrices(folder: Path) -> list[Path]:
-    """Return the matrices in a folder that have a vocabulary beside them."""
+    """Return the matrices in a folder that have a vocabulary next to them."""
 
     def is_matrix(path: Path) -> bool:
         name = path.name.lower().removesuffix(".gz")

@@ -1,4 +1,4 @@
-"""Read a corpus from a file of counts in any format, with the files beside it."""
+"""Read a corpus from a file of counts in any format, with the files next to it."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ def read_counts(
         Matrix Market (.mtx) or SVMlight (.svm, .svmlight, .libsvm); all except .npz may be
         compressed with gzip. Or a folder with one of these and its vocabulary.
     vocabulary : path, sequence of str or None, default=None
-        The words, or a file with one per line. None looks for a file beside the matrix:
+        The words, or a file with one per line. None looks for a file next to the matrix:
         ``vocab.NAME.txt`` for ``docword.NAME.txt``, ``vocab_NAME.txt`` for ``X_NAME.npz``, then
         ``vocab.txt``; with ``vocabulary`` or ``codes`` instead of ``vocab``, also compressed.
         An SVMlight file does not need one: the indices then serve as words.
     labels : path, sequence of str or None, default=None
-        Known class of each document. None uses ``labels.txt`` beside the matrix, if it has one
+        Known class of each document. None uses ``labels.txt`` next to the matrix if it has one
         line per document.
     ids : path, sequence of str or None, default=None
-        Names of the documents. None uses ``ids.txt`` or ``titles.txt`` beside the matrix, if it
+        Names of the documents. None uses ``ids.txt`` or ``titles.txt`` next to the matrix if it
         has one line per document, or else 1, 2, ...
     encoding : str, default="utf-8"
         Encoding of the files of words, labels and ids.

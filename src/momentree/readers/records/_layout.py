@@ -245,7 +245,7 @@ class _Guess:
 
     def record_id(self, names: Sequence[str], codes: str, *, single: bool) -> str | None:
         """Find the id column, given one code column; return None if each row is a record."""
-        # Two values in many rows do not identify records, whatever the name of the column.
+        # Two values in many rows do not identify records, regardless of the column name.
         few = self.table.n_rows <= 2 * _ROWS_OF_A_RECORD
         varied = [name for name in names if not is_binary(self.sample[name])]
         ids = [name for name in names if fits("id", name) and (few or name in varied)]

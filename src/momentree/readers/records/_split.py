@@ -91,7 +91,7 @@ def _common_signs(values: Any) -> str:
 
 
 def _rare_signs(values: Any, signs: str) -> tuple[str, str]:
-    """Return the rare signs that separate codes here, and those that may.
+    """Return the rare signs that separate codes here, and those that may do so.
 
     A slash may also be part of a code. It separates codes if the parts look like those of a system,
     or if lists differ in length and a code is first in one list and later in another.

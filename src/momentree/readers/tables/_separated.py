@@ -31,7 +31,7 @@ _MANY_COLUMNS = 1_000
 """With more columns the csv module is faster: pandas takes 0.1 ms per column and block."""
 _LONGEST_FIELD = (1 << 31) - 1
 _END = "\udfff"
-"""Marker after the last line, which an unclosed quote would include; no decoded text has it."""
+"""Marker after the last line, which an unclosed quote would include; never in decoded text."""
 
 
 def open_separated(
@@ -130,7 +130,7 @@ class _Separated:
             )
 
     def _fault(self, error: pd.errors.ParserError) -> ReadError:
-        """Return the error about the first row that pandas cannot read."""
+        """Return the error for the first row that pandas cannot read."""
         expected = 0
         for origin, row in self.rows():
             expected = expected or len(row)
@@ -191,7 +191,7 @@ def _rows(sample: str, separator: str, *, cut: bool = False) -> list[tuple[int, 
 
 
 def _numbered(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of its first line, from 1, and the fields of each row; skip blank lines.
+    """Yield the number of the first line (from 1) and the fields of each row; skip blank lines.
 
     If a double quote is never closed, the last field ends with `_END`.
     """

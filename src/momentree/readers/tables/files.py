@@ -50,7 +50,7 @@ def check_encoding(encoding: str) -> str:
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
-    """Open a file; decompress it if its content is gzip, whatever its name."""
+    """Open a file; decompress it if its content is gzip, regardless of its name."""
     try:
         with check_readable(path).open("rb") as raw:
             start = raw.read(2)
