@@ -130,7 +130,7 @@ def make_bernoulli_mixture(
     weights : array-like of shape (n_components,) or None, default=None
         Probabilities of the components, with sum 1; None draws them (see Notes).
     means : array-like of shape (n_components, n_features) or None, default=None
-        Probabilities of a one, from 0 to 1; None draws them (see Notes).
+        Probability that each feature is 1, in [0, 1]; None draws them (see Notes).
     scaled_by : {"feature", "component", "all"}, default="feature"
         Scale of random means: the largest is 1 for each feature, for each component, or in the
         whole matrix.

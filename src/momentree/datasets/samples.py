@@ -71,7 +71,7 @@ class MixtureSample:
     weights : ndarray of shape (n_components,)
         Probability of each component; sum 1.
     means : ndarray of shape (n_components, n_features)
-        Mean of each variable in each component; for binary variables, the probability of a one.
+        Mean of each variable in each component; for binary variables, the probability of 1.
     """
 
     X: sp.csr_array[Any]

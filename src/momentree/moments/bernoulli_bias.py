@@ -141,7 +141,7 @@ def bernoulli_bias(weights: ArrayLike, means: ArrayLike) -> BernoulliBias:
     weights : array-like of shape (k,)
         omega >= 0, sum 1.
     means : array-like of shape (k, d)
-        Probabilities of a one in rows, in [0, 1].
+        Probability that each feature is 1, one row per component, in [0, 1].
 
     Returns
     -------

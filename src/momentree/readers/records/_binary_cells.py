@@ -43,8 +43,8 @@ def read_binary_cells(
     for name in names:
         cells = table.cells(name)
         kinds = np.array([_kind(text) for text in cells.texts])
-        said = {text.lower() for text in cells.texts} - MISSING
-        if not said and not (known and empty_is_zero):
+        present = {text.lower() for text in cells.texts} - MISSING
+        if not present and not (known and empty_is_zero):
             left_out["empty_columns_left_out"].append(name)
             continue
         if (kinds == _OTHER).any():
@@ -53,7 +53,7 @@ def read_binary_cells(
             else:
                 invalid[name] = cells, kinds
             continue
-        if empty_is_zero or said <= MARKS:
+        if empty_is_zero or present <= MARKS:
             # Marks alone are ticks on a form, where an empty cell means no.
             n_filled += int(cells.counts[cells.texts == ""].sum()) > 0
             kinds[cells.texts == ""] = _ZERO

@@ -56,9 +56,9 @@ def read_outcome(
 def _as_numbers(
     values: NDArray[Any], lower: list[str], missing: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64] | None, tuple[str, str] | None]:
-    said = {text for text, absent in zip(lower, missing, strict=True) if not absent}
+    present = {text for text, absent in zip(lower, missing, strict=True) if not absent}
     for pair in _PAIRS:
-        if said and said <= set(pair):
+        if present and present <= set(pair):
             spelt = dict(zip(lower, map(str, values), strict=True))
             zero, one = (spelt.get(text, text) for text in pair)
             numbers = np.array([pair.index(t) if t in pair else np.nan for t in lower])
