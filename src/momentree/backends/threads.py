@@ -1,4 +1,4 @@
-"""Threads for row blocks, their number, and the number of threads of BLAS."""
+"""Threads for row blocks, and limits on their number and on the number of BLAS threads."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _usable_cores() -> int:
 def num_threads(n: int) -> Iterator[None]:
     """Limit the number of threads within a ``with`` block; results do not depend on it.
 
-    The limit applies to the calling thread only, so that blocks of several threads do not
+    The limit applies only to the calling thread, so that blocks in different threads do not
     interfere.
 
     Parameters
@@ -83,8 +83,8 @@ def num_threads(n: int) -> Iterator[None]:
 def single_threaded_blas() -> Iterator[None]:
     """Limit BLAS to one thread within a ``with`` block.
 
-    BLAS threads wait by spinning, on the cores that sums over rows need, which made trees up to
-    six times slower on a busy machine. The limit is global to the process: of several blocks that
+    BLAS threads spin while they wait, on cores that sums over rows need, which made trees up to six
+    times slower on a busy machine. The limit is global to the process: of several blocks that
     overlap in time, the first sets it and the last restores it.
 
     Yields
