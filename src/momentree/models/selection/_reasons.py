@@ -1,4 +1,4 @@
-"""Why a number of components was chosen, and which criteria disagree: one message per fact."""
+"""Explain why a number of components was chosen and which criteria disagree, as messages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from momentree.models.selection._criteria import Estimate
 from momentree.models.selection._curves import Curves
 
 MOST = 0.9
-"""The reasons name the fewest components that have this fraction of the gain."""
+"""The reasons report the fewest components with this fraction of the gain."""
 TINY = 1e-300
 
 
 def reasons(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> tuple[Message, ...]:
-    """Return the answer with its interval, then how each criterion compares."""
+    """Return a message for the answer and its interval, then messages for each criterion."""
     k, low, high = answer
     if not found:
         return Message("n_topics", n=k), Message("documents_are_alike")
@@ -120,7 +120,7 @@ def _coherence(
 
 
 def _runs(k: Ints) -> list[int | Message]:
-    """Return numbers, three or more in a row as a range: 1 to 6, 8 and 11."""
+    """Abbreviate three or more consecutive numbers as a range: 1 to 6, 8 and 11."""
     parts: list[int | Message] = []
     for run in np.split(k, np.flatnonzero(np.diff(k) > 1) + 1):
         if len(run) > 2:
