@@ -30,7 +30,7 @@ POSSIBLE = 1e-3
 
 @dataclass(frozen=True)
 class Corpus:
-    """Counts in canonical order, raw and log-scaled (`rows`), with `smoothing` on the latter scale."""
+    """Counts in canonical order, raw and log-scaled; `smoothing` is on the scale of `rows`."""
 
     counts: RowBlocks
     rows: RowBlocks

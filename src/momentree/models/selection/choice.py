@@ -88,8 +88,8 @@ def choose_n_components(
 
     - "completion": document completion, the log-likelihood of one half z of the words of new
       documents given the other half y. The fewest components within one standard error of the
-      largest sum log sum_j P[j | y] P[z | j], with P[j | y] as in :meth:`SingleTopicModel.predict_proba`;
-      for "lda" sum_j P[j | y] P[z | j] with inferred topic proportions.
+      largest sum log sum_j P[j | y] P[z | j], with P[j | y] as in
+      :meth:`SingleTopicModel.predict_proba`, or inferred topic proportions for "lda".
     - "spectrum": the eigenvectors u of M2 of one half of the documents (S Theorem 1), for
       log-scaled counts and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other
       half is three standard errors above zero. If completion decides and the spectrum is lower,
