@@ -87,7 +87,7 @@ class PublishedTable:
         return unknown
 
     def suppressed(self, groups: Sequence[int]) -> NDArray[np.bool_]:
-        """Return the codes with a suppressed count in some groups; all codes if a size is hidden."""
+        """Return the codes with a suppressed count in some groups; all if a size is suppressed."""
         at = list(groups)
         return np.asarray((self.counts.counts[at] < 0).any(axis=0) | (self.sizes[at] < 0).any())
 

@@ -32,8 +32,8 @@ def count_outcomes(
 
     Numeric outcomes with more than ten values are divided at their quartiles. Rare categories
     beyond twenty are merged, and so are those with fewer than `min_cell` records (missing if still
-    fewer together). Binary outcomes count only "yes". `words` contains the words for "no" and "yes" of
-    each outcome. Outcomes without remaining classes are omitted.
+    fewer together). Binary outcomes count only "yes". `words` contains the words for "no" and "yes"
+    of each outcome. Outcomes without remaining classes are omitted.
     """
     disclosure = Disclosure(min_cell)
     found = []
