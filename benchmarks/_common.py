@@ -83,7 +83,7 @@ def _texts(path: str, language: str = "en") -> Corpus:
 
 def _file(path: str) -> Path:
     if not (DATA / path).exists():
-        raise FileNotFoundError(f"{path} is not in ../shared/data beside the repository")
+        raise FileNotFoundError(f"{path} is not in ../shared/data next to the repository")
     return DATA / path
 
 

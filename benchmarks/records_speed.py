@@ -155,7 +155,7 @@ def main() -> None:
     header = ("tree", "values", "matrix, MiB", "peak, tracemalloc", "peak, resident")
     print(table(header, found), flush=True)
     if not VERMONT.exists():
-        print("\nvermont_icd9: skipped, it is not in ../shared/data beside the repository")
+        print("\nvermont_icd9: skipped, it is not in ../shared/data next to the repository")
         return
     print("\n" + table(("1,000 discharges", "seconds"), to_report(repeats)))
 

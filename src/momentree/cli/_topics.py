@@ -31,7 +31,7 @@ def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
         # Read it like labels: one value per row, "" if missing.
         documents = readers.read_documents(source, label_column=column, **options)
     except ReadError as error:
-        # For the user, the column does not hold labels.
+        # For the user, these are not labels.
         named = {**error.message.values, "parameter": "order"}  # noqa: PD011  no data frame
         raise ReadError(error.code, **named) from error
     order = pd.Series(documents.labels, name=column, dtype=object)

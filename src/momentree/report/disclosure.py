@@ -80,9 +80,9 @@ class Disclosure:
     def suppress_classes(self, counts: Ints) -> Published:
         """Suppress small counts of c classes that partition each of k groups of known size.
 
-        In a row with small counts the smallest other count is hidden too, so that no small one is
-        the difference of known numbers; the whole row is hidden where its sum leaves open whether
-        there is another one. Totals that include a hidden count are hidden too.
+        In a row with small counts, the smallest other count is hidden too, so that no small count
+        is a difference of known numbers. If, given their sum, all counts in a row could be small,
+        the whole row is hidden. Totals that include a hidden count are hidden too.
         """
         published = self.suppress(counts)
         table = published.counts.copy()
@@ -100,9 +100,9 @@ class Disclosure:
         """Suppress counts of k groups in columns "no", "yes" and unknown; return the last two.
 
         "No" is never shown. "Yes" is hidden if "no" is small ("18 of 20" discloses the other two),
-        if a small unknown count could be derived from it, and if few values are known, so that
-        nothing indicates which count is small. The unknown count is hidden if few values are known.
-        Totals that include a hidden count are hidden too.
+        if a small unknown count could be derived from it, and, to give no hint which of the two is
+        small, if few values are known. The unknown count is hidden if few values are known. Totals
+        that include a hidden count are hidden too.
         """
         m, small = self.min_cell, self.is_small(counts)
         published = self.suppress(counts[:, 1:])
