@@ -53,7 +53,7 @@ def evaluate(
     X: Any,
     progress: Progress | None,
 ) -> Curves:
-    """Fit every candidate to every fold; measure the coherence of the first fit in all of X."""
+    """Fit every candidate to every fold; measure the coherence of the first fold in X."""
     curves = Curves.unknown(candidates)
     log.info("preparing fits of up to %d components to %d fold(s)", candidates[-1], len(folds))
     makers = [make(fold, int(candidates[-1])) for fold in folds]

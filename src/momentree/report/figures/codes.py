@@ -145,7 +145,7 @@ def plot_code_frequencies(
     ax.set_xlim(-0.02, k)
     ax.set_yticks(rows, [code_names[c] for c in common], fontsize=9)
     mark_panels(ax, k, _PANEL, top)
-    ax.set_xlabel("records with the code (dark mark: all records)", fontsize=8)
+    ax.set_xlabel("with the code (dark mark: all records)", fontsize=8)
     bare(ax)
     return ax
 
