@@ -110,7 +110,7 @@ UnionBy = Annotated[
     str | None,
     records_option(
         metavar="NAME",
-        help="Column whose equal values form one record, such as the patient of an admission.",
+        help="Join rows with equal values in this column, such as a patient id, into one record.",
     ),
 ]
 Sheet = Annotated[

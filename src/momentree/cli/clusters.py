@@ -81,14 +81,15 @@ def clusters(
     merge: Annotated[
         list[str] | None,
         editing_option(
-            metavar="A,B", help="Merge groups, numbered as shown without this option. Repeatable."
+            metavar="A,B",
+            help="Merge groups; numbers are as shown without this option. Repeatable.",
         ),
     ] = None,
     split: Annotated[
         list[str] | None,
         editing_option(
             metavar="A|A:N",
-            help="Split a group, numbered as shown without this option, in two or N. Repeatable.",
+            help="Split a group in two or N; numbers are as shown without this option. Repeatable.",
         ),
     ] = None,
     refine: options.Refine = True,

@@ -62,7 +62,7 @@ def combine(found: Mapping[str, Estimate]) -> Estimate:
 
 
 def _best(k: Ints, scores: Floats, errors: Floats, ties: float = 1.0) -> Estimate | None:
-    """Return the fewest components within one standard error of the best; two give the interval."""
+    """Return the fewest components within one standard error of the best; the interval uses two."""
     if not np.isfinite(scores).any():
         return None
     behind = np.nanmax(scores) - np.where(np.isfinite(scores), scores, -np.inf)
