@@ -125,7 +125,7 @@ def test_weights_replace_unknown_proportions(flat_case):
     text = " ".join(" ".join(read(render_html(summarize(model))).text).split())
     assert "its expected proportion in a document" in text
     text = " ".join(" ".join(read(render_html(summarize(model, flat_case.X))).text).split())
-    assert "its mean proportion in the documents" in text
+    assert "its mean proportion over the documents" in text
 
 
 def test_the_page_reads_without_scripts(model, flat_case):
