@@ -141,6 +141,7 @@ def driver(tmp_path_factory):
         "disable-sync",
         "disable-dev-shm-usage",
         "force-prefers-reduced-motion",
+        "disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",  # pages of its own to load
         "window-size=1400,900",
         f"user-data-dir={tmp_path_factory.mktemp('profile')}",
     ):
@@ -148,4 +149,5 @@ def driver(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(chromedriver)
     with webdriver.Chrome(options=options, service=service) as running:
+        running.get("about:blank")  # leaves the page of new tabs, which makes requests
         yield running
