@@ -119,6 +119,12 @@ def make_case():
 
 
 @pytest.fixture(scope="session")
+def large_case():
+    """More documents than a page has room for; not to be changed."""
+    return build_case(4500, length=30)
+
+
+@pytest.fixture(scope="session")
 def driver(tmp_path_factory):
     """One headless Chromium; skips where there is none."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")

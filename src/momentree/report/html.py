@@ -64,7 +64,8 @@ def render_html(summary: Mapping[str, Any]) -> str:
     script = f"(() => {{\n'use strict';\n{scripts}}})();"
     leaves = [node for node in summary["nodes"] if node["leaf"] is not None]
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
-    return _environment().get_template(f"{kind}.html.j2").render(
+    template = _environment().get_template(f"{kind}.html.j2")
+    return template.render(
         summary=summary,
         nodes=summary["nodes"],
         row_height=max(7, min(44, 230 // rows)),  # pixels
