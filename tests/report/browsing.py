@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+ActionChains = webdriver.ActionChains
 By = pytest.importorskip("selenium.webdriver.common.by", reason="selenium is not installed").By
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait

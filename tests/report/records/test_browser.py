@@ -90,12 +90,15 @@ def browse(driver, cases):
         yield lambda name: (stack.enter_context(opened(driver, cases[name].address)), cases[name])
 
 
+SHOWN = """
+return [...document.querySelectorAll(`${arguments[0]} [data-code]`)].map(e =>
+  [Number(e.dataset.code), e.title, e.querySelector(".value").innerText.trim()]);
+"""
+
+
 def shown(page, within):
     """Return title and value of each row of codes that is shown, by code."""
-    rows = f"{within} [data-code]"
-    codes = map(int, attributes(page, rows, "data-code"))
-    titles, values = attributes(page, rows, "title"), texts(page, f"{rows} .value")
-    return {j: Row(*row) for j, *row in zip(codes, titles, values, strict=True)}
+    return {j: Row(title, value) for j, title, value in page.execute_script(SHOWN, within)}
 
 
 def plain(name):
@@ -136,8 +139,9 @@ def test_every_node_shows_its_name_and_the_numbers_of_the_profiles(browse, name)
     for node in case.summary["nodes"]:
         press(page, tree_row(node["id"]))
         number = "" if node["leaf"] is None else f"{node['leaf']} "
-        assert texts(page, "#topic-name") == [number + plain(node["name"])]
-        assert node["size"] in texts(page, ".numbers")[0]
+        heading, numbers = texts(page, "#topic-name, .numbers")
+        assert heading == number + plain(node["name"])
+        assert node["size"] in numbers
         assert page.current_url.endswith(f"#node-{node['id']}")
         check_frequencies(page, case, node)
         if node["leaf"] is not None:
@@ -248,6 +252,8 @@ def test_a_record_gets_the_probabilities_of_the_estimator(browse, name):
         else:
             assert leaf == wanted.argmax()
         assert len(find_all(page, "#reasons li")) == len(codes)
+    if name == "tree-exact":
+        check_evidence(page, case)
 
 
 def followed(scoring, x):
@@ -269,10 +275,10 @@ def followed(scoring, x):
     return -1 - at
 
 
-def test_evidence_is_the_change_of_the_odds(browse):
-    page, case = browse("tree-exact")
+def check_evidence(page, case):
+    """Evidence is the change of the odds."""
     codes = [0, 3, 9]
-    type_codes(page, " ".join(case.records.codes[codes]))
+    type_codes(page, " ".join(case.records.codes[codes]), anew=True)
     leaf, _ = assigned(page)
 
     def odds(kept):
@@ -281,7 +287,9 @@ def test_evidence_is_the_change_of_the_odds(browse):
         p = rule_probabilities(case.summary["scoring"], x)[0, leaf]
         return p / (1 - p)
 
-    for j, row in shown(page, "#reasons").items():
+    rows = shown(page, "#reasons")
+    assert sorted(rows) == codes
+    for j, row in rows.items():
         wanted = odds(codes) / odds([other for other in codes if other != j])
         text = row.value.removeprefix("odds ×")
         assert float(text.replace(",", "")) == pytest.approx(wanted, rel=0.06, abs=0.006)
@@ -365,9 +373,19 @@ def test_the_heat_map_is_read_by_keyboard_and_painted(browse, name):
     assert colors >= 6
 
 
-def test_outcomes_by_group(browse):
-    page, case = browse("flat")
+def test_the_table_sorts_by_every_column_and_shows_outcomes_by_group(browse):
+    page, case = browse("tree")
     press(page, "#tab-table")
+    keys = attributes(page, "#table > .scroll thead th", "data-key")
+    assert {"share_low", "recurrence", "outcome-0"} < set(keys)
+    press(page, '#table > .scroll thead [data-key="recurrence"] button')
+    order = [int(node) for node in attributes(page, "#table > .scroll tbody tr", "data-node")]
+    leaf_of = {node["id"]: node["leaf"] for node in case.summary["nodes"]}
+    assert [leaf_of[i] for i in order][:4] == [0, 1, 2, 3]
+    check_outcomes(page, case)
+
+
+def check_outcomes(page, case):
     found, cell = case.summary["outcomes"], case.summary["min_cell"]
     sizes = np.array(case.summary["groups"]["estimated"], dtype=float)
     rows = "#outcome-table tbody tr:not(.of)"
@@ -430,17 +448,6 @@ def test_few_codes_are_noted(browse):
         assert [f" {few} codes" in hint for hint in hints] == [True] * (i > 0)
         type_codes(page, case.records.codes[i])
     assert texts(page, "#assigned .few") == []
-
-
-def test_the_table_sorts_by_every_column(browse):
-    page, case = browse("tree")
-    press(page, "#tab-table")
-    keys = attributes(page, "#table > .scroll thead th", "data-key")
-    assert {"share_low", "recurrence", "outcome-0"} < set(keys)
-    press(page, '#table > .scroll thead [data-key="recurrence"] button')
-    order = [int(node) for node in attributes(page, "#table > .scroll tbody tr", "data-node")]
-    leaf_of = {node["id"]: node["leaf"] for node in case.summary["nodes"]}
-    assert [leaf_of[i] for i in order][:4] == [0, 1, 2, 3]
 
 
 def test_text_has_enough_contrast_and_nothing_overflows_sideways(browse):

@@ -162,7 +162,7 @@ def test_columns_and_the_search_open_documents_with_their_proportions(page, prop
     check_proportions(shown_proportions(page, ".found"), proportions[91], summary)
 
 
-def test_words_of_the_chart_and_relations_lead_to_topics(page, summary):
+def test_words_of_the_chart_relations_and_the_table_are_of_topics(page, summary):
     press(page, "#tab-proportions")
     assert len(find_all(page, "#in-words li")) == K
     assert texts(page, ".runs bdi") == ["early", "late"]
@@ -176,12 +176,9 @@ def test_words_of_the_chart_and_relations_lead_to_topics(page, summary):
     i = summary["relations"]["apart"][0][0]
     press(page, ".pair-lists section:last-child .pairs a")
     assert topic_name(page) == topics_of(summary)[i]["name"]
-
-
-def test_the_table_has_no_columns_of_a_tree(page):
     press(page, "#tab-table")
     keys = attributes(page, "#table thead th", "data-key")
-    assert keys == ["id", "n_samples", "share", "npmi", "umass", "label"]
+    assert keys == ["id", "n_samples", "share", "npmi", "umass", "label"]  # none of a tree
     press(page, '#table th[data-key="share"] button')
     assert len(find_all(page, "#table tbody tr")) == K + 1
 
