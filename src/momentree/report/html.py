@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -57,28 +58,13 @@ def render_html(summary: Mapping[str, Any]) -> str:
     >>> render_html(summarize(tree, title="Logbook"))[:15]
     '<!DOCTYPE html>'
     """
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("momentree.report", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {
-        "amount": _amount,
-        "fitted": _fitted,
-        "fixed": fixed,
-        "integer": lambda value: f"{value:,}",
-        "percent": percent,
-        "whole_percent": whole_percent,
-    }
     kind = "records" if "records" in summary["kind"] else "topics"
     styles = "".join(_read(f"{name}.css") for name in _STYLES[kind].split())
     scripts = "".join(_read(f"{name}.js") for name in _SCRIPTS[kind].split())
     script = f"(() => {{\n'use strict';\n{scripts}}})();"
     leaves = [node for node in summary["nodes"] if node["leaf"] is not None]
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
-    return environment.get_template(f"{kind}.html.j2").render(
+    return _environment().get_template(f"{kind}.html.j2").render(
         summary=summary,
         nodes=summary["nodes"],
         row_height=max(7, min(44, 230 // rows)),  # pixels
@@ -122,6 +108,27 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     with atomic_write(Path(path)) as stream:
         stream.write(page)
     return Path(path)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Return the environment of all pages; compiling its templates takes longer than a page."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("momentree.report", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "amount": _amount,
+        "fitted": _fitted,
+        "fixed": fixed,
+        "integer": lambda value: f"{value:,}",
+        "percent": percent,
+        "whole_percent": whole_percent,
+    }
+    return environment
 
 
 def _read(name: str) -> str:
