@@ -46,6 +46,7 @@ def test_topics_agree_with_the_labels(shared_data, file, options, classes, measu
 def test_one_start_from_moments_is_likelier_than_the_best_of_ten_random_ones(monkeypatch):
     monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
     random_runs = importlib.import_module("random_starts").random_runs
-    X = vectorize(load_docstrings()).X
-    best = max(run.value for run in random_runs(X, 30, "log1p", 10))
-    assert SingleTopicModel(30).fit(X).diagnostics_["log_likelihood"] >= best
+    X = vectorize(load_docstrings()).X[::3]
+    X = X[:, X.sum(axis=0) >= 5]
+    best = max(run.value for run in random_runs(X, 15, "log1p", 10))
+    assert SingleTopicModel(15).fit(X).diagnostics_["log_likelihood"] >= best
