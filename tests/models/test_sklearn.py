@@ -69,7 +69,7 @@ class OfParity(BernoulliMixture):
     [
         SingleTopicModel(3),
         PoissonMixture(2, refine=None),
-        LatentDirichletAllocation(2, max_iter=3),
+        LatentDirichletAllocation(2, max_iter=2, start="moments"),
         OfParity(3, start="tree", convergence="weights"),
     ],
     expected_failed_checks=expected_to_fail,

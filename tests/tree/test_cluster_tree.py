@@ -292,7 +292,7 @@ def test_empty_records_join_one_leaf(kind, refine):
     assert len(set(tree.labels_[:15])) == 1
 
 
-@every_refine
+@pytest.mark.parametrize("refine", ["em", None])
 def test_a_unit_of_measure_changes_nothing(refine, tmp_path):
     rng = np.random.default_rng(0)
     for X, sizes in (
