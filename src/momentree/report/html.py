@@ -64,22 +64,26 @@ def render_html(summary: Mapping[str, Any]) -> str:
     script = f"(() => {{\n'use strict';\n{scripts}}})();"
     leaves = [node for node in summary["nodes"] if node["leaf"] is not None]
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
-    return _environment().get_template(f"{kind}.html.j2").render(
-        summary=summary,
-        nodes=summary["nodes"],
-        row_height=max(7, min(44, 230 // rows)),  # pixels
-        rows=rows,
-        topics=sorted(leaves, key=lambda node: int(node["leaf"])),
-        by_share=leaves,
-        flat="flat" in summary["kind"],
-        style=Markup(styles),  # noqa: S704  own files
-        first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
-        script=Markup(script),  # noqa: S704  own files
-        script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
-        data=Markup(_script_json(summary)),  # noqa: S704  escaped by _script_json
-        chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
-        mixes="alpha0" in summary["made"]["parameters"],
-        most_in_matrix=40,  # more are hard to read; the lists of pairs remain
+    return (
+        _environment()
+        .get_template(f"{kind}.html.j2")
+        .render(
+            summary=summary,
+            nodes=summary["nodes"],
+            row_height=max(7, min(44, 230 // rows)),  # pixels
+            rows=rows,
+            topics=sorted(leaves, key=lambda node: int(node["leaf"])),
+            by_share=leaves,
+            flat="flat" in summary["kind"],
+            style=Markup(styles),  # noqa: S704  own files
+            first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
+            script=Markup(script),  # noqa: S704  own files
+            script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
+            data=Markup(_script_json(summary)),  # noqa: S704  escaped by _script_json
+            chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
+            mixes="alpha0" in summary["made"]["parameters"],
+            most_in_matrix=40,  # more are hard to read; the lists of pairs remain
+        )
     )
 
 
