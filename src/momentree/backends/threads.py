@@ -95,7 +95,7 @@ def single_threaded_blas() -> Iterator[None]:
     global _blas_users, _blas_limit
     with _blas_lock:
         if not _blas_users:
-            _blas_limit = ThreadpoolController().limit(limits=1, user_api="blas")
+            _blas_limit = _libraries().limit(limits=1, user_api="blas")
         _blas_users += 1
     try:
         yield
@@ -104,6 +104,12 @@ def single_threaded_blas() -> Iterator[None]:
             _blas_users = max(0, _blas_users - 1)  # a forked child starts at 0
             if not _blas_users:
                 _blas_limit.restore_original_limits()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    # Looks through all loaded libraries, which is slow; NumPy and SciPy have loaded theirs.
+    return ThreadpoolController()
 
 
 def _after_fork() -> None:
