@@ -1,4 +1,4 @@
-"""``momentree assign`` with a model of groups: new records, in words of the fit."""
+"""``momentree assign`` with a model of groups: new records with the codes of the fit."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def test_new_records_with_probabilities(run, groups_model, tmp_path):
     assert list(rows[0]) == ["id", "group", "name", "probability", *groups]
     assert [row["id"] for row in rows] == [r["visit_id"] for r in new]
     for row in rows:
-        shares = [float(row[name]) for name in groups]
-        assert sum(shares) == pytest.approx(1, abs=1e-4)
-        assert float(row["probability"]) == max(shares) == shares[int(row["group"])]
+        proportions = [float(row[name]) for name in groups]
+        assert sum(proportions) == pytest.approx(1, abs=1e-4)
+        assert float(row["probability"]) == max(proportions) == proportions[int(row["group"])]
     found = {}
     for row, record in zip(rows, new, strict=True):
         found.setdefault(record["condition"], []).append(row["name"])

@@ -1,4 +1,4 @@
-"""``momentree clusters`` on what it cannot read or group: one line, status 2, nothing written."""
+"""``momentree clusters`` on invalid input: one line, status 2, nothing written."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ def test_all_outputs(run, table, tmp_path, documents):
     assert 'id="tab-proportions"' in page
 
     rows = read_csv(tmp_path / "a.csv")
-    shares = [f"topic_{j}" for j in range(4)]
-    assert list(rows[0]) == ["id", "label", "topic", "name", "probability", *shares]
+    columns = [f"topic_{j}" for j in range(4)]
+    assert list(rows[0]) == ["id", "label", "topic", "name", "probability", *columns]
     assert [row["id"] for row in rows] == [d["key"] for d in documents]
     assert [row["label"] for row in rows] == [d["theme"] for d in documents]
     names = {
@@ -68,7 +68,7 @@ def test_all_outputs(run, table, tmp_path, documents):
     }
     for row in rows:
         assert row["name"] == names[row["topic"]]
-        values = [float(row[name]) for name in shares]
+        values = [float(row[name]) for name in columns]
         assert sum(values) == pytest.approx(1.0, abs=1e-5)
         assert values[int(row["topic"])] == float(row["probability"]) == max(values)
 
@@ -113,9 +113,9 @@ def test_documents_without_known_words_get_the_mean_proportions(run, lasting_tab
     path.write_text("text,n\nxyzzy plugh,1\nboat sail boat harbour,2\n")
     result = run("assign", tmp_path / "m.mt", path)
     assert words("no_known_words_topics", n_records=1, n_all=2) in result.stderr
-    shares = next(csv.reader(result.stdout.splitlines()[1:]))[4:]
+    means = next(csv.reader(result.stdout.splitlines()[1:]))[4:]
     weights = SingleTopicModel.load(tmp_path / "m.mt").weights_
-    np.testing.assert_allclose(np.array(shares, dtype=float), weights, rtol=1e-4)
+    np.testing.assert_allclose(np.array(means, dtype=float), weights, rtol=1e-4)
 
 
 def test_a_tree_is_saved_under_either_name(run, lasting_table, tmp_path):
@@ -159,7 +159,7 @@ def test_options_of_flat_models(run, lasting_table, tmp_path, options, parameter
 
 @pytest.fixture
 def two_sided(tmp_path):
-    """Long documents of the sea and short ones of the kitchen: weights are not shares."""
+    """Long documents of the sea and short ones of the kitchen: weights are not proportions."""
     rng = np.random.default_rng(0)
     sea, kitchen = (THEMES[name].split() for name in ("sea", "kitchen"))
     rows = []
@@ -242,10 +242,12 @@ def test_four_themes_are_four_topics(run, lasting_table, tmp_path):
     assert content["diagnostics"]["words"][0] == chosen
 
 
-def test_fewer_topics_than_asked_for_are_noted(run, lasting_table):
-    result = run("topics", lasting_table, "--flat", "--weighting", "uniform")
+def test_fewer_topics_than_requested_are_noted(run, lasting_table, tmp_path):
+    path = tmp_path / "a.json"
+    result = run("topics", lasting_table, "--flat", "--weighting", "uniform", "--json", path)
     assert result.stderr == ""
-    assert "\nNote: 4 of 8 " in result.stdout
+    assert read_json(path)["n_topics"] == 4  # the default is 8
+    assert "\nNote: " in result.stdout
 
 
 def test_warnings_are_printed(run, lasting_table):
