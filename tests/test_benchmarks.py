@@ -1,4 +1,4 @@
-"""The benchmarks run, on tiny input: what they measure is not tested here."""
+"""The benchmarks run on tiny inputs; their measurements are not tested."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_peers_of_records_find_clear_groups(benchmark, blocks, name):
     assert adjusted_rand_score(blocks.labels, labels) > 0.9
 
 
-def test_true_parameters_tell_clear_groups(benchmark, blocks):
+def test_true_parameters_separate_clear_groups(benchmark, blocks):
     labels = benchmark("_peers").true_parameters(blocks.X, blocks.weights, blocks.means)
     assert np.mean(labels == blocks.labels) > 0.98
 
@@ -285,7 +285,7 @@ def test_stability(benchmark, patients):
     header = module.header(patients)
     assert {len(row) for row in rows} == {len(header)}
     assert header[2].startswith("long, constant 0.")
-    # The groups of a good method tell the outcome of one of them, and none the toss of a coin.
+    # The groups of a good method predict an outcome that depends on them, but not a coin toss.
     long, coin = (float(cell.split("(")[1].rstrip(")")) for cell in rows[0][2:4])
     assert long > 0.8
     assert coin < 0.62

@@ -1,4 +1,4 @@
-"""What the README and the docs say is there, and works."""
+"""The README and the docs are correct: links, options, defaults and examples."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def options_of_the_command() -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_links_lead_somewhere(page):
+def test_links_have_a_target(page):
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     broken = [
         link for link in links if "://" not in link and not (page.parent / link).resolve().exists()
@@ -73,21 +73,21 @@ def test_defaults_of_options_are_those_of_the_command():
     checked = set()
     for name in ("topics", "clusters"):
         section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
-        for option, told in re.findall(
+        for option, documented in re.findall(
             r"^\| `(--[a-z-]+).*?\b(?<!-)(\d+) by default", section, re.MULTILINE
         ):
             (parameter,) = (one for one in commands[name].params if option in one.opts)
             shown = parameter.show_default if isinstance(parameter.show_default, str) else ""
             default = shown.split(",")[0] or parameter.default
-            assert str(default) == told, f"{name} {option}: {default!r} in the code, {told} in docs"
+            assert str(default) == documented, f"{name} {option}: {default!r}"
             checked.add(option)
     assert {"--leaves", "--components", "--groups", "--min-cell", "--min-records"} <= checked
 
 
 def test_relevance_of_the_pages_is_that_of_the_code():
     command = (REPOSITORY / "docs" / "command.md").read_text(encoding="utf-8")
-    told = [float(value) for value in re.findall(r"most relevant.{0,40}?\(λ = ([\d.]+),", command)]
-    assert told == [DEFAULT_LAMBDA, CODE_LAMBDA]
+    values = re.findall(r"most relevant.{0,40}?\(λ = ([\d.]+),", command)
+    assert [float(value) for value in values] == [DEFAULT_LAMBDA, CODE_LAMBDA]
     report = (REPOSITORY / "docs" / "report.md").read_text(encoding="utf-8")
     (starts,) = re.findall(
         r"slider starts at (\d\.\d), for the codes of records at (\d\.\d)", report
@@ -109,7 +109,7 @@ def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}  # a block goes on where the one before it ended
+    names: dict[str, object] = {}  # blocks share their variables
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
     assert (Path(tmp_path) / "report.html").stat().st_size > 100_000

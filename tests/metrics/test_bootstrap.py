@@ -80,7 +80,7 @@ def test_intervals_are_percentiles_of_refits():
 
 
 def test_a_group_cut_in_two_at_will_is_not_stable():
-    """Two clear groups and three asked for: one comes back, the halves of the other do not."""
+    """Two clear groups and three requested: one comes back, the halves of the other do not."""
     rng = np.random.default_rng(0)
     P = np.array([[0.95] * 15 + [0.05] * 15, [0.05] * 15 + [0.4] * 15])
     X = (rng.random((300, 30)) < P[np.repeat([0, 1], 150)]).astype(float)

@@ -1,4 +1,4 @@
-"""Profiles against loops over records, and their intervals against bootstraps that really draw."""
+"""Profiles against loops over records, and their intervals against simulated bootstraps."""
 
 import dataclasses
 

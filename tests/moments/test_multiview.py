@@ -119,9 +119,9 @@ def with_gaps(views, rates, seed):
 
 def test_means_are_divided_by_the_observation_rate():
     views = with_gaps(draw(6), np.linspace(0.6, 1, 6), 6)
-    shares = [(~np.isnan(x)).mean(axis=0) for x in views]
+    rates = [(~np.isnan(x)).mean(axis=0) for x in views]
     found = MultiviewMoments.from_data(views, n_components=2)
-    filled = [np.nan_to_num(x) / p for x, p in zip(views, shares, strict=True)]
+    filled = [np.nan_to_num(x) / p for x, p in zip(views, rates, strict=True)]
     base = MultiviewMoments.from_data(filled, n_components=2)
     np.testing.assert_allclose(found.m3_dense(), base.m3_dense(), atol=1e-10)
     np.testing.assert_allclose(found.means, base.means)

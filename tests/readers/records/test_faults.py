@@ -1,4 +1,4 @@
-"""What cannot be read as records is refused by errors that name file, line and column."""
+"""Files that are no records are refused with the file, the line and the column."""
 
 from __future__ import annotations
 

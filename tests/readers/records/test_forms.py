@@ -1,4 +1,4 @@
-"""Records come out the same from every form that they are written in."""
+"""Every form of a table gives the same records."""
 
 from __future__ import annotations
 

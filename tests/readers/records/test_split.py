@@ -1,4 +1,4 @@
-"""What separates codes in a cell, and dates among codes."""
+"""Separators of codes in a cell, and dates among codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parquet files that are damaged, or small and expand to much."""
+"""Parquet files that are damaged, or that expand to exhaust memory."""
 
 from __future__ import annotations
 

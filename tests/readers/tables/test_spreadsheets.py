@@ -1,4 +1,4 @@
-"""Spreadsheets: cells far apart, blank rows, and files that end their reader."""
+"""Spreadsheets: cells far apart, blank rows, and files that crash their reader."""
 
 from __future__ import annotations
 

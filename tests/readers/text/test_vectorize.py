@@ -1,4 +1,4 @@
-"""From texts to counts: what a word is, which words are kept, and one rule for both sources."""
+"""From texts to counts: what a word is, which words stay, and one rule for both sources."""
 
 from __future__ import annotations
 
