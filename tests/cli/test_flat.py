@@ -169,7 +169,7 @@ def two_sided(tmp_path):
     return write_csv(tmp_path / "two.csv", rows)
 
 
-def test_a_share_is_what_documents_have_everywhere(run, two_sided, tmp_path):
+def test_a_share_is_the_mean_proportion_over_documents(run, two_sided, tmp_path):
     paths = [tmp_path / name for name in ("r.html", "a.csv", "t.json", "m.mt")]
     options = ["--flat", "--model", "lda", "--components", 3, "--text-column", "body"]
     outputs = dict(zip(("-o", "--csv", "--json", "--save"), paths, strict=True))
@@ -197,7 +197,7 @@ def test_a_share_is_what_documents_have_everywhere(run, two_sided, tmp_path):
     assert content["alpha0"] == pytest.approx(model.alpha_.sum(), rel=1e-5)
 
 
-def test_numbers_below_a_millionth_are_zero(run, lasting_table, tmp_path):
+def test_probabilities_below_a_millionth_are_written_as_zero(run, lasting_table, tmp_path):
     path = tmp_path / "a.csv"
     run("topics", lasting_table, "--flat", "--components", 4, "--csv", path)
     values = [row[f"topic_{j}"] for row in read_csv(path) for j in range(4)]

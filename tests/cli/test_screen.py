@@ -43,7 +43,7 @@ def test_nothing_hostile_is_printed(run, hostile_table, options):
     assert is_clean(result.output), repr(result.output)
 
 
-def test_data_in_pipes_and_files_stay_as_they_are(run, hostile_table, tmp_path):
+def test_output_in_pipes_and_files_is_not_escaped(run, hostile_table, tmp_path):
     model, table = tmp_path / "m.mt", tmp_path / "t.csv"
     assert run("topics", hostile_table, "--quiet", "--save", model).exit_code == 0
     options = ["--id-column", "key\x1b[1m"]

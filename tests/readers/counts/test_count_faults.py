@@ -369,7 +369,7 @@ def test_a_missing_file(tmp_path):
             read_counts(tmp_path / name)
 
 
-def test_a_file_of_something_else(tmp_path):
+def test_a_file_of_another_kind(tmp_path):
     with raises(ReadError, "no_counts"):
         read_counts(write(tmp_path, "x.txt", "plain words\n"))
 

@@ -84,7 +84,7 @@ def test_a_row_beyond_all_rows_is_refused(tmp_path):
     assert caught.value.code in FAR
 
 
-def test_where_a_far_cell_is(tmp_path):
+def test_the_place_of_a_far_cell_is_reported(tmp_path):
     path = book(tmp_path / "far.xlsx", "AZ123456")
     with raises(ReadError, "sheet_too_large", row=123_456, column=52):
         read_records(path, **ALL)
@@ -125,7 +125,7 @@ def test_a_sheet_that_inflates_is_refused(tmp_path):
         read_records(path, **ALL)
 
 
-def test_a_reader_that_fails_is_no_traceback(tmp_path):
+def test_a_crash_of_the_reader_is_reported_as_an_error(tmp_path):
     """Damage of many kinds ends the compiled reader, some of it with its process."""
     whole = io.BytesIO()
     book(whole)
