@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -100,21 +102,20 @@ def test_speed(benchmark, tiny):
     assert [row[0] for row in rows][:2] == ["one product X @ v", "without refinement"]
 
 
-@pytest.mark.parametrize("mode", ["tracemalloc", "resident"])
-def test_memory(benchmark, tiny, tmp_path, mode):
+def test_memory(benchmark, tiny, monkeypatch, capsys):
+    """Both modes of measurement, in this process instead of a new one each."""
     module = benchmark("memory_tree")
-    for part in module.PARTS:
-        np.save(tmp_path / f"{part}.npy", getattr(tiny.X, part))
-    found = module.child(str(tmp_path), *tiny.X.shape, {}, mode)
-    assert found["matrix"] == sum(getattr(tiny.X, part).nbytes for part in module.PARTS)
-    if mode == "tracemalloc":
-        assert found["peak"] > found["matrix"]
 
+    def run(command, **options):
+        monkeypatch.setattr("sys.argv", command[1:])
+        module.main()
+        return SimpleNamespace(stdout=capsys.readouterr().out)
 
-def test_memory_in_a_fresh_process(benchmark, tiny):
-    size, traced, _ = benchmark("memory_tree").measure(tiny.X, "int32", {})
-    assert size > 0
+    monkeypatch.setattr(subprocess, "run", run)
+    size, traced, resident = module.measure(tiny.X, "int32", {})
+    assert size * 2**20 == tiny.X.nnz * 8 + tiny.X.indptr.nbytes
     assert traced > 1
+    assert resident >= 0
 
 
 def test_against_lda(benchmark, tiny):

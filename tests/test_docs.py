@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from momentree import datasets
 from momentree.cli import app
+from momentree.datasets import Documents
 from momentree.report.topics import DEFAULT_LAMBDA
 from momentree.tree.naming import CODE_LAMBDA, NAME_LAMBDA, name_by_words
 
@@ -96,6 +98,15 @@ def test_relevance_of_the_pages_is_that_of_the_code():
     assert f"lambda = {NAME_LAMBDA}" in (name_by_words.__doc__ or "")
 
 
+@pytest.fixture
+def small_corpus(docstrings, monkeypatch):
+    """Let the pages load a quarter of the built-in corpus."""
+    parts = (part[::4] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
+    small = Documents(*parts, name=docstrings.name)
+    monkeypatch.setattr(datasets, "load_docstrings", lambda: small)
+
+
+@pytest.mark.usefixtures("small_corpus")
 def test_python_of_the_models_page_runs():
     text = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
@@ -104,6 +115,7 @@ def test_python_of_the_models_page_runs():
     assert {"model", "found"} <= set(names)
 
 
+@pytest.mark.usefixtures("small_corpus")
 def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

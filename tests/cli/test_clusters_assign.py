@@ -12,7 +12,7 @@ import pytest
 from momentree.datasets import read_records
 from momentree.tree import ClusterTree
 
-from .conftest import make_records, words, write_csv
+from .conftest import invoke, make_records, words, write_csv
 
 
 def rows_of(result):
@@ -23,15 +23,11 @@ def rows_of(result):
 @pytest.fixture(scope="module", params=["tree", "flat"])
 def groups_model(request, tmp_path_factory, records_table, code_names):
     """A saved model of four groups, and the table of assignments of the fit."""
-    from typer.testing import CliRunner
-
-    from momentree.cli import app
-
     folder = tmp_path_factory.mktemp("model")
     arguments = ["clusters", records_table, "--rollup", "icd9", "-k", 4, "--names", code_names]
     arguments += ["--save", folder / "m.mt", "--csv", folder / "a.csv"]
     arguments += ["--flat"] if request.param == "flat" else []
-    result = CliRunner().invoke(app, list(map(str, arguments)))
+    result = invoke(*arguments)
     assert result.exit_code == 0, result.output
     return folder / "m.mt", folder / "a.csv"
 

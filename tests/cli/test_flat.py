@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from momentree import LatentDirichletAllocation, SingleTopicModel
-from momentree.datasets import load_docstrings
 from momentree.messages import Message
 
 from .conftest import N_DOCUMENTS, THEMES, read_json, words, write_csv
@@ -257,9 +256,8 @@ def test_warnings_are_printed(run, lasting_table):
     assert "Note: " in result.stdout
 
 
-def test_real_text(run, tmp_path):
-    pile = load_docstrings()
-    rows = list(zip(pile.ids, pile.texts, strict=True))[::6]
+def test_real_text(run, docstrings, tmp_path):
+    rows = list(zip(docstrings.ids, docstrings.texts, strict=True))[::6]
     with (tmp_path / "doc.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("id", "text"), *rows])
     outputs = ["--output", tmp_path / "r.html", "--csv", tmp_path / "a.csv"]
