@@ -16,12 +16,12 @@ from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.models.selection import choose_n_components
-from momentree.models.selection._candidates import SingleTopicFits, _partitions
-from momentree.models.selection._criteria import Estimate, _best, _coherent, combine, estimates
-from momentree.models.selection._curves import Curves
-from momentree.models.selection._folds import folds
-from momentree.models.selection._reason import reason
-from momentree.models.selection._spectrum import Spectrum, spectrum
+from momentree.models.selection.candidates import SingleTopicFits, _partitions
+from momentree.models.selection.criteria import Estimate, _best, _coherent, combine, estimates
+from momentree.models.selection.curves import Curves
+from momentree.models.selection.folds import folds
+from momentree.models.selection.reason import reason
+from momentree.models.selection.spectrum import Spectrum, spectrum
 from momentree.tree.growth import Branch
 
 from ..raising import raises

@@ -41,8 +41,7 @@ def check_number(
         and (below is None or float(value) < below)
     )
     if not sound:
-        ends = _ends(at_least, above, at_most, below)
-        expected = Message("number", ends=ends) if ends else Message("any_number")
+        expected = Message("number", ends=_ends(at_least, above, at_most, below))
         raise _not_a_number(parameter, value, expected, optional=optional)
 
 

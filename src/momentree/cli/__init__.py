@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from momentree._version import __version__
-from momentree.cli._guard import INTERRUPTED, Command, Commands, prepare_process
-from momentree.cli._screen import one_line
 from momentree.cli.assign import EXAMPLES as ASSIGN_EXAMPLES
 from momentree.cli.assign import assign
 from momentree.cli.clusters import EXAMPLES as CLUSTERS_EXAMPLES
 from momentree.cli.clusters import clusters
 from momentree.cli.demo import demo
+from momentree.cli.guard import INTERRUPTED, Command, Commands, prepare_process
+from momentree.cli.screen import one_line
 from momentree.cli.topics import EXAMPLES as TOPICS_EXAMPLES
 from momentree.cli.topics import topics
 

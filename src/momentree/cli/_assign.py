@@ -8,7 +8,7 @@ from typing import Any
 from momentree import readers
 from momentree.cli._clusters import FEW_CODES, GROUP_NAMES
 from momentree.cli._run import Run
-from momentree.cli._tables import Table, assignments, names_of
+from momentree.cli.tables import Table, assignments, names_of
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from momentree import metrics, models, report
 from momentree._version import __version__
 from momentree.cli._edits import Edit, apply_edits
-from momentree.cli._progress import seconds
 from momentree.cli._run import Result, Run
-from momentree.cli._tables import Table, assignments
+from momentree.cli.progress import seconds
+from momentree.cli.tables import Table, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records

@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
-from momentree.cli._guard import ORDER
 from momentree.cli._run import Run
+from momentree.cli.guard import ORDER
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 

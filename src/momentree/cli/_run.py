@@ -10,11 +10,11 @@ from typing import Any
 
 import typer
 
-from momentree.cli._output import Outputs
-from momentree.cli._progress import Progress
-from momentree.cli._screen import one_line, printable, say, show
-from momentree.cli._tables import Table, write_json
 from momentree.cli._words import audience_of
+from momentree.cli.output import Outputs
+from momentree.cli.progress import Progress
+from momentree.cli.screen import one_line, printable, say, show
+from momentree.cli.tables import Table, write_json
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, in_words
 
@@ -86,9 +86,9 @@ class Run:
             write("save", result.save)
             write("model", result.save)
         if not self.quiet:
-            from momentree.cli import _drawing
+            from momentree.cli.drawing import show_summary
 
-            _drawing.show_summary(result.summary, result.took, result.remarks)
+            show_summary(result.summary, result.took, result.remarks)
         self.list_files()
 
     def write_table(self, table: Table) -> None:

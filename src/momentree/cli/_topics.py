@@ -13,9 +13,9 @@ import pandas as pd
 from momentree import models, readers, report
 from momentree._version import __version__
 from momentree.cli._options import Model
-from momentree.cli._progress import seconds
 from momentree.cli._run import Result, Run
-from momentree.cli._tables import Table, assignments, decimals, names_of
+from momentree.cli.progress import seconds
+from momentree.cli.tables import Table, assignments, decimals, names_of
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers import Corpus

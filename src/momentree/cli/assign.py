@@ -9,7 +9,7 @@ import typer
 
 from momentree.cli import _options as options
 from momentree.cli._run import Run
-from momentree.cli._screen import show
+from momentree.cli.screen import show
 from momentree.exceptions import InvalidParameterError
 
 EXAMPLES = """

@@ -9,7 +9,7 @@ import typer
 
 from momentree.cli._options import Quiet, Verbose
 from momentree.cli._run import Run
-from momentree.cli._screen import show
+from momentree.cli.screen import show
 
 DEMO_LEAVES = 12
 

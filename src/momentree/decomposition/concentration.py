@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from momentree._types import Floats
-from momentree.decomposition._joint_rotation import compress, jacobi
 from momentree.decomposition._result import TINY, whitened_tensor, whitening_for
+from momentree.decomposition.joint_rotation import compress, jacobi
 from momentree.messages import Message
 from momentree.moments.lda import correct_tensor
 from momentree.objects import Moments, Whitening

@@ -134,13 +134,13 @@ def svtd_perturbation_bound(
     check_integer("feature", feature, at_least=0, at_most=len(M) - 1, optional=True)
     gaps = _gaps(np.sort(np.abs(M), axis=1))
     r = int(np.argmax(gaps)) if feature is None else int(feature)
-    chain = _Chain(w, M, r, float(gaps[r]))
-    gamma = chain.gamma()
-    bound = chain.rows(epsilon) if epsilon < gamma else math.inf
-    return PerturbationBound(bound, gamma, chain.alpha_r, chain.alpha_m2, r)
+    steps = ProofSteps(w, M, r, float(gaps[r]))
+    gamma = steps.gamma()
+    bound = steps.rows(epsilon) if epsilon < gamma else math.inf
+    return PerturbationBound(bound, gamma, steps.alpha_r, steps.alpha_m2, r)
 
 
-class _Chain:
+class ProofSteps:
     """The steps of the proof of T Theorem 2.2.1 for one model, each a function of epsilon."""
 
     def __init__(self, w: Floats, M: Floats, r: int, alpha_r: float) -> None:

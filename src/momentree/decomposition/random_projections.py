@@ -6,8 +6,8 @@ import numpy as np
 
 from momentree._types import Floats
 from momentree._validation import check_integer, generator
-from momentree.decomposition._ffdiag import ffdiag
 from momentree.decomposition._result import TINY, from_directions, whitened_tensor, whitening_for
+from momentree.decomposition.ffdiag import ffdiag
 from momentree.decomposition.jennrich import real_eigenvectors
 from momentree.objects import Decomposition, Moments, Whitening
 

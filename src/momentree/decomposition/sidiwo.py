@@ -11,7 +11,6 @@ import numpy as np
 
 from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number
-from momentree.decomposition._joint_rotation import compress, jacobi, minimize_norms, objective
 from momentree.decomposition._result import (
     TINY,
     by_weight,
@@ -21,6 +20,7 @@ from momentree.decomposition._result import (
     whitened_tensor,
     whitening_for,
 )
+from momentree.decomposition.joint_rotation import compress, jacobi, minimize_norms, objective
 from momentree.decomposition.two_components import two_component_rotation
 from momentree.objects import Decomposition, Moments, Whitening
 

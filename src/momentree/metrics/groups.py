@@ -12,13 +12,13 @@ from momentree._types import Floats
 from momentree._validation import as_floats, check_number, check_sample_weight, check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
-from momentree.metrics._intervals import (
+from momentree.metrics._records import ROUNDING, check_records, group_sums
+from momentree.metrics.intervals import (
     bootstrap_interval,
     effective_sample_size,
     risk_ratio,
     wilson_interval,
 )
-from momentree.metrics._records import ROUNDING, check_records, group_sums
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import scipy
 import sklearn
 
 from momentree._version import __version__
-from momentree.report._text import clean_text
+from momentree.report.text import clean_text
 
 
 def provenance(estimator: Any, made_with: Mapping[str, object] | None) -> dict[str, dict[str, Any]]:

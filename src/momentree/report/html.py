@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from momentree._files import atomic_write
 from momentree.report.numbers import fixed, percent, whole_percent
-from momentree.report.topics._chart import stacked_areas
+from momentree.report.topics.chart import stacked_areas
 
 _STYLES = {
     "topics": "base views node proportions print",

@@ -17,7 +17,7 @@ from momentree.report import (
     plot_stability,
     summarize_records,
 )
-from momentree.report._layout import leaf_color, spread_hue
+from momentree.report.layout import leaf_color, spread_hue
 from tests.raising import raises
 
 from ..records.cases import flat_case, tree_case

@@ -10,7 +10,7 @@ import momentree.report
 from momentree import TopicTree
 from momentree.exceptions import InvalidParameterError
 from momentree.report import plot_icicle, plot_tree
-from momentree.report._layout import icicle_cells
+from momentree.report.layout import icicle_cells
 from momentree.tree.notebook import repr_html
 
 

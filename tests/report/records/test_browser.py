@@ -12,7 +12,7 @@ import pytest
 
 from momentree.datasets import RecordCoder
 from momentree.metrics import group_profiles
-from momentree.metrics._intervals import wilson_interval
+from momentree.metrics.intervals import wilson_interval
 from momentree.report import summarize_records, write_html
 from momentree.report.numbers import percent, whole_percent
 from momentree.report.records import class_rate

@@ -9,7 +9,6 @@ WORDS: dict[str, str] = {
     # The expected kind of number and its range.
     "number": "a number {ends:and}",
     "whole_number": "a whole number {ends:and}",
-    "any_number": "a finite number",
     "from_to": "from {low:,} to {high:,}",
     "at_least": "of at least {end:,}",
     "above": "above {end:,}",

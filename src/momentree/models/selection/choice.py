@@ -23,12 +23,12 @@ from momentree.backends import RowBlocks, in_canonical_order, single_threaded_bl
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.models._base import log, package_log
-from momentree.models.selection._candidates import Fits, LDAFits, SingleTopicFits
-from momentree.models.selection._criteria import Estimate, combine, estimates
-from momentree.models.selection._curves import Curves, evaluate
-from momentree.models.selection._folds import Fold, folds
-from momentree.models.selection._reason import reason
-from momentree.models.selection._spectrum import Spectrum, spectrum
+from momentree.models.selection.candidates import Fits, LDAFits, SingleTopicFits
+from momentree.models.selection.criteria import Estimate, combine, estimates
+from momentree.models.selection.curves import Curves, evaluate
+from momentree.models.selection.folds import Fold, folds
+from momentree.models.selection.reason import reason
+from momentree.models.selection.spectrum import Spectrum, spectrum
 from momentree.preprocessing import log_scale
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from momentree._validation import check_integer, check_number
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import relevance
-from momentree.report._layout import leaf_color, spread_hue
 from momentree.report.disclosure import Disclosure
+from momentree.report.layout import leaf_color, spread_hue
 from momentree.report.numbers import short_percent
 
 if TYPE_CHECKING:

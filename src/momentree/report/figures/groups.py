@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import GroupProfiles, OutcomeRates
 from momentree.report._estimators import check_fitted
-from momentree.report._layout import icicle_cells, leaf_color
 from momentree.report.disclosure import Disclosure
 from momentree.report.figures._canvas import (
     BLUE,
@@ -27,6 +26,7 @@ from momentree.report.figures._canvas import (
     nice_top,
     plain,
 )
+from momentree.report.layout import icicle_cells, leaf_color
 from momentree.report.records._groups import tree_of_groups
 
 if TYPE_CHECKING:

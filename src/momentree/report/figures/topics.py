@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._validation import as_floats
 from momentree.exceptions import InvalidDataError
 from momentree.report._estimators import FittedFlat, topic_names, word_probabilities
-from momentree.report._layout import leaf_color, spread_hue
 from momentree.report.figures._canvas import INK, new_axes, plain, text_widths, top_words
-from momentree.report.topics._chart import proportions_in_columns
+from momentree.report.layout import leaf_color, spread_hue
+from momentree.report.topics.chart import proportions_in_columns
 from momentree.report.topics.document_order import sort_documents
 from momentree.report.topics.summary import DEFAULT_LAMBDA
 

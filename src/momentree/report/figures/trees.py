@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentree.report._estimators import FittedTree, check_fitted
-from momentree.report._layout import icicle_cells, leaf_color
 from momentree.report.figures._canvas import (
     INK,
     SOFT,
@@ -17,6 +16,7 @@ from momentree.report.figures._canvas import (
     text_widths,
     top_words,
 )
+from momentree.report.layout import icicle_cells, leaf_color
 from momentree.report.topics.summary import DEFAULT_LAMBDA
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.metrics._intervals import effective_sample_size, wilson_interval
-from momentree.report._layout import icicle_cells
+from momentree.metrics.intervals import effective_sample_size, wilson_interval
+from momentree.report.layout import icicle_cells
 from momentree.report.records._table import PublishedTable
 from momentree.tree.naming import most_relevant
 from momentree.tree.node import TreeNode

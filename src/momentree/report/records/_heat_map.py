@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree.report._text import clean_text
 from momentree.report.disclosure import Disclosure
+from momentree.report.text import clean_text
 
 _MOST_RECORDS = 2_000
 _LEVELS = 10

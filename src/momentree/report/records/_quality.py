@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from momentree.exceptions import InvalidDataError
-from momentree.report._text import clean_text
 from momentree.report.disclosure import Disclosure
+from momentree.report.text import clean_text
 
 
 def summarize_quality(

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from momentree.messages import Message
 from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
-from momentree.report._text import clean_text
 from momentree.report.disclosure import HIDDEN, SMALL, Disclosure, Published
 from momentree.report.numbers import percent
+from momentree.report.text import clean_text
 
 _MAX_NUMBERS = 10
 _MAX_CLASSES = 20

@@ -15,7 +15,6 @@ from momentree.messages import Message
 from momentree.metrics import group_profiles
 from momentree.report._estimators import FittedGroups, check_fitted
 from momentree.report._provenance import provenance
-from momentree.report._text import clean_text, for_readers
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.records._groups import describe_groups, tree_of_groups
 from momentree.report.records._heat_map import bands, few_codes, single_records
@@ -23,6 +22,7 @@ from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._table import PublishedTable
 from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
+from momentree.report.text import clean_text, for_readers
 from momentree.tree.naming import CODE_LAMBDA
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from momentree.messages import Message
 from momentree.report._estimators import FittedFlat
-from momentree.report._text import clean_text, for_readers
+from momentree.report.text import clean_text, for_readers
 
 _STARTS = {
     "tree": "The starting values came from the leaves of a tree, split step by step.",

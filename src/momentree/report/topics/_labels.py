@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from momentree.report._text import MAX_NAME, snippet
+from momentree.report.text import MAX_NAME, snippet
 
 _MAX_LABELS = 40
 

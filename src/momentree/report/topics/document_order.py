@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError
-from momentree.report._text import clean_text, snippet
+from momentree.report.text import clean_text, snippet
 
 _MAX_VALUE = 60
 

@@ -21,16 +21,16 @@ from momentree.report._estimators import (
     fitted,
     word_probabilities,
 )
-from momentree.report._layout import icicle_cells
 from momentree.report._provenance import provenance
-from momentree.report._text import clean_text, for_readers
-from momentree.report.topics._chart import proportions_in_columns
+from momentree.report.layout import icicle_cells
+from momentree.report.text import clean_text, for_readers
 from momentree.report.topics._diagnostics import describe_model, diagnostics
-from momentree.report.topics._documents import index_documents
 from momentree.report.topics._labels import agreement, count_labels, index_labels
-from momentree.report.topics._relations import relations
-from momentree.report.topics._relevant_words import words_for_every_lambda
+from momentree.report.topics.chart import proportions_in_columns
 from momentree.report.topics.document_order import sort_documents
+from momentree.report.topics.documents import index_documents
+from momentree.report.topics.relations import relations
+from momentree.report.topics.relevant_words import words_for_every_lambda
 from momentree.tree.node import TreeNode
 
 DEFAULT_LAMBDA = 0.7

@@ -14,8 +14,8 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.models._base import log
-from momentree.models.selection._candidates import Fit, Fits
-from momentree.models.selection._folds import Fold
+from momentree.models.selection.candidates import Fit, Fits
+from momentree.models.selection.folds import Fold
 
 Progress = Callable[[int, int], object]
 

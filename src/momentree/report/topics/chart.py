@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree.report._text import snippet
+from momentree.report.text import snippet
 from momentree.report.topics.document_order import Ordered
 
 MAX_COLUMNS = 300

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from momentree.cli._group_tables import describe_quality, draw_codes, draw_outcomes, tight_percent
 from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
-from momentree.cli._progress import seconds
-from momentree.cli._screen import CONTROL, one_line
+from momentree.cli.progress import seconds
+from momentree.cli.screen import CONTROL, one_line
 
 _INTERVALS_FROM, _LABELS_FROM = 80, 90
 """Minimum width of the terminal for these columns."""

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree.report._estimators import Fitted
-from momentree.report._text import MAX_NAME, clean_text, snippet
+from momentree.report.text import MAX_NAME, clean_text, snippet
 from momentree.tree.node import TreeNode
 
 # Limits that keep the page below 3 MB and quick to open.

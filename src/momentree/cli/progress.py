@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from momentree._logging import attach_handler
-from momentree.cli._screen import printable, say
+from momentree.cli.screen import printable, say
 
 if TYPE_CHECKING:
     from rich.status import Status

@@ -18,7 +18,7 @@ from momentree.inference import (
 )
 from momentree.models._fit_result import m_step
 from momentree.models._lda_starts import concentrations
-from momentree.models.selection._folds import Fold
+from momentree.models.selection.folds import Fold
 from momentree.objects import LDAParameters, TopicParameters
 from momentree.preprocessing import log_scale, typical_count_per_token
 from momentree.refinement import em, variational_em

@@ -12,8 +12,8 @@ from typing import Any, NoReturn, TextIO
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from momentree.cli._screen import BROKEN_PIPE, GENERAL_ERROR, one_line, prepare_screen, say
 from momentree.cli._words import audience_of
+from momentree.cli.screen import BROKEN_PIPE, GENERAL_ERROR, one_line, prepare_screen, say
 from momentree.exceptions import MomentreeError, MomentreeWarning
 from momentree.messages import Audience, Message, in_words
 

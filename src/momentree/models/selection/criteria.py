@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.models.selection._curves import Curves
-from momentree.models.selection._spectrum import Spectrum
+from momentree.models.selection.curves import Curves
+from momentree.models.selection.spectrum import Spectrum
 
 INTERVAL = 2.0
 """Half-width of intervals: numbers more standard errors than this below the best are excluded."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from momentree.cli._screen import printable
+from momentree.cli.screen import printable
 
 if TYPE_CHECKING:
     import numpy as np
