@@ -1,4 +1,4 @@
-"""Groups of records: fit them, edit them, measure them and summarize them."""
+"""Fit, edit, evaluate and summarize groups of records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from momentree import metrics, models, report
 from momentree.cli._edits import Edit, apply_edits
 from momentree.cli._run import Result, Run, made_with
-from momentree.cli._tables import CsvTable, assignments
+from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records
@@ -20,9 +20,9 @@ from momentree.tree import ClusterTree
 
 GROUP_NAMES = "group_names"
 FEW_CODES = "few_codes"
-"""Entries beside the settings of the reader in the file of a model."""
+"""Entries that a model file adds to the settings of the reader."""
 _MOST_CLASSES = 10
-"""A numeric outcome with more values is continuous."""
+"""A numeric outcome with more different values is continuous."""
 _JSON_CODES = 20
 
 
@@ -37,7 +37,7 @@ def find_groups(
     stability: bool,
     **shown: Any,
 ) -> Result:
-    """Find groups of records; without `n_groups` the data choose their number.
+    """Find groups of records; if `n_groups` is None, BIC chooses their number.
 
     `parameters` are those of the estimator; `shown` are a title and what the report may disclose.
     """
@@ -96,7 +96,7 @@ def find_groups(
 
 
 def _check(records: Records, n_groups: int | None, n_fitted: int) -> None:
-    """Refuse too few records, and names, dates and ids as outcomes, before the fit."""
+    """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
     n_records = len(records)
     if not n_fitted:
         raise InvalidDataError("no_record_with_enough_codes", n_records=n_records)
@@ -123,7 +123,7 @@ def _grow_tree(
 def _fit_flat(
     run: Run, X: Any, n_groups: int | None, parameters: Mapping[str, Any], codes: Any
 ) -> tuple[Any, list[Message]]:
-    """Fit a mixture; return it with remarks on the number of groups."""
+    """Fit a mixture; also return remarks on the number of groups."""
     if n_groups is None:
         fitted, bics = models.lowest_bic(
             models.BernoulliMixture(**parameters),
@@ -133,15 +133,15 @@ def _fit_flat(
         )
         return fitted, [Message("n_groups_chosen", most=len(bics))]
     with warnings.catch_warnings():
-        # A note reports that there are fewer groups.
+        # A note already reports if there are fewer groups.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return models.BernoulliMixture(n_groups, **parameters).fit(X, feature_names=codes), []
 
 
 def _why_no_more(fitted: Any) -> Message | None:
-    """Return why a tree stopped growing, by the largest leaf that has a reason."""
+    """Return why a tree stopped growing: the reason of the largest leaf that has one."""
     leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
-    # A tree may have reached the number of leaves before EM emptied one.
+    # The tree may have reached the number of leaves before EM emptied one of them.
     reasons = (leaf.reason for leaf in leaves if leaf.reason)
     return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)
 
@@ -156,7 +156,7 @@ def _predictive_power(run: Run, records: Records, labels: Any) -> dict[str, Any]
             continue
         try:
             powers[name] = metrics.predictive_accuracy(labels, known)
-        except InvalidDataError:  # it counts the records of each class
+        except InvalidDataError:  # the message contains counts of records per class
             run.note(Message("outcome_not_measured", name=name))
     return powers
 
@@ -172,7 +172,7 @@ def _name(node: Mapping[str, Any]) -> str:
 
 
 def _table(records: Records, estimator: Any, names: Sequence[str]) -> CsvTable:
-    """Return the group of every record, also of those with too few codes to fit to."""
+    """Return the group of every record, including those with too few codes for the fit."""
     X: Any = records.X
     table = assignments(
         "group",
@@ -182,14 +182,14 @@ def _table(records: Records, estimator: Any, names: Sequence[str]) -> CsvTable:
         every=False,
         id=records.ids,
     )
-    n_codes = (X == 1).sum(axis=1).tolist()  # a missing value is no code
+    n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
     fitted = ["yes" if enough else "no" for enough in records.enough]
     rows = [(*row, n, f) for row, n, f in zip(table.rows, n_codes, fitted, strict=True)]
     return replace(table, header=[*table.header, "n_codes", "fitted"], rows=rows)
 
 
 def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:
-    """Return the groups as plain values, without those that the report suppresses."""
+    """Return the groups as plain values, without the counts that the report suppresses."""
     codes = summary["codes"]
     return {
         "kind": "flat" if summary["kind"] == "records-flat" else "tree",
@@ -240,5 +240,5 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
 
 
 def _known(counts: Sequence[int]) -> list[int | None]:
-    """Return counts by group, None for suppressed ones."""
+    """Return counts by group, with None for suppressed ones."""
     return [count if count >= 0 else None for count in counts]

@@ -1,4 +1,4 @@
-"""Drawing what sets groups of records apart: their codes, their outcomes and their quality."""
+"""Draw what distinguishes groups of records: codes, outcomes and measures of quality."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.numbers import fixed, percent, whole_percent
 
 _CODE, _CLASS = 40, 30
-"""Longest names of codes and of classes."""
+"""Maximum lengths of names of codes and of classes."""
 _HIDDEN = "*"
 
 
@@ -50,7 +50,7 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
 
 
 def _wrapped(items: Sequence[str], width: int) -> list[str]:
-    """Join items to lines that break between items only."""
+    """Join items into lines that break only between items."""
     lines = [""]
     for item in items:
         longer = f"{lines[-1]} · {item}" if lines[-1] else item
@@ -62,7 +62,7 @@ def _wrapped(items: Sequence[str], width: int) -> list[str]:
 
 
 def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
-    """Return the rates of outcomes as tables of as many groups as fit beside each other."""
+    """Return the rates of outcomes as tables, each with as many groups as fit."""
     k = summary["n_leaves"]
     rows: list[tuple[str, Sequence[str], str]] = []
     # The summary has the overall rates of binary outcomes.
@@ -82,7 +82,7 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
     block = max(1, (console.width - first) // widest - 1)
     parts: list[RenderableType] = [
         "",
-        Text("Outcomes: share of the records of each group whose outcome is known"),
+        Text("Outcomes: rates in each group, among records with a known outcome"),
     ]
     for start in range(0, k, block):
         end = min(start + block, k)
@@ -139,5 +139,5 @@ def describe_quality(summary: Mapping[str, Any]) -> list[str]:
 
 
 def tight_percent(share: float) -> str:
-    """Return a percentage with one decimal, without blanks."""
+    """Return a percentage with one decimal and no space."""
     return percent(share).replace(" ", "")

@@ -1,4 +1,4 @@
-"""Messages in the words of a command: parameters as its options, reasons without mathematics."""
+"""Word messages for a command: options instead of parameters, reasons without mathematics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from momentree.messages import PYTHON, Audience
 from momentree.messages.catalogue.report import PLAIN
 
-# Parameters of Python and the options that stand for them; a command has one of these at most.
+# Python parameters and the corresponding options, of which a command has at most one.
 _OPTIONS = {
     "code_columns": ("--code-column",),
     "ignore_columns": ("--ignore",),
@@ -18,19 +18,19 @@ _OPTIONS = {
     "n_components": ("--components", "--groups"),
     "outcome_columns": ("--outcome",),
 }
-# Values that have an option of their own.
+# Values with their own option.
 _SWITCHES: Mapping[str, Mapping[object, str]] = {
     "drop_constant": {False: "--keep-constant"},
     "lowercase": {False: "--keep-case"},
     "refine": {None: "--no-refine", "em": "--refine"},
 }
-# These are worded by the options that set the limits.
+# For these, name the option that sets the limit.
 _LIMITS = ("max_depth_reached", "max_leaf_nodes_reached")
 _WORDS = {code: PLAIN[code] for code in PLAIN if code not in _LIMITS}
 
 
 def audience_of(command: Any) -> Audience:
-    """Return the audience of a command: whoever typed it."""
+    """Return the audience of a command: the user who typed it."""
     flags = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
 
     def as_option(name: str, text: str | None, value: Any) -> str:

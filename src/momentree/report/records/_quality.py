@@ -1,4 +1,4 @@
-"""How far to trust groups of records: scores measured elsewhere, as the page shows them."""
+"""Prepare measures of the quality of groups for the page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.report._text import clean_text, for_readers
 from momentree.report.disclosure import Disclosure
+from momentree.report.text import clean_text, for_readers
 
 
 def summarize_quality(
@@ -19,9 +19,9 @@ def summarize_quality(
     disclosure: Disclosure,
     permits_accuracy: Callable[[str], bool],
 ) -> dict[str, Any]:
-    """Return the measures of quality that `summarize_records` takes as JSON.
+    """Return the measures of quality passed to `summarize_records`, ready for JSON.
 
-    Of an outcome whose accuracy may not be exact, only the rough AUC is among the ``other`` ones.
+    If the accuracy for an outcome may not be exact, only its rough AUC is among the ``other`` ones.
     """
     stability, recurrence = quality.get("stability", ()), quality.get("recurrence")
     scores = np.asarray(stability, dtype=np.float64).ravel()

@@ -1,4 +1,4 @@
-"""Outcomes of records: their classes, counted in each group, and rates from what is shown."""
+"""Count the classes of outcomes in each group, and compute rates from published counts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from momentree.messages import Message
 from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
-from momentree.report._text import clean_text
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.numbers import percent
+from momentree.report.text import clean_text
 
 _MAX_NUMBERS = 10
 _MAX_CLASSES = 20
-"""Categories beyond these are joined: nobody reads a longer list."""
+"""Maximum number of categories; the others are merged, to keep lists readable."""
 _YES = {"", "yes", "y", "true", "t", "1"}
 
 
@@ -30,10 +30,10 @@ def count_outcomes(
 ) -> list[dict[str, Any]]:
     """Count the classes of each outcome in each group, and suppress small counts.
 
-    Numbers of more than ten values are divided at their quartiles; of more than twenty categories
-    the rare ones are joined, as are those of fewer than `min_cell` records (missing if they are
-    fewer still together). Of a binary outcome only "yes" is counted. `words` are those for "no" and
-    "yes" of each outcome. An outcome without remaining classes is omitted.
+    Numeric outcomes with more than ten values are divided at their quartiles. Rare categories
+    beyond twenty are merged, and so are those with fewer than `min_cell` records (missing if still
+    fewer together). Binary outcomes count only "yes". `words` contains the words for "no" and "yes"
+    of each outcome. Outcomes without remaining classes are omitted.
     """
     disclosure = Disclosure(min_cell)
     found = []
@@ -44,12 +44,12 @@ def count_outcomes(
             if not names:
                 continue
         table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
-        np.add.at(table, (labels, classes), 1)  # missing values are in the last column, -1
+        np.add.at(table, (labels, classes), 1)  # missing values (-1) are in the last column
         yes = ""
         if binary:
             published = disclosure.suppress_binary(table)
             names = names[1:]
-            # "died" needs no "yes", but "sex" needs a "male".
+            # "died" needs no "yes", but "sex" needs "male".
             word = words.get(name, ("", ""))[1]
             yes = "" if word.lower() in _YES else word
         else:
@@ -80,8 +80,8 @@ def rate_texts(
 ) -> list[str]:
     """Return the rates of the binary outcomes of `count_outcomes` in some groups, as text.
 
-    Each is a percentage, after "≈" if it depends on a suppressed count, "<5" for one small count,
-    or "hidden" for a count from which a small one could be derived.
+    Each is a percentage, preceded by "≈" if it depends on a suppressed count, "<5" for a small
+    count, or "hidden" for a count from which a small one could be derived.
     """
     at = list(leaves)
     texts = []
@@ -98,8 +98,8 @@ def rate_texts(
 def why_no_classes(values: Any) -> Message | None:
     """Return why an outcome cannot be divided into classes, without quoting any of its values.
 
-    Texts of more than 50 different values, or of more than ten of which most are unique, are names,
-    dates or ids; numbers, and texts that repeat, are fine (None).
+    Text with more than 50 different values, or with more than ten of which most are unique, is
+    taken for names, dates or ids. Numbers, and text that repeats, are accepted (None).
     """
     import pandas as pd
 
@@ -122,7 +122,7 @@ def _classes(values: Any) -> tuple[NDArray[np.intp], list[str], bool]:
     if numeric and known.nunique() > _MAX_NUMBERS:
         return (*_quartiles(series), False)
     if not numeric and known.nunique() > _MAX_CLASSES:
-        # By count, then by name, so that the order of the rows does not matter.
+        # Sort by count, then by name, so that the order of the rows does not matter.
         counts = known.astype(str).value_counts()
         order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
         kept = set(order[: _MAX_CLASSES - 1])
@@ -132,7 +132,7 @@ def _classes(values: Any) -> tuple[NDArray[np.intp], list[str], bool]:
 
 
 def _series(values: Any) -> Any:
-    # Imported here because it is slow to load, and figures and topics do not need it.
+    # Imported here, because it is slow to load and not needed for figures and topics.
     import pandas as pd
 
     array = np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)

@@ -1,4 +1,4 @@
-"""Known labels of documents: their counts in each node, and their agreement with the leaves."""
+"""Count known labels of documents in each node, and measure their agreement with the leaves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from momentree.report._text import MAX_NAME, snippet
+from momentree.report.text import MAX_NAME, snippet
 from momentree.tree.node import TreeNode
 
 _MAX_LABELS = 40
@@ -19,7 +19,7 @@ Ints = NDArray[np.intp]
 
 
 def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints | None]:
-    """List the distinct labels by descending count, and the position of each document's, or -1."""
+    """List the labels by descending count, and the position of each document's label, or -1."""
     if labels is None or all(label is None for label in labels):
         return None, None
     texts = [None if label is None else snippet(str(label), MAX_NAME) for label in labels]
@@ -31,7 +31,7 @@ def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints |
 
 
 def count_labels(root: TreeNode, leaf_of: Ints, label_of: Ints | None) -> list[dict[str, Any]]:
-    """Count the labels of the documents of each node: at most 40, and all others together."""
+    """Count the labels of the documents in each node: at most 40, and all others together."""
     if label_of is None:
         return [{"labels": [], "other_labels": 0} for _ in root.nodes()]
     n_leaves = sum(1 for _ in root.leaves())
