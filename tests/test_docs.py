@@ -92,7 +92,7 @@ def test_relevance_of_the_pages_is_that_of_the_code():
     assert [float(value) for value in values] == [DEFAULT_LAMBDA, CODE_LAMBDA]
     report = (REPOSITORY / "docs" / "report.md").read_text(encoding="utf-8")
     (starts,) = re.findall(
-        r"slider starts at (\d\.\d), for the codes of records at (\d\.\d)", report
+        r"slider starts at (\d\.\d) for words and at (\d\.\d) for the codes", report
     )
     assert [float(value) for value in starts] == [DEFAULT_LAMBDA, CODE_LAMBDA]
     assert f"lambda = {NAME_LAMBDA}" in (name_by_words.__doc__ or "")

@@ -10,12 +10,13 @@ from momentree import TopicTree
 from momentree._limits import FLOOR
 
 from .cases import case
+from .cases import saved as content
 
 
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "tree.mt"
-    case("topics")[0].save(path)
+    path.write_bytes(content("topics"))
     return path
 
 

@@ -42,3 +42,12 @@ PAIRS = (
     ("gaps", "splits"),
 )
 """Every kind of data with two ways of refinement, and every way with two kinds or more."""
+
+FEW_PAIRS = (
+    ("binary", "em"),
+    ("counts", "leaves"),
+    ("non_negative", None),
+    ("real", "splits"),
+    ("gaps", "em"),
+)
+"""Every kind of data once, and every way of refinement."""

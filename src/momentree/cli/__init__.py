@@ -1,4 +1,4 @@
-"""The command ``momentree``: files in, files out."""
+"""The command ``momentree``: read files, find topics or groups, write files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="momentree",
     cls=Commands,
-    help="Find topics of documents and groups of records, by the method of moments.",
+    help="Find topics in documents and groups of records by the method of moments.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -40,7 +40,7 @@ _COMMANDS: dict[Callable[..., None], str | None] = {
     assign: ASSIGN_EXAMPLES,
 }
 for _command, _examples in _COMMANDS.items():
-    # Each paragraph is one line, which typer wraps to the terminal.
+    # Each paragraph is one line, so that typer wraps it to the terminal.
     _help = "\n\n".join(map(one_line, (_command.__doc__ or "").split("\n\n")))
     app.command(cls=Command, help=_help, epilog=_examples)(_command)
 

@@ -1,4 +1,4 @@
-"""The base of all flat models: ``fit``, its checks, scores and views of the components."""
+"""Base class of all flat models: ``fit``, checks, scores, and access to the components."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ DecompositionName = Literal[
 Decomposer = DecompositionName | Callable[..., Decomposition]
 
 DECOMPOSITIONS: tuple[str, ...] = get_args(DecompositionName)
-"""Names of the functions of ``momentree.decomposition`` that a flat model takes."""
+"""Names of the functions in ``momentree.decomposition`` that a flat model accepts."""
 
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")
 
 WHITENING_TOL = 1e-4
-"""Residual of the eigenpairs of estimated moments, whose own error is larger by far."""
+"""Residual of the eigenpairs of estimated moments, far below the error of the moments."""
 WHITENING_ITER = 30
-"""Products with M2 beyond two for each component, where its spectrum is flat."""
+"""Products with M2, beyond two per component, if its spectrum is flat."""
 
 
 class FlatModel(
@@ -71,12 +71,12 @@ class FlatModel(
     BaseEstimator,  # type: ignore[misc]
     ABC,
 ):
-    """Base of the models that are a list of components, not a tree.
+    """Base class of models with a list of components instead of a tree.
 
     A subclass sets its parameters in ``__init__`` and implements :meth:`_fit` and the inference.
     """
 
-    # Whether `score_samples` counts the orders in which the words of a document may come.
+    # Whether `score_samples` includes the multinomial coefficient.
     _counts_orders: ClassVar[bool] = False
 
     n_components: int
@@ -110,14 +110,14 @@ class FlatModel(
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            One sample per row: counts >= 0; for :class:`BernoulliMixture` 0 or 1, also False or
-            True, and NaN for a missing value.
+            One sample per row: counts >= 0; for :class:`BernoulliMixture`, 0 and 1 or False and
+            True, with NaN for missing values.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0; a weight of 2 is the same as the sample twice.
+            Weights >= 0; a weight of 2 has the effect of two copies of the sample.
         feature_names : sequence of str of shape (n_features,), default=None
-            Names of the columns: words or codes. None takes those of a data frame.
+            Column names (words or codes). None uses the column names of a data frame.
 
         Returns
         -------
@@ -127,17 +127,17 @@ class FlatModel(
         Raises
         ------
         InvalidDataError
-            If X holds other values, if weights or names do not fit it, or if it has fewer usable
-            samples than components.
+            If X contains other values, if weights or names do not match it, or if there are fewer
+            usable samples than components.
         EmptyCorpusError
-            If no count of a sample with positive weight is above zero.
+            If no sample of positive weight has a nonzero value.
         InvalidParameterError
             If a parameter is out of its range.
 
         Warns
         -----
         ConvergenceWarning
-            If fewer components were found than `n_components`, with the reason.
+            If fewer than `n_components` components were found; the message says why.
         """
         self._check_parameters()
         samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
@@ -161,7 +161,7 @@ class FlatModel(
 
     @abstractmethod
     def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
-        """Fit to checked samples; return the result in canonical order, and that order."""
+        """Fit checked samples; return the result in canonical order, and this order."""
 
     def _check_samples(
         self,
@@ -169,7 +169,7 @@ class FlatModel(
         sample_weight: ArrayLike | None,
         feature_names: Sequence[str] | NDArray[Any] | None,
     ) -> tuple[Any, Any, Floats]:
-        """Check the data of ``fit``; return samples, their nonnegative values, and weights."""
+        """Check the data of ``fit``; return samples, their non-negative values, and weights."""
         counts, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, counts.shape[0])
         check_something(counts, weight)
@@ -193,8 +193,8 @@ class FlatModel(
         check_flag("verbose", bool(verbose) if isinstance(verbose, Integral) else verbose)
 
     def _last_fit(self, n_features: int) -> Any | None:
-        """Return the parameters of the last fit, if a warm start continues from them."""
-        if not (self.warm_start and self.refine):  # moments alone have no past
+        """Return the parameters of the last fit if a warm start continues from them."""
+        if not (self.warm_start and self.refine):  # moments need no starting values
             return None
         last = getattr(self, "posterior_", None)
         if last is None or last.centers.shape != (n_features, self.n_components):
@@ -225,7 +225,7 @@ class FlatModel(
 
     @property
     def _n_parameters(self) -> int:
-        """Free parameters of the fitted model: of k weights and k unconstrained centers."""
+        """Number of free parameters: those of k weights and k unconstrained centers."""
         return int(self.components_.size + len(self.weights_) - 1)
 
     def _new_counts(self, X: Any) -> Any:
@@ -239,7 +239,7 @@ class FlatModel(
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
         y : None
             Ignored.
 
@@ -251,25 +251,25 @@ class FlatModel(
         return float(self.score_samples(X).mean())
 
     def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - the same convention
-        """Return the perplexity: how many equally likely words are as hard to predict.
+        """Return the perplexity, the effective number of equally likely words.
 
             exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of sample i
 
-        For topic models P[x_i] is the probability of the words in their order, without the
+        For topic models, P[x_i] is the probability of the sequence of words, without the
         multinomial coefficient that :meth:`score_samples` includes.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
         y : None
             Ignored.
 
         Returns
         -------
         float
-            From 1; smaller is better; NaN where all counts are zero. An upper bound for
-            :class:`LatentDirichletAllocation`, whose :meth:`score_samples` is a lower bound.
+            At least 1; smaller is better; NaN if all counts are zero. For
+            :class:`LatentDirichletAllocation` an upper bound on the perplexity.
         """
         counts = self._new_counts(X)
         words = float(counts.sum())
@@ -286,7 +286,7 @@ class FlatModel(
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
@@ -295,10 +295,10 @@ class FlatModel(
 
         Notes
         -----
-        Compare models of the same data only: different numbers of components, or a
+        Compare only models of the same data: different numbers of components, or a
         :class:`SingleTopicModel` with a :class:`LatentDirichletAllocation`, whose value is an upper
-        bound. Both take the length of each document as given. :class:`PoissonMixture` predicts the
-        lengths as well, so its value is not comparable with theirs.
+        bound. Both condition on the length of each document, whereas :class:`PoissonMixture` also
+        models the lengths, so its value is not comparable with theirs.
         """
         values = self.score_samples(X)
         return float(-2.0 * values.sum() + self._n_parameters * np.log(len(values)))
@@ -314,12 +314,12 @@ class FlatModel(
         return np.asarray(P / np.maximum(P.sum(axis=1, keepdims=True), 1e-300))
 
     def transform(self, X: Any) -> Floats:
-        """Return :meth:`predict_proba`, so that the model serves as a transformer.
+        """Return :meth:`predict_proba`, so that the model can be used as a transformer.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
@@ -329,17 +329,17 @@ class FlatModel(
         return self.predict_proba(X)
 
     def predict(self, X: Any) -> Ints:
-        """Return the component of largest probability or proportion for each sample.
+        """Return the component with the largest probability or proportion for each sample.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Numbers of components; on the data of ``fit`` this is ``labels_``.
+            Component numbers; equal to ``labels_`` for the data of ``fit``.
         """
         return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
 
@@ -351,14 +351,14 @@ class FlatModel(
         Parameters
         ----------
         n_words : int >= 0, default=10
-            Most words of each component.
+            Maximum number of words per component.
         lam : float in [0, 1], default=0.7
             1 ranks words by probability, 0 by lift.
 
         Returns
         -------
         list of list of str
-            Names of columns, most relevant first, in the order of components.
+            Column names, most relevant first, one list per component.
         """
         check_is_fitted(self, "components_")
         check_integer("n_words", n_words, at_least=0)

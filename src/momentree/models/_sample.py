@@ -1,4 +1,4 @@
-"""Draw new samples from a fitted model, a block of rows at a time."""
+"""Draw new samples from a fitted model, one block of rows at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, generator
 
 DENSE_VALUES = 1 << 22
-"""Values of new samples that are dense at one time: 32 MB."""
+"""Number of values in a dense block of new samples: 32 MB."""
 
 
 def draw_labels(
@@ -49,12 +49,12 @@ def draw_by_component(labels: Ints, d: int, draw: Callable[[int, int], Any]) -> 
 
 
 class MixtureSample:
-    """Mixtures whose samples depend on their components alone."""
+    """Mixtures whose samples depend only on their components."""
 
     weights_: Floats
 
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
-        """Return a sample of each of the given components as a sparse array."""
+        """Return one sample from each of the given components as a sparse array."""
         raise NotImplementedError
 
     def sample(
@@ -67,12 +67,12 @@ class MixtureSample:
         n_samples : int >= 0, default=1
             Number of samples.
         random_state : int, RandomState or None, default=None
-            Seed; None is seed 0.
+            Seed; None means seed 0.
 
         Returns
         -------
         X : csr_array of int64, shape (n_samples, n_features)
-            Counts; zeros and ones of a mixture of binary variables.
+            Counts; zeros and ones for a mixture of binary variables.
         labels : ndarray of int of shape (n_samples,)
             Component of each sample.
         """

@@ -1,4 +1,4 @@
-"""What the files of flat models hold, and the checks of a model that is read."""
+"""Save flat models to files, and check the models that are loaded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StoredModel(SavedEstimator):
         check_shape("components_", self.components_, (k, d))
         check_sums("weights_", self.weights_.sum())
         if (self.weights_ < 0).any() or (self.components_ < 0).any():
-            msg = "weights or components below zero"
+            msg = "negative weights or components"
             raise ValueError(msg)
         for name, value in vars(self).items():
             if isinstance(value, MixtureParameters | LDAParameters):

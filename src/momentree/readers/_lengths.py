@@ -1,4 +1,4 @@
-"""The check that sequences have one entry for each row or column."""
+"""Check that sequences have one entry for each row or column."""
 
 from __future__ import annotations
 

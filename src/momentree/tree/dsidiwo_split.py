@@ -1,4 +1,4 @@
-"""Split samples without a model: D-SIDIWO (T Algorithm 5, T Theorem 6.2.1), then by EM."""
+"""Split samples without a model: D-SIDIWO (T Algorithm 5, T Theorem 6.2.1), then EM."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from momentree.tree.split import SPLIT_ITER, NoSplit, Split, Whiten, evaluate_sp
 from momentree.whitening import whiten
 
 EARLY: Whiten = partial(whiten, tol=1e-3, max_iter=1)
-"""The minimum of 2 k + 4 products for a split into k: on patient records, more products made groups
-no more stable. A tolerance of 0.05, which often ends earlier, made trees with EM less stable by
-0.15."""
+"""The minimum of 2 k + 4 products for a split into k: on patient records, more products did not
+make groups more stable. A tolerance of 0.05, which often stops earlier, reduced the stability of
+trees with EM by 0.15."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class DSidiwoSplitter:
     whiten: Whiten = EARLY
 
     def __call__(self, rows: RowBlocks, sample_weight: Floats, scale: Floats) -> Split | NoSplit:
-        """Split samples, given the factors by which the moments scale them."""
+        """Split samples; `scale` contains the factor of each sample in the moments."""
         k, seen = self.n_sides, self.feature_map
         needed = k * self.min_samples_leaf
         if sample_weight.sum() < needed:
@@ -66,15 +66,15 @@ class DSidiwoSplitter:
         )
         if isinstance(found, NoSplit):
             return found
-        # The gain of the mixture, in which no sample belongs to a side with certainty: halving
-        # noise gains next to nothing by it, but much where sides are taken as known.
+        # The gain of the mixture, with uncertain sides: a split of pure noise gains almost
+        # nothing, whereas it would gain much if sides were treated as known.
         whole = seen.family.maximized_log_likelihood(split.sums.sum(axis=1), split.sizes.sum())
         return replace(found, gain=refined.log_likelihood - float(whole))
 
     def _by_scores(
         self, rule: ScoreRule, rows: RowBlocks, sample_weight: Floats
     ) -> Split | NoSplit:
-        """Return the split by scores; of more than two sides, the smallest are dropped."""
+        """Return the split by scores; drop the smallest of more than two sides if necessary."""
         split = self._evaluated(rule, rows, sample_weight)
         while isinstance(split, NoSplit) and rule.n_sides > 2:
             sizes = sides_of(rule, rows, sample_weight)[2]

@@ -1,4 +1,4 @@
-"""Evaluate the split of a group of samples by a rule: its sides and its gain."""
+"""Evaluate the split of a group of samples by a rule: the sides and the gain."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Sides = NDArray[np.signedinteger[Any]]
 Whiten = Callable[[Moments, int], Whitening]
 
 SPLIT_ITER = 15
-"""EM steps after each split; more change nothing that the EM over all leaves does not."""
+"""EM steps after each split; the later EM over all leaves makes more steps unnecessary."""
 EXACT: Whiten = partial(whiten, tol=1e-12)
-"""To rounding error, as the papers' algorithms assume."""
+"""Whitening to rounding error, as the algorithms of the papers assume."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a group of n samples into s sides, the largest first."""
+    """A split of a group of n samples into s sides, largest first."""
 
     rule: Rule
     side: Sides  # of each sample
@@ -39,14 +39,14 @@ class Split:
 
 @dataclass(frozen=True)
 class NoSplit:
-    """Why a group of samples cannot be split."""
+    """The reason why a group of samples cannot be split."""
 
     reason: Message
 
 
 Splitter: TypeAlias = Callable[[RowBlocks, Floats, Floats], Split | NoSplit]
-"""Splits a group, given its statistics, sample weights and one more number per sample: counts per
-token for topics, the scale of each record for D-SIDIWO."""
+"""Splits a group, given its statistics, sample weights and one number per sample: the count per
+token for topics, the scale of the record for D-SIDIWO."""
 
 
 def evaluate_split(
@@ -57,13 +57,13 @@ def evaluate_split(
     min_samples_leaf: float,
     family: type[MixtureParameters],
 ) -> Split | NoSplit:
-    """Return the split of a group by a rule, the largest side first."""
+    """Return the split of a group by a rule, largest side first."""
     side, sums, sizes, clear, ties = sides_of(rule, rows, sample_weight)
     order = np.argsort(-clear, kind="stable")
     rule, moved = rule.reordered(order), bool((order[1:] < order[:-1]).any())
     if ties and moved:
-        # A sample that fits both sides alike (a document without words, say) joins the larger one,
-        # which is determined without it: the order of the sides in the rule has no influence.
+        # Ties, such as documents without words, join the side that is largest without them, so
+        # the order of the sides in the rule has no influence.
         side, sums, sizes, _, _ = sides_of(rule, rows, sample_weight)
     elif moved:
         sums, sizes = sums[:, order], sizes[order]
@@ -80,15 +80,15 @@ def sides_of(
 ) -> tuple[Sides, Floats, Floats, Floats, int]:
     """Return the side of each sample, and sums and sizes of the sides, in one pass over the data.
 
-    Then the sizes without the samples that have several largest scores, and the number of these.
+    Also return the sizes without samples whose largest score is tied, and the number of ties.
     """
     n, p = rows.shape
-    # One byte per sample, except for splits into more than 128 sides: every candidate keeps this.
+    # One byte per sample (up to 128 sides), because every candidate split keeps this array.
     side = np.empty(n, dtype=np.min_scalar_type(-rule.n_sides))
 
     def kernel(B: Block) -> Floats:
         v = sample_weight[B.at]
-        scores = rule.scores(B).T  # a row per side: the operations below go over whole rows
+        scores = rule.scores(B).T  # one row per side, because the operations below use whole rows
         top = reduce(np.maximum, scores)
         best = [score == top for score in scores]
         several = reduce(np.add, [one.view(np.int8) for one in best]) > 1

@@ -1,4 +1,4 @@
-"""Fit a model with each candidate number of components, all from the splits of one tree."""
+"""Fit a model for each candidate number of components, all from the splits of one tree."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from momentree.tree.growth import Branch, Limits, grow
 from momentree.tree.topic_split import TopicSplitter
 
 ALPHA0 = 1.0
-"""Total concentration that each fit of LDA starts from."""
+"""Initial total concentration of each LDA fit."""
 LDA_STEPS = 10
-"""Steps of EM; each costs as much as a whole fit of a single-topic model."""
+"""EM steps; each takes as long as a whole fit of a single-topic model."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A model with one number of components, fitted to one fold."""
+    """The scores of a model with one number of components, fitted to one fold."""
 
     topics: Floats
     weights: Floats
@@ -42,7 +42,7 @@ class Fit:
 
 
 Fits = Callable[[int], Fit | None]
-"""Returns the model with k components for one fold; None if the data admit fewer."""
+"""Returns the model with k components for one fold; None if the data support fewer."""
 
 
 class SingleTopicFits:
@@ -90,7 +90,7 @@ class SingleTopicFits:
 
 
 class LDAFits:
-    """Fit latent Dirichlet allocation, started from the single-topic models of one tree."""
+    """Fit latent Dirichlet allocation, starting from the single-topic models of one tree."""
 
     def __init__(self, fold: Fold, largest: int) -> None:
         self._fold, self._rows = fold, RowBlocks(fold.X)

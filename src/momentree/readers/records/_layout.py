@@ -1,4 +1,4 @@
-"""What the columns of a table of records are: ids, codes and outcomes, and in which form."""
+"""Find the layout of a table of records: its form, and the columns of ids, codes, outcomes."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _DESCRIPTIONS: Mapping[str, Message] = {
 }
 _NUMBERED = re.compile(r"(.*?)[_ .-]?\d+")
 _ROWS_OF_A_RECORD = 100
-"""Where a value has more rows on average, its rows are not a record."""
+"""With more rows per value on average, a column does not identify records."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the columns of a table are."""
+    """Form of a table of records, and the roles of its columns."""
 
     form: Form
-    key: str | None  # names the records; rows with one value are one record where `joined`
+    key: str | None  # ids of records; if `joined`, rows with the same id are one record
     joined: bool
     codes: list[str]
     outcomes: list[str]
-    chosen: bool  # whether the caller named the columns of codes
+    chosen: bool  # whether the caller named the code columns
     notes: list[Message] = field(default_factory=list)
 
     def described(self) -> Message:
-        """Say in which form the codes are, and in which columns."""
+        """Return a note that describes the form and the code columns."""
         first, last = excerpt(self.codes[0]), excerpt(self.codes[-1])
         n = len(self.codes)
         return Message(
@@ -62,7 +62,7 @@ def as_names(parameter: str, value: str | Sequence[str] | None) -> list[str]:
 
 
 def matching(table: Table, parameter: str, patterns: Sequence[str]) -> list[str]:
-    """Return the columns whose names equal a pattern, or match it; each pattern must have one."""
+    """Return the columns whose names equal or match a pattern; each pattern must match one."""
     found: dict[str, None] = {}
     for pattern in patterns:
         names = [name for name in table.names if fnmatchcase(name, pattern)]
@@ -82,9 +82,9 @@ def find_layout(
     union_by: str | None,
     outcome_columns: Sequence[str],
 ) -> Layout:
-    """Find the layout from what the caller says and from the names and values of columns.
+    """Find the layout from the arguments, and from the names and values of columns.
 
-    What cannot be guessed safely is refused.
+    Raise an error if the layout cannot be guessed safely.
     """
     for parameter, name in (("id_column", id_column), ("union_by", union_by)):
         if name is not None:
@@ -119,7 +119,7 @@ def find_layout(
         guess.refuse_ids(outcomes, alone=False)
         key = id_column or guess.unique_id(others)
         return Layout(form, key, False, codes, outcomes, chosen, notes)
-    # One column of codes: it is a long table if ids repeat, else one of lists.
+    # One code column: the form is "long" if ids repeat, else "lists".
     if id_column is None:
         id_column = guess.record_id(others, codes[0], single=single)
         if id_column is not None:
@@ -132,33 +132,33 @@ def find_layout(
 
 @dataclass(frozen=True)
 class _Guess:
-    """Guesses from the names of columns and their first values."""
+    """Guess the roles of columns from their names and first values."""
 
     table: Table
 
     @cached_property
     def sample(self) -> dict[str, list[str]]:
-        """The first values of each column that are not missing."""
+        """First nonmissing values of each column."""
         return {name: _known(self.table.columns[name][:SAMPLE_ROWS]) for name in self.table.names}
 
     def is_own_id(self, name: str) -> bool:
-        """Whether a column holds ids of single rows, or of patients."""
+        """Return whether a column contains ids of single rows or of patients."""
         of_rows = fits("id", name) and self.table.is_unique(name)
         return (of_rows or fits("patient", name)) and not is_binary(self.sample[name])
 
     def unique_id(self, names: Sequence[str]) -> str | None:
-        """Return a column of ids that all differ; numbers of rows come last."""
+        """Return a column with unique ids; row numbers are the last choice."""
         ids = [name for name in names if fits("id", name) and self.table.is_unique(name)]
         return next(iter(sorted(ids, key=lambda name: fits("row number", name))), None)
 
     def code_columns(self, names: Sequence[str]) -> list[str]:
-        """Return the columns whose names and values are those of codes."""
+        """Return the columns whose names and values look like codes."""
         return [name for name in names if fits("code", name, self.sample[name])]
 
     def outcomes(
         self, patterns: Sequence[str], keys: set[str], codes: Sequence[str]
     ) -> tuple[list[str], list[Message]]:
-        """Return the columns of outcomes: by name, or by a pattern that skips codes and ids."""
+        """Return the outcome columns, by name or by a pattern that skips codes and ids."""
         if not patterns:
             return [], []
         ids = keys | {name for name in self.table.names if self.is_own_id(name)}
@@ -185,10 +185,10 @@ class _Guess:
         return list(found), notes
 
     def refuse_ids(self, outcomes: Sequence[str], *, alone: bool) -> None:
-        """Refuse outcomes that are ids of records or of patients.
+        """Raise an error if an outcome is an id of records or patients.
 
-        Ids that repeat may be classes, such as ways of discharge; not so if no other column shows
-        which rows make a record, `alone`.
+        Repeated ids may be classes, such as types of discharge, unless the column is the only one
+        that could identify records (`alone`).
         """
         for name in outcomes:
             repeated = alone and fits("id", name) and not is_binary(self.sample[name])
@@ -196,7 +196,7 @@ class _Guess:
                 raise _id_as_outcome(self.table, name)
 
     def codes(self, free: Sequence[str]) -> tuple[Form | None, list[str], list[Message]]:
-        """Return the form, None for one column of codes; the columns; and notes."""
+        """Return the form, or None for a single code column; the code columns; and notes."""
         hinted = self.code_columns(free)
         stems: dict[str, list[str]] = {}
         for name in hinted:
@@ -223,7 +223,7 @@ class _Guess:
         return "wide", [name for name in free if name != key and name not in ids], notes
 
     def unclear(self, free: Sequence[str], hinted: Sequence[str]) -> ReadError:
-        """Return the error that no columns are clearly those of codes."""
+        """Return the error that the code columns are not clear."""
         why: Message | str = ""
         prose = (
             (name, value)
@@ -244,8 +244,8 @@ class _Guess:
         )
 
     def record_id(self, names: Sequence[str], codes: str, *, single: bool) -> str | None:
-        """Find the ids where one column holds the codes; None where each row is a record."""
-        # Many rows of two values do not make records, whatever the name of the column.
+        """Find the id column, given one code column; return None if each row is a record."""
+        # Two values in many rows do not identify records, regardless of the column name.
         few = self.table.n_rows <= 2 * _ROWS_OF_A_RECORD
         varied = [name for name in names if not is_binary(self.sample[name])]
         ids = [name for name in names if fits("id", name) and (few or name in varied)]
@@ -276,7 +276,7 @@ class _Guess:
         return next(iter([*repeated, *unique, *row_numbers]), None)
 
     def repeats(self, name: str) -> bool:
-        """Whether the values of a column may be ids of records with several rows."""
+        """Return whether the values of a column may be ids of records with several rows."""
         values = [value for value in self.table.columns[name] if value]
         different = len(set(values))
         enough = 2 * len(values) > self.table.n_rows
@@ -289,7 +289,7 @@ def _known(cells: Sequence[str]) -> list[str]:
 
 
 def _single(values: Sequence[str]) -> bool:
-    """Whether almost every cell holds one code."""
+    """Return whether nearly every cell contains one code."""
     pattern, _ = code_separators(values)
     if pattern is None:
         return True
