@@ -239,7 +239,7 @@ def test_top_words_are_those_of_equation_4_12(clear):
         expected = [[f"code {i}" for i in np.argsort(-row)[:5]] for row in r]
         assert model.top_words(5, lam=lam) == expected
     assert model.top_words(0) == [[], [], []]
-    with pytest.raises(InvalidParameterError, match="lam"):
+    with raises(InvalidParameterError, "not_a_number", parameter="lam"):
         model.top_words(lam=2)
     with raises(InvalidParameterError, "not_a_number", parameter="n_words"):
         model.top_words(-1)

@@ -18,7 +18,9 @@ from momentree import (
     SingleTopicModel,
 )
 from momentree.datasets import make_bernoulli_mixture
+from momentree.exceptions import InvalidDataError
 
+from ..raising import raises
 from ..sklearn_checks import expected_to_fail
 
 
@@ -102,5 +104,5 @@ def test_names_of_columns_go_in_and_out():
     assert list(model.vocabulary_) == list(model.feature_names_in_) == list("abcdef")
     assert list(model.get_feature_names_out()) == ["bernoullimixture0", "bernoullimixture1"]
     assert list(clone(model).fit(truth.X, feature_names=list("uvwxyz")).vocabulary_) == [*"uvwxyz"]
-    with pytest.raises(ValueError, match="feature names should match"):
+    with raises(InvalidDataError, "refused_by_sklearn"):
         model.predict(frame.rename(columns={"a": "z"}))
