@@ -1,4 +1,4 @@
-"""BernoulliMixture on odd shapes and on bad input: a model or a message, never a surprise."""
+"""BernoulliMixture on unusual and on bad input: a model or an error with a code."""
 
 import warnings
 

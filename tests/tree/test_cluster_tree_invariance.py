@@ -1,4 +1,4 @@
-"""What must not change a cluster tree: order of rows and columns, form of the input, threads."""
+"""Changes that leave a cluster tree the same: order of rows and columns, form of input, threads."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""A tree in other forms: each says the same, and can be read back."""
+"""A tree in other forms: all have the same content, and can be read back."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What must not change a tree: order of rows, form of the input, threads, blocks, repetition."""
+"""Changes that leave a tree the same: order of rows, form of input, threads, blocks, repetition."""
 
 import numpy as np
 import pandas as pd

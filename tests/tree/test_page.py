@@ -93,7 +93,7 @@ def test_the_page_takes_records_as_they_were_read(name, tmp_path):
     assert '"died"' not in other
 
 
-def test_ids_are_shown_only_when_records_are_asked_for():
+def test_ids_are_shown_only_when_records_are_requested():
     X, _, model = fitted("tree")
     ids = [f"patient-{i}" for i in range(len(X))]
     assert "patient-" not in model.to_html(None, X, ids=ids)
@@ -128,7 +128,7 @@ def test_missing_values_and_edits_have_a_page(name):
 
 
 @pytest.mark.parametrize("name", ["tree", "flat"])
-def test_what_a_page_cannot_be_made_of(name, tmp_path):
+def test_input_that_makes_no_page_is_refused(name, tmp_path):
     X, _, model = fitted(name)
     path = tmp_path / "page.html"
     with raises(InvalidDataError, "page_needs_data"):
