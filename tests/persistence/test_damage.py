@@ -235,7 +235,7 @@ def test_every_cut_and_any_flipped_byte_is_refused_or_harmless(name, tmp_path):
         path.write_bytes(content[:cut])
         with pytest.raises(ReadError):
             mt.load(path)
-    for at in rng.integers(0, len(content), size=60):
+    for at in rng.integers(0, len(content), size=30):
         flipped = bytearray(content)
         flipped[at] ^= int(rng.integers(1, 256))
         path.write_bytes(flipped)
@@ -246,7 +246,7 @@ def test_every_cut_and_any_flipped_byte_is_refused_or_harmless(name, tmp_path):
         # A date, say; what is checked by CRC is intact.
         np.testing.assert_array_equal(found.predict_proba(X[:5]), model.predict_proba(X[:5]))
         harmless += 1
-    assert harmless < 36
+    assert harmless < 18
 
 
 def archive(path, **members):

@@ -31,20 +31,6 @@ REFINE = ("em", "splits", "leaves", None)
 
 PAIRS = (
     ("binary", "em"),
-    ("binary", None),
-    ("counts", "splits"),
-    ("counts", "leaves"),
-    ("non_negative", "em"),
-    ("non_negative", None),
-    ("real", "splits"),
-    ("real", "leaves"),
-    ("gaps", "em"),
-    ("gaps", "splits"),
-)
-"""Every kind of data with two ways of refinement, and every way with two kinds or more."""
-
-FEW_PAIRS = (
-    ("binary", "em"),
     ("counts", "leaves"),
     ("non_negative", None),
     ("real", "splits"),

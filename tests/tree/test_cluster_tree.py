@@ -14,11 +14,11 @@ from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.split import SPLIT_ITER
 
 from ..raising import raises
-from .cluster_data import FEW_PAIRS, KINDS, REFINE, of_kind, records
+from .cluster_data import KINDS, PAIRS, REFINE, of_kind, records
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_refine = pytest.mark.parametrize("refine", REFINE)
-every_pair = pytest.mark.parametrize(("kind", "refine"), FEW_PAIRS)
+every_pair = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 
 
 def assert_sound(tree, X):
@@ -138,7 +138,7 @@ def test_depth_is_limited_in_best_first_too():
 
 @pytest.mark.parametrize(
     ("kind", "refine", "k"),
-    [(*pair, k) for pair, k in zip(FEW_PAIRS, (2, 3, 5, 3, 5), strict=True)],
+    [(*pair, k) for pair, k in zip(PAIRS, (2, 3, 5, 3, 5), strict=True)],
 )
 def test_a_flat_clustering_is_one_split(kind, refine, k):
     X, _ = of_kind(kind)

@@ -13,11 +13,10 @@ from hypothesis.extra.numpy import arrays
 from momentree import ClusterTree
 from momentree.backends import num_threads, rows
 
-from .cluster_data import FEW_PAIRS, PAIRS, REFINE, of_kind
+from .cluster_data import PAIRS, REFINE, of_kind
 from .test_invariance import assert_same_tree, forms, stored
 
-every_pair = pytest.mark.parametrize(("kind", "refine"), PAIRS)
-every_kind = pytest.mark.parametrize(("kind", "refine"), FEW_PAIRS)
+every_kind = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 
 
 def tree(X, refine="em", k=5, **options):
@@ -72,7 +71,7 @@ def test_any_shuffle_of_small_data_gives_the_same_labels(X, random, refine):
     assert len(set(zip(map(bytes, X), found.labels_, strict=True))) == len(set(map(bytes, X)))
 
 
-@every_pair
+@every_kind
 def test_the_order_of_rows_and_columns_changes_no_group(kind, refine):
     X, _ = of_kind(kind)
     found = tree_of(kind, refine)

@@ -13,11 +13,11 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.objects import BernoulliParameters
 
-from .cluster_data import FEW_PAIRS, KINDS, REFINE, of_kind
+from .cluster_data import KINDS, PAIRS, REFINE, of_kind
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_refine = pytest.mark.parametrize("refine", REFINE)
-every_pair = pytest.mark.parametrize(("kind", "refine"), FEW_PAIRS)
+every_pair = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 
 
 @cache
