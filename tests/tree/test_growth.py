@@ -160,7 +160,7 @@ def test_growth_by_depth_takes_the_depth_that_holds_the_leaves(balanced, leaves,
 
 @pytest.mark.parametrize("refine", ["em", None])
 @pytest.mark.parametrize("leaves", [1, 2, 3, 7])
-def test_best_first_stops_at_the_leaves_asked_for(X, leaves, refine):
+def test_best_first_stops_at_the_requested_leaves(X, leaves, refine):
     tree = TopicTree(leaves, refine=refine).fit(X)
     assert tree.n_leaves_ == leaves
     reached = Message("max_leaf_nodes_reached", limit=leaves)
