@@ -1,6 +1,5 @@
 """Leaves split and merged by hand: nested, exact, and the same for new records and for files."""
 
-import copy
 from functools import cache
 
 import numpy as np
@@ -56,7 +55,7 @@ def assert_whole(tree, X):
 @every_pair
 def test_a_split_divides_one_group_and_no_other(kind, refine):
     X, tree = fitted(kind, refine)
-    before, assigner = tree.to_dict(), copy.deepcopy(tree._assigner)
+    before = tree.to_dict()
     labels = tree.labels_.copy()
     for group in range(tree.n_leaves_):
         found = tree.split_group(X, group)
@@ -68,12 +67,7 @@ def test_a_split_divides_one_group_and_no_other(kind, refine):
         np.testing.assert_array_equal(found.labels_[~inside], expected)
     assert tree.to_dict() == before
     np.testing.assert_array_equal(tree.labels_, labels)
-    np.testing.assert_array_equal(tree._assigner.labels(rows(tree, X)), labels)
-    assert type(assigner) is type(tree._assigner)
-
-
-def rows(tree, X):
-    return tree._ready(X)[1]
+    np.testing.assert_array_equal(tree.predict(X), labels)
 
 
 @every_pair
