@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from momentree._types import Floats
 from momentree.cli._screen import printable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 # How a formula of a spreadsheet starts, also after characters that it skips.
 _FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -95,7 +95,7 @@ def assignments(
     kind: str,
     names: Sequence[str],
     places: Iterable[int],
-    proba: NDArray[np.float64],
+    proba: Floats,
     *,
     every: bool,
     **known: Sequence[object],

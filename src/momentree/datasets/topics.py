@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from momentree._types import Floats
+from momentree._types import Floats, Int64s
 from momentree._validation import check_number
 from momentree.datasets._sampling import (
     RandomState,
@@ -20,8 +20,6 @@ from momentree.datasets._sampling import (
     random_topics,
 )
 from momentree.datasets.samples import LDASample, TopicSample
-
-Ints = NDArray[np.int64]
 
 
 def make_single_topic(
@@ -169,7 +167,7 @@ def hierarchy() -> Floats:
     return np.where(np.kron(np.eye(2), half), 0.7, 0.1)
 
 
-def _sample(mu: Floats, w: Floats, lengths: Ints, rng: np.random.Generator) -> TopicSample:
+def _sample(mu: Floats, w: Floats, lengths: Int64s, rng: np.random.Generator) -> TopicSample:
     labels = draw_labels(w, len(lengths), rng)
     X = draw_counts(mu, lengths, lambda a, b: np.repeat(labels[a:b], lengths[a:b]), rng)
     return TopicSample(X, labels, w, mu)
@@ -250,7 +248,7 @@ def make_lda(
     mu = random_topics(k, d, concentration, exponent, rng)
     h = rng.dirichlet(a, n)
 
-    def topics(start: int, stop: int) -> Ints:
+    def topics(start: int, stop: int) -> Int64s:
         # The words of a document have no order, so their number for each topic suffices.
         counts = rng.multinomial(lengths[start:stop], h[start:stop])
         return np.repeat(np.tile(np.arange(k), stop - start), counts.ravel())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 
@@ -26,12 +27,12 @@ _LONGEST = 40
 class Cells:
     """A column as its distinct values, and the index of the value of each row."""
 
-    index: NDArray[np.intp]
+    index: Ints
     texts: NDArray[Any]  # of str, without blanks at their ends; "" where a cell is empty
     n_padded: int  # rows whose value had blanks at its ends
 
     @cached_property
-    def counts(self) -> NDArray[np.intp]:
+    def counts(self) -> Ints:
         """Rows with each value."""
         return np.bincount(self.index, minlength=len(self.texts))
 

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.messages import Message
 from momentree.readers._lengths import check_lengths
 from momentree.readers.text.vectorizer import TextVectorizer
@@ -21,7 +22,7 @@ class _Labelled:
     labels: list[str] | None
 
     @property
-    def target(self) -> NDArray[np.intp] | None:
+    def target(self) -> Ints | None:
         """Each label as its position in `target_names`; None without labels."""
         return None if self.labels is None else np.unique(self.labels, return_inverse=True)[1]
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
 from momentree.report._text import clean_text
@@ -23,7 +23,7 @@ _YES = {"", "yes", "y", "true", "t", "1"}
 
 def count_outcomes(
     outcomes: Mapping[str, Any],
-    labels: NDArray[np.intp],
+    labels: Ints,
     n_groups: int,
     min_cell: int,
     words: Mapping[str, tuple[str, str]],
@@ -77,7 +77,7 @@ def count_outcomes(
 def rate_texts(
     outcomes: Sequence[Mapping[str, Any]],
     leaves: Sequence[int],
-    sizes: NDArray[np.float64],
+    sizes: Floats,
     disclosure: Disclosure,
 ) -> list[str]:
     """Return the rates of the binary outcomes of `count_outcomes` in some groups, as text.
@@ -101,7 +101,7 @@ def class_rate(
     outcome: Mapping[str, Any],
     at: int,
     leaves: Sequence[int],
-    sizes: NDArray[np.float64],
+    sizes: Floats,
     min_cell: int,
 ) -> tuple[float, bool]:
     """Return the rate of a class of an outcome in some groups, and whether it is an estimate.

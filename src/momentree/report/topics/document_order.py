@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.exceptions import InvalidDataError
 from momentree.report._text import clean_text, snippet
 
@@ -21,9 +22,9 @@ _MAX_VALUE = 60
 class Ordered:
     """Documents in the order of the chart, without those that have no value."""
 
-    rows: NDArray[np.intp]
+    rows: Ints
     texts: list[str] | None  # their values, as they are shown
-    group: NDArray[np.intp]  # number of the distinct value of each
+    group: Ints  # number of the distinct value of each
     name: str
 
 
