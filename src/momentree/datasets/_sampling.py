@@ -92,7 +92,7 @@ def check_sizes(**sizes: int) -> tuple[int, ...]:
     return tuple(map(int, sizes.values()))
 
 
-def check_lengths(length: int | ArrayLike, n: int) -> Int64s:
+def document_lengths(length: int | ArrayLike, n: int) -> Int64s:
     """Return the number of words of each of n documents."""
     lengths = np.asarray(length)
     if lengths.ndim == 0:

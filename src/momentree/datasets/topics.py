@@ -9,11 +9,11 @@ from momentree._types import Floats, Int64s
 from momentree._validation import check_number
 from momentree.datasets._sampling import (
     RandomState,
-    check_lengths,
     check_nonnegative_rows,
     check_one_or_each,
     check_sizes,
     check_weights,
+    document_lengths,
     draw_counts,
     draw_labels,
     generator,
@@ -86,7 +86,7 @@ def make_single_topic(
     n, d, k = check_sizes(n_samples=n_samples, n_features=n_features, n_components=n_components)
     check_number("concentration", concentration, above=0)
     check_number("exponent", exponent, at_least=0)
-    lengths = check_lengths(length, n)
+    lengths = document_lengths(length, n)
     w = check_weights(weights, k)
     rng = generator(random_state)
     return _sample(random_topics(k, d, concentration, exponent, rng), w, lengths, rng)
@@ -149,7 +149,7 @@ def make_hierarchical_topics(
     ((400, 100), (8, 100))
     """
     (n,) = check_sizes(n_samples=n_samples)
-    lengths = check_lengths(length, n)
+    lengths = document_lengths(length, n)
     check_number("noise", noise, at_least=0)
     shape = ("n_components", "n_features")
     mu = hierarchy() if topics is None else check_nonnegative_rows("topics", topics, shape)
@@ -243,7 +243,7 @@ def make_lda(
     a = np.full(k, a / k) if a.ndim == 0 else a
     check_number("concentration", concentration, above=0)
     check_number("exponent", exponent, at_least=0)
-    lengths = check_lengths(length, n)
+    lengths = document_lengths(length, n)
     rng = generator(random_state)
     mu = random_topics(k, d, concentration, exponent, rng)
     h = rng.dirichlet(a, n)

@@ -22,12 +22,12 @@ from momentree.messages import Message
 from momentree.models._base import FlatModel, package_log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.models._fit_result import FitResult
-from momentree.models._sample import MixtureSample, draw_rows
+from momentree.models._sample import SamplesByComponent, draw_rows
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.tree.page import RecordsPage
 
 
-class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], MixtureSample, FlatModel):  # type: ignore[misc] # its own to_html
+class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponent, FlatModel):  # type: ignore[misc] # its own to_html
     """Base of :class:`BernoulliMixture`: everything but the fit."""
 
     _log: ClassVar[logging.Logger] = package_log

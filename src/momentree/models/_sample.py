@@ -16,7 +16,7 @@ DENSE_VALUES = 1 << 22
 """Values of new samples that are dense at one time: 32 MB."""
 
 
-def draw_labels(
+def draw_components(
     weights: Floats,
     n_samples: int,
     random_state: int | np.random.RandomState | None,
@@ -48,7 +48,7 @@ def draw_by_component(labels: Ints, d: int, draw: Callable[[int, int], Any]) -> 
     return draw_rows(len(labels), d, rows)
 
 
-class MixtureSample:
+class SamplesByComponent:
     """Mixtures whose samples depend on their components alone."""
 
     weights_: Floats
@@ -77,5 +77,5 @@ class MixtureSample:
             Component of each sample.
         """
         check_is_fitted(self, "components_")
-        rng, labels = draw_labels(self.weights_, n_samples, random_state)
+        rng, labels = draw_components(self.weights_, n_samples, random_state)
         return self._draw(labels, rng), labels

@@ -22,7 +22,7 @@ from momentree.inference import (
 from momentree.messages import Message
 from momentree.models._base import Decomposer, FlatModel, log
 from momentree.models._fit_result import FitResult, Initialization
-from momentree.models._lda_starts import Corpus, from_moments, from_single_topics, most_likely
+from momentree.models._lda_starts import LDAData, from_moments, from_single_topics, most_likely
 from momentree.models._sample import draw_rows
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import Weighting
@@ -197,13 +197,13 @@ class LatentDirichletAllocation(FlatModel):
 
     def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
         rows, at = in_canonical_order(RowBlocks(samples), weight)
-        corpus = Corpus(rows, weight[at], self.smoothing)
-        start = self._initialize(corpus)
+        data = LDAData(rows, weight[at], self.smoothing)
+        start = self._initialize(data)
         fitted, topics, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged = 1, True
         if self.refine:
             log.info("refining %d topics", fitted.n_components)
-            refined = self._refined(corpus, fitted)
+            refined = self._refined(data, fitted)
             fitted, topics = refined.parameters, refined.parameters.centers
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "bound": refined.bound}
@@ -214,8 +214,8 @@ class LatentDirichletAllocation(FlatModel):
         weights = fitted.weights
         return FitResult(fitted, weights, topics, labels, diagnostics, n_iter, converged), at
 
-    def _initialize(self, corpus: Corpus) -> Initialization[LDAParameters]:
-        last = self._last_fit(corpus.rows.shape[1])
+    def _initialize(self, data: LDAData) -> Initialization[LDAParameters]:
+        last = self._last_fit(data.rows.shape[1])
         if last is not None:
             return Initialization.of(last, self.diagnostics_)
         kind = self.start if self.start != "auto" or self.refine else "moments"
@@ -224,7 +224,7 @@ class LatentDirichletAllocation(FlatModel):
         warnings: list[Message] = []
         if kind != "single-topic":
             starts, warnings = from_moments(
-                corpus,
+                data,
                 self._decompose,
                 self.n_components,
                 alpha0=self.alpha0,
@@ -235,21 +235,21 @@ class LatentDirichletAllocation(FlatModel):
             model = SingleTopicModel(
                 self.n_components, decomposition=self.decomposition, random_state=self.random_state
             )
-            starts.append(from_single_topics(corpus, model, alpha0=self.alpha0))
-        best, numbers = most_likely(corpus, starts) if kind == "auto" else (starts[0], {})
+            starts.append(from_single_topics(data, model, alpha0=self.alpha0))
+        best, numbers = most_likely(data, starts) if kind == "auto" else (starts[0], {})
         diagnostics = {**starts[0].diagnostics, **best.diagnostics, **numbers}
         diagnostics["warnings"] = [*best.diagnostics["warnings"], *warnings]
         return Initialization(best.parameters, best.weights, best.centers, diagnostics)
 
-    def _refined(self, corpus: Corpus, start: LDAParameters) -> RefinedLDA:
+    def _refined(self, data: LDAData, start: LDAParameters) -> RefinedLDA:
         options: dict[str, Any] = {
-            "sample_weight": corpus.weight,
+            "sample_weight": data.weight,
             "smoothing": self.smoothing,
             "max_iter": self.max_iter,
         }
         if self.refine == "gibbs":
-            return gibbs_em(corpus.rows, start, random_state=self.random_state, **options)
-        return variational_em(corpus.rows, start, tol=self.tol, **options)
+            return gibbs_em(data.rows, start, random_state=self.random_state, **options)
+        return variational_em(data.rows, start, tol=self.tol, **options)
 
     def _proportions(self, rows: RowBlocks, parameters: LDAParameters) -> Floats:
         if self.inference == "gibbs":

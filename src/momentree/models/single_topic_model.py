@@ -12,8 +12,8 @@ from momentree._validation import check_choice, check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
 from momentree.models._base import Decomposer
-from momentree.models._count_mixture import Corpus, CountMixture, Start
-from momentree.models._sample import draw_by_component, draw_labels
+from momentree.models._count_mixture import CountData, CountMixture, Start
+from momentree.models._sample import draw_by_component, draw_components
 from momentree.moments import SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
@@ -179,12 +179,12 @@ class SingleTopicModel(CountMixture):
             return "log1p" if self.refine and self.weighting != "three_words" else None
         return self.log_scaling
 
-    def _moments(self, corpus: Corpus) -> Moments:
+    def _moments(self, data: CountData) -> Moments:
         return SingleTopicMoments.from_rows(
-            corpus.rows,
-            sample_weight=corpus.weight,
+            data.rows,
+            sample_weight=data.weight,
             weighting=self.weighting,
-            count_per_token=corpus.count_per_token,
+            count_per_token=data.count_per_token,
             random_state=self.random_state,
         )
 
@@ -225,7 +225,7 @@ class SingleTopicModel(CountMixture):
         """
         check_is_fitted(self, "components_")
         check_integer("length", length, at_least=0, optional=True)
-        rng, labels = draw_labels(self.weights_, n_samples, random_state)
+        rng, labels = draw_components(self.weights_, n_samples, random_state)
         words = round(self.mean_count_) if length is None else length
         topics, d = self._profiles, self.components_.shape[1]
         X = draw_by_component(labels, d, lambda j, n: rng.multinomial(words, topics[j], n))

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Ints
+from momentree._validation import check_lengths
 from momentree.messages import Message
-from momentree.readers._lengths import check_lengths
 from momentree.readers.text.vectorizer import TextVectorizer
 
 
