@@ -136,7 +136,7 @@ def sidiwo(
 
 def pseudo_centers(
     moments: Moments,
-    n_components: int = 2,
+    n_components: int,
     *,
     random_state: int | np.random.RandomState | None = None,  # noqa: ARG001
     whitening: Whitening | None = None,

@@ -187,10 +187,10 @@ class BernoulliMixture(BernoulliGroups):
     def _fit(self, samples: tuple[Any, Any | None], weight: Floats) -> tuple[FitResult, Ints]:
         self.__dict__.pop("_edited", None)
         data, at = BinaryData.prepared(*samples, weight)
-        return self._run(data), at
+        return self._fit_result(data), at
 
-    def _run(self, data: BinaryData) -> FitResult:
-        start, refined = self._best_run(data)
+    def _fit_result(self, data: BinaryData) -> FitResult:
+        start, refined = self._best_fit_result(data)
         diagnostics = {**start.diagnostics, "m2_bias_bound": data.bias_bound}
         fitted, centers = data.family(start.weights, start.parameters.centers), start.centers
         n_iter, converged = 1, True
@@ -203,7 +203,7 @@ class BernoulliMixture(BernoulliGroups):
         labels = MixtureAssigner.of(fitted).labels(data.rows)
         return FitResult(fitted, fitted.weights, centers, labels, diagnostics, n_iter, converged)
 
-    def _best_run(
+    def _most_likely(
         self, data: BinaryData
     ) -> tuple[Initialization[BernoulliParameters], Refined[BernoulliParameters] | None]:
         """Return the chosen start, and its EM if any."""
