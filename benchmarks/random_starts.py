@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from momentree import SingleTopicModel
 from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.objects import TopicParameters
-from momentree.preprocessing import LogScaling, log_scale, typical_count_per_token
+from momentree.preprocessing import LogScaling, log_scale
+from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import em
 
 STARTS = ("tree", "tfidf", "moments")

@@ -16,7 +16,8 @@ from momentree.models._base import FlatModel, log
 from momentree.models._fit_result import FitResult, Initialization, from_leaves, m_step
 from momentree.moments import RawMoments, Weighting
 from momentree.objects import Decomposition, MixtureParameters, Moments
-from momentree.preprocessing import LogScaling, log_scale, tfidf, typical_count_per_token
+from momentree.preprocessing import LogScaling, log_scale, tfidf
+from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import em
 from momentree.tree.growth import Limits, grow
 from momentree.tree.split import SPLIT_ITER

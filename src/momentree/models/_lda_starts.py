@@ -20,7 +20,7 @@ from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import LDAMoments, SingleTopicMoments, Weighting
 from momentree.objects import Decomposition, LDAParameters, Moments
 from momentree.parameters import lda_parameters
-from momentree.refinement import smoothed_topics
+from momentree.refinement.lda import smoothed_topics
 from momentree.whitening import whiten
 
 Start = Initialization[LDAParameters]

@@ -28,7 +28,8 @@ from momentree.models._bernoulli_starts import (
 )
 from momentree.models._fit_result import FitResult, Initialization
 from momentree.objects import BernoulliParameters
-from momentree.refinement import Convergence, Refined, em
+from momentree.refinement import Refined, em
+from momentree.refinement.em import Convergence
 
 Start = Literal[
     "auto", "moments", "raw_moments", "clusters", "tree", "three_view_mom", "three_view_tpm"

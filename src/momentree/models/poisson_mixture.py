@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.inference import log_factorials
+from momentree.inference.posteriors import log_factorials
 from momentree.models._base import Decomposer
 from momentree.models._count_mixture import CountData, CountMixture, Start
 from momentree.models._sample import SamplesByComponent, draw_by_component

@@ -20,7 +20,8 @@ from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.objects import IncompleteBernoulliParameters
-from momentree.preprocessing import FeatureMap, Kind
+from momentree.preprocessing import FeatureMap
+from momentree.preprocessing.kinds import Kind
 from momentree.tree import exports as export
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes

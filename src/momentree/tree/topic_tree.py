@@ -14,7 +14,8 @@ from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import Weighting
 from momentree.objects import TopicParameters
-from momentree.preprocessing import LogScaling, log_scale, typical_count_per_token
+from momentree.preprocessing import LogScaling, log_scale
+from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.growth import Growth, Limits, grow, log
