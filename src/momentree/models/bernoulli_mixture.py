@@ -191,7 +191,7 @@ class BernoulliMixture(BernoulliGroups):
         return self._fit_result(data), at
 
     def _fit_result(self, data: BinaryData) -> FitResult:
-        start, refined = self._best_fit_result(data)
+        start, refined = self._most_likely(data)
         diagnostics = {**start.diagnostics, "m2_bias_bound": data.bias_bound}
         fitted, centers = data.family(start.weights, start.parameters.centers), start.centers
         n_iter, converged = 1, True

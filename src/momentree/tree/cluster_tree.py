@@ -404,8 +404,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
     def _check_restored(self) -> int:
         k, feature_map, d = super()._check_restored(), self._feature_map, self.n_features_in_
         if not isinstance(feature_map, FeatureMap) or self.data_ != feature_map.kind:
-            msg = f"a feature map of {self.data_!r:.100} data"
-            raise TypeError(msg)
+            raise InvalidDataError("bad_entry", name="data_", value=self.data_)
         check_shape("shift", feature_map.shift, (d,))
         check_shape("scale", feature_map.scale, (d,))
         p = len(feature_map.moment_scale)
@@ -415,8 +414,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             or not (feature_map.scale > 0).all()
             or feature_map.family.n_features(p) != d
         ):
-            msg = "a feature map that does not fit its data"
-            raise ValueError(msg)
+            raise InvalidDataError("other_feature_map")
         if feature_map.kind != "real":
             self._check_profiles()
         check_assigner(self._assigner, feature_map.family, p, k)
