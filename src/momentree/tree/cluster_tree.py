@@ -5,16 +5,14 @@ from __future__ import annotations
 import logging
 import warnings
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
-from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
@@ -23,21 +21,20 @@ from momentree.objects import IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import Kind
 from momentree.tree import exports as export
-from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
+from momentree.tree.cluster_editing import EditableClusters
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Growth, Limits, grow, log
 from momentree.tree.naming import name_by_codes, name_by_difference
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage
-from momentree.tree.refine import drop, sort_children
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
 Refine = Literal["em", "splits", "leaves"]
 
 
-class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], TreeEstimator):  # type: ignore[misc] # its own to_html
+class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its own to_html
     """Grow a tree of clusters without a model, from the moments of the data.
 
     SIDIWO recovers discriminators d_1, d_2 from the raw moments M2 = sum x x^T / n and
@@ -297,73 +294,6 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             name_by_codes(tree, self.vocabulary_)
         return tree
 
-    @property
-    def _groups_assigner(self) -> Assigner:
-        return self._assigner
-
-    @property
-    def _fitted_with_missing(self) -> bool:
-        return self._feature_map.incomplete
-
-    def _prepared(
-        self, X: Any, missing: Any | None, weight: Floats
-    ) -> tuple[tuple[RowBlocks, RowBlocks], Ints]:
-        self._feature_map.check(X, missing)
-        rows, at = in_canonical_order(self._feature_map.rows(X, missing), weight)
-        return (rows, RowBlocks(X)), at
-
-    def _split(
-        self, refit: RefitData[tuple[RowBlocks, RowBlocks]], group: int, n_groups: int
-    ) -> Self:
-        here = np.flatnonzero(refit.groups.labels == group)
-        part, weight = refit.data[0].take(here), refit.weight[here]
-        alone = clone(self).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
-        if self.n_components is not None:
-            alone.set_params(n_components=n_groups)
-        grown = alone._grown(self._feature_map, part, weight)
-        if not grown.root.children:
-            raise InvalidDataError("cannot_split", group=group, reason=grown.root.reason)
-        assigner, labels, _, converged = alone._refined(grown, self._feature_map, part, weight)
-        if not grown.root.children:
-            raise InvalidDataError(
-                "cannot_split",
-                group=group,
-                reason=Message("small_part_after_em", least=self.min_samples_leaf),
-            )
-        root = _branch_of(self.tree_)
-        leaf = root.leaves()[group]
-        for branch in grown.root.branches():
-            branch.depth += leaf.depth
-        leaf.children, leaf.reason = grown.root.children, None
-        groups = refit.groups.split(group, Groups(assigner, labels))
-        return self._edited(refit, root, groups, converged=self.converged_ and converged)
-
-    def _merge(self, refit: RefitData[tuple[RowBlocks, RowBlocks]], groups: list[int]) -> Self:
-        place, to = merged_numbers(groups, refit.sizes(self.n_leaves_))
-        root = _branch_of(self.tree_)
-        for group in reversed(groups):  # from the right, so that the other numbers stay
-            if group != place:
-                drop(root, root.leaves()[group])
-        root.leaves()[to[place]].reason = Message("merged_by_hand")
-        merged = refit.groups.renumbered(to)
-        # The merged leaf may be larger than those before it.
-        sizes = np.bincount(merged.labels, weights=refit.weight, minlength=len(root.leaves()))
-        merged = merged.reordered(sort_children(root, sizes.astype(np.float64)))
-        return self._edited(refit, root, merged, converged=self.converged_)
-
-    def _edited(
-        self,
-        refit: RefitData[tuple[RowBlocks, RowBlocks]],
-        root: Branch,
-        groups: Groups,
-        *,
-        converged: bool,
-    ) -> Self:
-        out = self._with_labels(groups.labels, refit.at)
-        out._assigner, out.converged_ = groups.assigner, converged
-        out._set_tree(out._nodes(root, groups.labels, *refit.data, refit.weight, refit.at))
-        return out
-
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
         check_is_fitted(self, "tree_")
@@ -428,8 +358,3 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
             return self._assigner.for_missing_values(), rows
         return self._assigner, self._feature_map.rows(X, missing)
-
-
-def _branch_of(node: TreeNode) -> Branch:
-    children = [_branch_of(child) for child in node.children]
-    return Branch(node.depth, None, node.gain, node.reason, children)
