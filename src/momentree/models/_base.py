@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from momentree import decomposition as decompositions
+import momentree.decomposition as decompositions
 from momentree._fit import FitPredict, all_or_nothing
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from momentree import decomposition as methods
+import momentree.decomposition as methods
 from momentree._types import Floats
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError, InvalidParameterError

@@ -15,7 +15,6 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree import objects
 from momentree._validation import check_shape
 from momentree.assignment.nested import Division, NestedAssigner
 from momentree.assignment.posteriors import MixtureAssigner
@@ -23,7 +22,15 @@ from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.assignment.tree_rules import RuleAssigner
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.objects import LDAParameters, MixtureParameters
+from momentree.objects import (
+    BernoulliParameters,
+    GaussianParameters,
+    IncompleteBernoulliParameters,
+    LDAParameters,
+    MixtureParameters,
+    PoissonParameters,
+    TopicParameters,
+)
 from momentree.persistence._container import Arrays
 from momentree.preprocessing import FeatureMap
 
@@ -57,12 +64,12 @@ def storable(kind: T) -> T:
 
 _STORABLE: dict[str, type[Any]] = {}
 for _known in (
-    objects.TopicParameters,
-    objects.PoissonParameters,
-    objects.BernoulliParameters,
-    objects.IncompleteBernoulliParameters,
-    objects.GaussianParameters,
-    objects.LDAParameters,
+    TopicParameters,
+    PoissonParameters,
+    BernoulliParameters,
+    IncompleteBernoulliParameters,
+    GaussianParameters,
+    LDAParameters,
     LinearRule,
     ScoreRule,
     MixtureAssigner,
