@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from momentree._types import Floats
 from momentree.cli._screen import printable
 
 if TYPE_CHECKING:
-    pass
+    from momentree._types import Floats
 
 # How a formula of a spreadsheet starts, also after characters that it skips.
 _FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
