@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, check_integer, check_number, generator
+from momentree._validation import check_choice, check_number, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import (
     completion_log_likelihood,
@@ -23,7 +22,7 @@ from momentree.messages import Message
 from momentree.models._base import Decomposer, FlatModel, log
 from momentree.models._fit_result import FitResult, Initialization
 from momentree.models._lda_starts import LDAData, from_moments, from_single_topics, most_likely
-from momentree.models._sample import draw_rows
+from momentree.models._sample import SamplesOfDocuments, draw_rows
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import Weighting
 from momentree.moments.lda import check_alpha0
@@ -35,7 +34,7 @@ Start = Literal["auto", "moments", "single-topic"]
 Inference = Literal["variational", "gibbs"]
 
 
-class LatentDirichletAllocation(FlatModel):
+class LatentDirichletAllocation(SamplesOfDocuments, FlatModel):
     """Find topics that documents mix.
 
         h ~ Dirichlet(alpha),   each word: Y ~ Discrete(h), w | Y = j ~ Discrete(mu_j)
@@ -329,41 +328,14 @@ class LatentDirichletAllocation(FlatModel):
     def _n_parameters(self) -> int:
         return int(self.components_.size)
 
-    def sample(
-        self,
-        n_samples: int = 1,
-        *,
-        length: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
+    def _draw_documents(
+        self, n_samples: int, length: int, rng: np.random.RandomState
     ) -> tuple[Any, Floats]:
-        """Draw documents from the fitted model.
-
-        Parameters
-        ----------
-        n_samples : int >= 0, default=1
-            Number of documents.
-        length : int >= 0, default=None
-            Words in each document. None takes the mean of the documents of ``fit``, rounded.
-        random_state : int, RandomState or None, default=None
-            Seed; None is seed 0.
-
-        Returns
-        -------
-        X : csr_array of int64, shape (n_samples, n_features)
-            Counts.
-        proportions : ndarray of shape (n_samples, n_components)
-            Topic proportions; rows sum to 1.
-        """
-        check_is_fitted(self, "components_")
-        check_integer("n_samples", n_samples, at_least=0)
-        check_integer("length", length, at_least=0, optional=True)
-        rng = generator(random_state)
-        words = round(self.mean_count_) if length is None else length
         h = rng.dirichlet(self.alpha_, n_samples)
 
         def draw(at: slice) -> Any:
             P = h[at] @ self.components_
             P /= P.sum(axis=1, keepdims=True)
-            return np.array([rng.multinomial(words, p) for p in P])
+            return np.array([rng.multinomial(length, p) for p in P])
 
         return draw_rows(n_samples, self.components_.shape[1], draw), h
