@@ -1,12 +1,12 @@
 # Everything a fresh machine needs: Python 3.11 or later with venv, and make.
-# The environment lives in .venv; the second call of any target installs nothing.
+# The environment is in .venv; only the first call of a target installs anything.
 
 VENV ?= .venv
 RUN := $(VENV)/bin/
 PIP := $(RUN)python -m pip --disable-pip-version-check --no-input --quiet
 ARGS ?=
 
-# The first interpreter on the path that is new enough and can make an environment.
+# The first interpreter on the path that is new enough and can create an environment.
 # Override with `make PYTHON=/path/to/python3.12 demo`.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
@@ -21,10 +21,10 @@ help: ## list the targets
 demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.html
 	@$(RUN)momentree demo $(ARGS)
 
-test: $(VENV)/.test ## run all tests (pick some with ARGS="-k tree")
+test: $(VENV)/.test ## run all tests (select some with ARGS="-k tree")
 	@$(RUN)python -m pytest --numprocesses auto $(ARGS)
 
-fuzz: $(VENV)/.test ## give damaged inputs to everything for three minutes (ARGS="--seconds 60")
+fuzz: $(VENV)/.test ## test everything on damaged inputs for three minutes (ARGS="--seconds 60")
 	@$(RUN)python -m tests.fuzz $(ARGS)
 
 bench: $(VENV)/.installed ## run the benchmarks, one after the other (about two hours)
@@ -35,7 +35,7 @@ lint: $(VENV)/.lint ## check the style and the format
 	@$(RUN)python -m ruff check
 	@$(RUN)python -m ruff format --check
 
-format: $(VENV)/.lint ## mend the style and the format
+format: $(VENV)/.lint ## fix the style and the format
 	@$(RUN)python -m ruff check --fix
 	@$(RUN)python -m ruff format
 
@@ -44,11 +44,11 @@ types: $(VENV)/.lint ## check the types
 
 check: lint types test ## all of the above, as CI does
 
-clean: ## remove the environment and what tools leave behind
+clean: ## remove the environment and the caches of tools
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist
 
-# The package is installed as a link to src/, so that an edit needs no new installation.
-# Each stamp is written last: an installation cut short is taken up again.
+# The package is installed in editable mode, so edits in src/ need no new installation.
+# Each stamp is written last, so that make resumes an interrupted installation.
 $(VENV)/.installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "momentree needs Python 3.11 or later with its venv module." \
 	"Install it (Debian and Ubuntu: apt install python3 python3-venv), or name one:" \

@@ -1,4 +1,4 @@
-"""What the benchmarks share: corpora, timing as a ratio, tables, a record of the environment."""
+"""Load corpora, time tasks in alternation, and format tables for the benchmarks."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Labelled:
-    """Counts of a labelled corpus after the preprocessing that the command does by default.
+    """Counts of a labelled corpus after the default preprocessing of the command.
 
     Attributes
     ----------
     name : str
-        For tables.
+        Name in the tables.
     X : csr_array of shape (n, d)
         Counts.
     target : ndarray of int of shape (n,)
-        Class of each document; classes of fewer documents than a leaf may hold are kept.
+        Class of each document, including classes smaller than the smallest allowed leaf.
     min_samples_leaf : int
-        Fewest documents in a leaf: 5, or 2 where classes are small.
+        Minimum number of documents in a leaf: 5, or 2 if classes are small.
     """
 
     name: str
@@ -59,11 +59,11 @@ class Labelled:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, which is the number of leaves asked for."""
+        """Number of classes, and of requested leaves."""
         return len(np.unique(self.target))
 
     def subsample(self, share: float, seed: int) -> Labelled:
-        """Return a random share of the documents, without words that occur in none of them."""
+        """Return a random share of the documents, with the words that occur in them."""
         n = self.X.shape[0]
         rows = np.sort(np.random.default_rng(seed).permutation(n)[: round(share * n)])
         X = self.X[rows]
@@ -83,7 +83,7 @@ def _texts(path: str, language: str = "en") -> Corpus:
 
 def _file(path: str) -> Path:
     if not (DATA / path).exists():
-        raise FileNotFoundError(f"{path} is not in ../shared/data beside the repository")
+        raise FileNotFoundError(f"{path} is not in ../shared/data next to the repository")
     return DATA / path
 
 
@@ -101,7 +101,7 @@ CORPORA: dict[str, tuple[Callable[[], Corpus], int]] = {
 
 
 def load(name: str) -> Labelled | None:
-    """Load a corpus by its name; print why and return None where its files are absent."""
+    """Load a corpus by its name; if its files are missing, print a note and return None."""
     make, min_samples_leaf = CORPORA[name]
     try:
         corpus = make()
@@ -114,14 +114,14 @@ def load(name: str) -> Labelled | None:
 
 
 def load_all(names: Iterable[str] = tuple(CORPORA)) -> list[Labelled]:
-    """Load the corpora that are there."""
+    """Load the corpora that are present."""
     return [corpus for corpus in map(load, names) if corpus is not None]
 
 
 def unrelated_topics(
     n: int = 11_463, d: int = 3_000, length: float = 1_450, seed: int = SEED
 ) -> TopicSample:
-    """Draw counts of eight unrelated topics: power-law words, about `length` words a document."""
+    """Draw counts of eight unrelated topics: power-law words, about `length` words per document."""
     lengths = np.random.default_rng(seed).poisson(length, n)
     return make_single_topic(n, d, 8, length=lengths, concentration=0.5, random_state=seed)
 
@@ -129,18 +129,18 @@ def unrelated_topics(
 def binary_records(
     path: str, n_codes: int | None = None, min_codes: int = 1, **options: Any
 ) -> tuple[Any, dict[str, NDArray[Any]]] | None:
-    """Read records; print why and return None where the file is absent.
+    """Read records; if the file is missing, print a note and return None.
 
     Parameters
     ----------
     path : str
-        Of the table, in the folder of data.
+        Path of the table within the data folder.
     n_codes : int, default=None
-        Keep so many of the most frequent codes.
+        Number of codes to keep, most frequent first; None keeps all.
     min_codes : int, default=1
-        Keep records with at least so many of these.
+        Keep records with at least this many of them.
     **options
-        Of `read_records`.
+        Passed to `read_records`.
 
     Returns
     -------
@@ -164,12 +164,12 @@ def binary_records(
 
 
 def interleaved(tasks: dict[str, Callable[[], Any]], repeats: int) -> dict[str, NDArray[Any]]:
-    """Time tasks in turn, so that all meet the same noise of the machine.
+    """Time tasks in alternation, so that machine noise affects all of them equally.
 
     Returns
     -------
     dict of ndarray of shape (repeats,)
-        Seconds of each task in each round, after one round that does not count.
+        Seconds of each task in each round, after one untimed round.
     """
     times = {name: np.empty(repeats) for name in tasks}
     for i in range(-1, repeats):
@@ -182,7 +182,7 @@ def interleaved(tasks: dict[str, Callable[[], Any]], repeats: int) -> dict[str, 
 
 
 def product(X: Any, inner: int = 20) -> Callable[[], None]:
-    """Return a task that computes ``X @ v`` in double precision `inner` times: the unit of cost."""
+    """Return a task that computes ``X @ v`` in double precision `inner` times, the unit of cost."""
     X = sp.csr_array(X, dtype=np.float64)
     v = np.random.default_rng(SEED).random(X.shape[1])
 
@@ -194,19 +194,19 @@ def product(X: Any, inner: int = 20) -> Callable[[], None]:
 
 
 def spread(values: Sequence[float] | NDArray[Any], form: str = ".3g") -> str:
-    """Write the median of values and, in brackets, the smallest and the largest."""
+    """Format the median of values and, in brackets, their minimum and maximum."""
     low, mid, high = np.min(values), np.median(values), np.max(values)
     return f"{mid:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def mean_se(values: Sequence[float] | NDArray[Any], form: str = ".3g") -> str:
-    """Write the mean of values and its standard error; the mean alone of a single one."""
+    """Format the mean of values with its standard error, or a single value alone."""
     if len(values) < 2:
         return f"{np.mean(values):{form}}"
     return f"{np.mean(values):{form}} +- {np.std(values, ddof=1) / np.sqrt(len(values)):.2g}"
 
 
-# --- what is printed ----------------------------------------------------------------------------
+# --- output -------------------------------------------------------------------------------------
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -222,7 +222,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def environment() -> str:
-    """Describe what the numbers depend on: versions, cores, threads, load and seed."""
+    """Describe the environment: versions, cores, threads, load and seed."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     load_now = f"{os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else "unknown"
     return (

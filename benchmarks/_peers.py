@@ -1,4 +1,4 @@
-"""What people use instead of moments: clusterings of the same counts, or of the same records."""
+"""Other methods for comparison: clusterings of the same counts or records, and EM."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Labels = NDArray[np.intp]
 
 
 def tfidf(X: Any) -> Any:
-    """Return tf-idf of counts; sublinear, which helps k-means and NMF here."""
+    """Return tf-idf of counts, sublinear because that helps k-means and NMF here."""
     return TfidfTransformer(sublinear_tf=True).fit_transform(sp.csr_matrix(X))
 
 
 def lsa(X: Any, n_components: int = 100) -> NDArray[np.float64]:
-    """Return rows of tf-idf in their `n_components` main directions, at unit length."""
+    """Project tf-idf onto `n_components` singular vectors and scale rows to unit length."""
     k = min(n_components, min(X.shape) - 1)
     return normalize(TruncatedSVD(k, random_state=SEED).fit_transform(tfidf(X)))
 
@@ -45,19 +45,19 @@ def lsa_kmeans(X: Any, k: int) -> Labels:
 
 
 def lsa_bisecting(X: Any, k: int) -> Labels:
-    """Cluster LSA by bisecting k-means, ten starts a split."""
+    """Cluster LSA by bisecting k-means, ten starts per split."""
     return BisectingKMeans(k, n_init=10, random_state=SEED).fit_predict(lsa(X))
 
 
 def nmf(X: Any, k: int) -> Labels:
-    """Factorise tf-idf; each document goes to its largest factor."""
+    """Factorise tf-idf and assign each document to its largest factor."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return NMF(k, init="nndsvd", random_state=SEED).fit_transform(tfidf(X)).argmax(axis=1)
 
 
 def lda(X: Any, k: int) -> Labels:
-    """Fit latent Dirichlet allocation in batches of all; each document goes to its main topic."""
+    """Fit batch LDA and assign each document to its main topic."""
     model = LatentDirichletAllocation(k, learning_method="batch", random_state=SEED)
     return model.fit_transform(X).argmax(axis=1)
 
@@ -65,10 +65,10 @@ def lda(X: Any, k: int) -> Labels:
 def random_mixture(
     X: Any, k: int, *, log_scaling: LogScaling | None = None, starts: int = 10
 ) -> Labels:
-    """Fit a mixture of multinomials by EM from random starts; keep the likeliest.
+    """Fit a mixture of multinomials by EM from random starts and keep the likeliest.
 
-    Every other start is random responsibilities, which reach the higher likelihood on large
-    corpora; the rest are k random documents, which do so on small ones. The tolerance is a tenth
+    Starts alternate between random responsibilities, which reach higher likelihoods on large
+    corpora, and k random documents, which do so on small ones. The tolerance is a tenth
     of the tree's, so that EM leaves the plateau of a random start.
     """
     rows = RowBlocks(log_scale(sp.csr_array(X), log_scaling).X)
@@ -96,15 +96,15 @@ def random_mixture(
 class PDDP(ClusterMixin, BaseEstimator):
     """Principal direction divisive partitioning (Boley 1998).
 
-    A cluster is split at its mean, across the first principal direction of its centred rows; the
-    cluster of largest scatter, the sum of squared distances to its mean, is split next.
+    Each step splits the cluster with the largest sum of squared distances to its mean, at the
+    mean, along the first principal direction.
     """
 
     def __init__(self, n_clusters: int = 8) -> None:
         self.n_clusters = n_clusters
 
     def fit(self, X: Any, y: object = None) -> PDDP:  # noqa: ARG002 - scikit-learn's convention
-        """Split until there are `n_clusters`, or no cluster of two different rows is left."""
+        """Split until there are `n_clusters`, or every cluster consists of equal rows."""
         X = sp.csr_array(X, dtype=np.float64)
         labels = np.zeros(X.shape[0], dtype=np.intp)
         scatters = [_scatter(X)]
@@ -128,7 +128,7 @@ def _scatter(X: Any) -> float:
 
 
 def _principal_scores(X: Any) -> NDArray[np.float64]:
-    """Return the projections of the centred rows on their first principal direction."""
+    """Return the projections of the centred rows onto their first principal direction."""
     mean = X.mean(axis=0)
     if min(X.shape) < 3:
         centred = X.toarray() - mean
@@ -149,26 +149,26 @@ def kmeans(X: Any, k: int) -> Labels:
 
 
 def pca_kmeans(X: Any, k: int) -> Labels:
-    """Cluster the k main coordinates of centred rows by k-means."""
+    """Cluster the first k principal components by k-means."""
     dense = sp.csr_array(X).toarray()
     reduced = PCA(min(k, *dense.shape), random_state=SEED).fit_transform(dense)
     return KMeans(k, random_state=SEED).fit_predict(reduced)
 
 
 def spectral_linear(X: Any, k: int) -> Labels:
-    """Cluster by the eigenvectors of a graph with edges X X^T: memory O(n^2)."""
+    """Cluster by spectral clustering with affinities X X^T: memory O(n^2)."""
     dense = sp.csr_array(X).toarray().astype(float)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # rows without a common one are not connected
+        warnings.simplefilter("ignore", UserWarning)  # rows that share no 1 are not connected
         model = SpectralClustering(k, affinity="linear", random_state=SEED)
         return model.fit_predict(dense)
 
 
 def random_bernoulli(X: Any, k: int, *, starts: int = 10) -> Labels:
-    """Fit a mixture of Bernoulli variables by EM from random starts; keep the likeliest.
+    """Fit a Bernoulli mixture by EM from random starts and keep the likeliest.
 
-    Every other start is random responsibilities, the rest k random records between which and the
-    middle the frequencies lie half way. Smoothing and tolerance are those of `BernoulliMixture`.
+    Starts alternate between random responsibilities and k random records, each averaged with
+    1/2. Smoothing and tolerance are those of `BernoulliMixture`.
     """
     rows = RowBlocks(sp.csr_array(X, dtype=np.float64))
     n = rows.shape[0]
@@ -191,6 +191,6 @@ def random_bernoulli(X: Any, k: int, *, starts: int = 10) -> Labels:
 
 
 def true_parameters(X: Any, weights: NDArray[Any], means: NDArray[Any]) -> Labels:
-    """Return the likeliest component by the parameters that the data were drawn from."""
+    """Return the likeliest component under the parameters that generated the data."""
     rows = RowBlocks(sp.csr_array(X, dtype=np.float64))
     return log_joint(rows, BernoulliParameters(weights, means.T)).argmax(axis=1)

@@ -1,9 +1,9 @@
-"""How well do leaves and topics agree with labels of real corpora, for which settings and peers?
+"""How well do leaves and topics agree with labels, by settings and compared with other methods?
 
-Every method gets the counts that the command makes by default and as many leaves, topics or
-clusters as there are classes. One corpus tells differences of about 0.01 to 0.02 from chance no
-better than a coin, so each is also measured on random subsamples, and means over corpora are
-compared in pairs.
+Every method receives the counts that the command produces by default, and finds as many leaves,
+topics or clusters as there are classes. One corpus cannot distinguish differences of 0.01 to 0.02
+from noise, so each is also measured on random subsamples, and methods are compared in pairs by
+their means over corpora.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ SLOW = ("LDA, batch",)
 
 
 def tree(corpus: Labelled, **options: Any) -> NDArray[np.intp]:
-    """Return the leaves of a tree with as many leaves as classes, options aside."""
+    """Return the leaf of each document in a tree with one leaf per class and these options."""
     k, least = corpus.n_classes, corpus.min_samples_leaf
     return TopicTree(k, min_samples_leaf=least, **options).fit(corpus.X).labels_
 
 
 def topics(corpus: Labelled, **options: Any) -> NDArray[np.intp]:
-    """Return the topics of a flat model with as many topics as classes, options aside."""
+    """Return the topic of each document in a flat model with one topic per class."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the moments of some corpora show fewer topics
+        warnings.simplefilter("ignore")  # the moments of some corpora support fewer topics
         return SingleTopicModel(corpus.n_classes, **options).fit(corpus.X).labels_
 
 
 def peer(corpus: Labelled, find: Callable[..., Any], **options: Any) -> NDArray[np.intp]:
-    """Return the clusters of a peer with as many clusters as classes."""
+    """Return the cluster of each document under another method, with one cluster per class."""
     return find(corpus.X, corpus.n_classes, **options)
 
 
@@ -75,7 +75,7 @@ METHODS: dict[str, Callable[[Labelled], NDArray[np.intp]]] = {
 
 @dataclass
 class Scores:
-    """Agreement of one method with the labels of one corpus; nan where it was not measured."""
+    """Agreement of one method with the labels of one corpus; NaN if not measured."""
 
     nmi: float = np.nan
     ari: float = np.nan
@@ -86,7 +86,7 @@ class Scores:
 def measure(
     corpora: Sequence[Labelled], methods: Sequence[str], n_subsamples: int
 ) -> dict[str, dict[str, Scores]]:
-    """Return scores by method and corpus, telling the progress on standard error."""
+    """Return scores by method and corpus; report progress on standard error."""
     scores: dict[str, dict[str, Scores]] = {name: {} for name in methods}
     for corpus in corpora:
         parts = [corpus.subsample(SHARE, seed) for seed in range(n_subsamples)]
@@ -126,8 +126,8 @@ def whole_table(scores: dict[str, dict[str, Scores]], what: str) -> str:
 def subsample_table(scores: dict[str, dict[str, Scores]]) -> str:
     """Return a table of mean NMI over subsamples, and of differences from the default.
 
-    The error in a cell is over subsamples; that of the difference is over corpora, of the
-    corpora's mean differences, as methods are compared on the same subsamples.
+    The standard error in a cell is over subsamples; that of the difference is over the mean
+    differences of the corpora, because methods are compared on the same subsamples.
     """
     rows = []
     base = scores.get(DEFAULT)

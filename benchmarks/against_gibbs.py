@@ -1,12 +1,11 @@
-"""How close to the truth, and how fast, is LDA by moments against a Gibbs sampler in C++?
+"""How accurate and how fast is LDA by moments, compared with a Gibbs sampler in C++?
 
 The sampler is tomotopy (``pip install tomotopy``), 1,000 iterations. On synthetic documents
-(10 topics, 3,000 words, 100 words a document, alpha_0 = 1) the error is the L1 distance of topics
-after matching, mean over topics; both kinds of topics are there, draws of a symmetric Dirichlet
-distribution and power-law words. Real text is scored by coherence on the documents of the fit, and
-by the perplexity of one half of the words of other documents given the other half, with shares
-inferred by one and the same method for both. Times are of ``fit`` and ``train``: reading documents
-into either is not counted.
+(10 topics, 3,000 words, 100 words per document, alpha_0 = 1) the error is the mean L1 distance of
+topics after matching; topics are draws of a symmetric Dirichlet distribution or power laws. Real
+text is scored by coherence on the fitted documents, and by the perplexity of one half of the words
+of held-out documents given the other half, with topic proportions inferred by the same method for
+both. Times are those of ``fit`` and ``train``, without reading the documents.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from momentree.refinement.lda import smoothed_topics
 
 try:
     import tomotopy
-except ImportError:  # the sampler is no dependency, not even of development
+except ImportError:  # not a dependency, not even for development
     tomotopy = None
 
 Floats = NDArray[np.float64]
@@ -40,13 +39,13 @@ Fitted = tuple[Floats, Floats, float]
 """alpha (k,), topics (k, d), seconds."""
 
 TOP = 10
-"""Words of a topic that coherence looks at."""
+"""Number of words per topic in the coherence."""
 
 
 def gibbs(
     X: Any, k: int, *, iterations: int, seed: int, workers: int, optimise: bool = True
 ) -> Fitted:
-    """Fit by tomotopy; `workers` 0 is its default, as many as cores. alpha_0 starts at 1."""
+    """Fit by tomotopy; `workers=0`, its default, uses all cores. alpha_0 starts at 1."""
     X = sp.csr_array(X)
     model = tomotopy.LDAModel(k=k, alpha=1.0 / k, eta=0.01, seed=seed + 1)
     if not optimise:
@@ -56,7 +55,7 @@ def gibbs(
         if len(words):
             model.add_doc([str(w) for w in words])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # several workers do not repeat: we know
+        warnings.simplefilter("ignore", RuntimeWarning)  # workers are not reproducible
         model.train(0, workers=workers)
         start = time.perf_counter()
         model.train(iterations, workers=workers)
@@ -80,7 +79,7 @@ def dirichlet_topics(n: int, d: int, k: int, concentration: float, seed: int) ->
 
 
 def samples(n: int, d: int, k: int) -> dict[str, Callable[[int], LDASample]]:
-    """Return how each kind of synthetic documents is drawn from a seed."""
+    """Return a function from seed to sample for each kind of synthetic documents."""
     return {
         "Dirichlet(0.05) topics": lambda seed: dirichlet_topics(n, d, k, 0.05, seed),
         "Dirichlet(0.1) topics": lambda seed: dirichlet_topics(n, d, k, 0.1, seed),
@@ -89,7 +88,7 @@ def samples(n: int, d: int, k: int) -> dict[str, Callable[[int], LDASample]]:
 
 
 def methods(iterations: int) -> dict[str, Callable[[Any, int, int], Fitted]]:
-    """Return the methods compared: data, number of topics and seed in, fitted topics out."""
+    """Return the methods as functions of data, number of topics and seed."""
     found: dict[str, Callable[[Any, int, int], Fitted]] = {
         "moments and EM": lambda X, k, _: moments(X, k),
         "moments": lambda X, k, _: moments(X, k, refine=None),
@@ -100,7 +99,7 @@ def methods(iterations: int) -> dict[str, Callable[[Any, int, int], Fitted]]:
         for name, workers, optimise in (
             ("Gibbs, all cores", 0, True),
             ("Gibbs, 1 worker", 1, True),
-            ("Gibbs, all cores, alpha kept at the truth", 0, False),
+            ("Gibbs, all cores, alpha fixed at the truth", 0, False),
         ):
             found[name] = lambda X, k, seed, w=workers, o=optimise: gibbs(
                 X, k, iterations=iterations, seed=seed, workers=w, optimise=o
@@ -111,7 +110,7 @@ def methods(iterations: int) -> dict[str, Callable[[Any, int, int], Fitted]]:
 def recovery(
     draw: Callable[[int], LDASample], k: int, seeds: int, iterations: int
 ) -> list[tuple[str, ...]]:
-    """Return a row a method: name, error, alpha_0, seconds, share of the default Gibbs in time."""
+    """Return one row per method: name, error, alpha_0, seconds, speed relative to Gibbs."""
     results: dict[str, list[tuple[float, float, float]]] = {}
     for seed in range(seeds):
         sample = draw(seed)
@@ -130,10 +129,10 @@ def recovery(
 
 
 def text_scores(fitted: Fitted, X: Any, held_out: Any) -> tuple[float, float, float]:
-    """Return UMass and NPMI coherence on X, and completion perplexity on other documents."""
+    """Return UMass and NPMI coherence on X, and completion perplexity on held-out documents."""
     alpha, topics, _ = fitted
     top = np.argsort(-topics, axis=1)[:, :TOP]
-    # A word that a sampler never saw has no probability; both get the same, a trace.
+    # Words that the sampler never saw have no probability: smooth both methods equally.
     parameters = LDAParameters(alpha, smoothed_topics(topics.T, 1e-9))
     known, asked = split_words(sp.csr_array(held_out), np.random.RandomState(SEED))
     shares = variational_proportions(RowBlocks(known), parameters)
@@ -146,7 +145,7 @@ def text_scores(fitted: Fitted, X: Any, held_out: Any) -> tuple[float, float, fl
 
 
 def real_text(X: Any, k: int, seeds: int, iterations: int) -> list[tuple[str, ...]]:
-    """Return a row a method: name, UMass, NPMI, completion perplexity, seconds."""
+    """Return one row per method: name, UMass, NPMI, completion perplexity, seconds."""
     results: dict[str, list[tuple[float, ...]]] = {}
     chosen = {name: fit for name, fit in methods(iterations).items() if "alpha" not in name}
     for seed in range(seeds):
@@ -176,7 +175,7 @@ def main() -> None:
     k, d = 10, 3000
     header = ("method", "error of topics", "alpha_0", "seconds", "faster than Gibbs, all cores")
     for name, draw in samples(options.documents, d, k).items():
-        print(f"\n{name}: {options.documents:,} documents; median [least, most] over seeds")
+        print(f"\n{name}: {options.documents:,} documents; median [minimum, maximum] over seeds")
         print(table(header, recovery(draw, k, options.seeds, options.iterations)))
     header = ("method", "UMass", "NPMI", "completion perplexity", "seconds")
     for name in options.corpora:

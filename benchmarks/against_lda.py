@@ -1,7 +1,7 @@
-"""How long does a tree of 20 Newsgroups take, against online LDA of scikit-learn?
+"""How long does a tree of 20 Newsgroups take, compared with online LDA of scikit-learn?
 
-Both take the same counts, vectorised and filtered beforehand; LDA keeps its default settings but
-for ``learning_method="online"``, with its default of 10 components and with 20.
+Both receive the same counts, vectorised and filtered beforehand; LDA keeps its default settings
+except ``learning_method="online"``, with its default of 10 components and with 20.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from momentree import TopicTree
 
 
 def measure(X: Any, target: Any, leaves: int, repeats: int) -> list[tuple[str, str, str, str]]:
-    """Return a row a method: its name, seconds, share of the tree in its time, NMI."""
+    """Return one row per method: name, seconds, time of the tree relative to it, NMI."""
     tree = TopicTree(max_leaf_nodes=leaves)
     tasks = {f"tree, {leaves} leaves": partial(tree.fit, X)}
     peers = {}
@@ -51,7 +51,7 @@ def main() -> None:
     if corpus is None:
         return
     n, d = corpus.X.shape
-    print(f"20 Newsgroups: {n:,} x {d:,} counts, {corpus.X.nnz:,} stored; median [least, most]")
+    print(f"20 Newsgroups: {n:,} x {d:,} counts, {corpus.X.nnz:,} stored; median [min, max]")
     header = ("method", "seconds", "tree / this", "NMI")
     print(table(header, measure(corpus.X, corpus.target, corpus.n_classes, repeats)))
 

@@ -1,11 +1,11 @@
 """Which decomposition recovers the parameters of a sample best, and in what time?
 
-Two experiments with 5 components over 100 features, all parameters drawn uniformly and new for
-each seed. Topics: documents of 3 to 100 words of a single-topic model, Figure 2 of the SVTD paper.
-Poisson: a Poisson naive Bayes model whose components have sum 5, Figure 2.1 of the thesis. The
-error is ||M~ - M||_F after matching, in multiples of ||M||_F; the clustering takes the most
-probable component of each row under the parameters found. The time is that of the decomposition
-from the same moments, with the passes over the data that it makes.
+Two experiments with 5 components over 100 features and parameters drawn uniformly for each seed.
+Topics: documents of 3 to 100 words of a single-topic model (Figure 2 of the SVTD paper). Poisson:
+a Poisson naive Bayes model whose component means sum to 5 (Figure 2.1 of the thesis). The error is
+||M~ - M||_F / ||M||_F after matching; the clustering assigns each row to its most probable
+component under the estimated parameters. The time is that of the decomposition from the same
+moments, including its passes over the data.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIZES = {"topics": (100, 300, 1000, 3000), "poisson": (1000, 2000, 5000, 10_000)
 
 @dataclass
 class Scores:
-    """Error, adjusted Rand index and seconds, a value for each seed."""
+    """Error, adjusted Rand index and seconds, one value per seed."""
 
     error: list[float] = field(default_factory=list)
     ari: list[float] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Scores:
 
 @dataclass
 class Data:
-    """A sample of a model, its moments and the truth."""
+    """A sample of a model, its moments and the true parameters."""
 
     X: sp.csr_array
     labels: NDArray[np.intp]
@@ -56,7 +56,7 @@ class Data:
 
 
 def sample(model: str, n: int, d: int, k: int, seed: int) -> Data:
-    """Draw rows; for one seed the parameters are the same for every n."""
+    """Draw n rows; the parameters depend only on the seed."""
     rng = np.random.default_rng(seed)
     w = rng.random(k)
     w /= w.sum()
@@ -74,7 +74,7 @@ def sample(model: str, n: int, d: int, k: int, seed: int) -> Data:
 
 
 def frobenius(found: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
-    """Return ||M~ - M||_F after matching; components that are missing count as zeros."""
+    """Return ||M~ - M||_F after matching; missing components count as zeros."""
     order = match_components(found, truth, "l2")
     matched = np.where((order >= 0)[:, None], found[order], 0.0)
     return float(np.linalg.norm(matched - truth))
@@ -84,7 +84,7 @@ def clusters(
     data: Data, weights: NDArray[np.float64], centers: NDArray[np.float64]
 ) -> NDArray[np.intp]:
     """Return the most probable component of each row."""
-    # Moments may give centers that are not positive: a hundredth of the average stands for them.
+    # Estimated centers may be zero or negative: use a hundredth of the average instead.
     M = np.maximum(centers.T, 0.01 * max(float(data.centers.mean()), 1e-12))
     if data.family is TopicParameters:
         M /= M.sum(axis=0)
@@ -100,7 +100,7 @@ def measure(
     k: int = 5,
     methods: Sequence[str] = METHODS,
 ) -> dict[tuple[str, int], Scores]:
-    """Return the scores of each method, and of the truth, at each number of rows."""
+    """Return the scores of each method, and of the true parameters, for each number of rows."""
     scores: dict[tuple[str, int], Scores] = {}
     for n in sizes:
         for seed in range(n_seeds):
@@ -122,7 +122,7 @@ def measure(
 
 
 def rows(scores: dict[tuple[str, int], Scores], what: str, sizes: Sequence[int]) -> list[list[str]]:
-    """Return a row for each method, a column for each size, of "error", "ari" or "seconds"."""
+    """Return a table of "error", "ari" or "seconds": methods by numbers of rows."""
     names = dict.fromkeys(name for name, _ in scores)
     cells = {key: getattr(entry, what) for key, entry in scores.items()}
     return [

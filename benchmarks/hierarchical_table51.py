@@ -1,7 +1,7 @@
 """How well are the eight hierarchical topics of Table 5.1 recovered?
 
 400 documents of 200 words from the topics that the papers' authors used, with uniform noise of at
-most 0.1 added; 20 seeds. The papers report ARI 0.98 +- 0.01 in 0.4 s a tree.
+most 0.1 added; 20 seeds. The papers report ARI 0.98 +- 0.01 in 0.4 s per tree.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def topics() -> np.ndarray | None:
-    """Return the topics of the papers' authors, (8, 100), or None where their file is absent."""
+    """Return the topics of the papers' authors, (8, 100), or None if their file is missing."""
     file = DATA / "hierarchical_topics_M.csv"
     return np.loadtxt(file, delimiter=",").T if file.exists() else None
 
 
 def measure(n_seeds: int) -> list[tuple[str, str, str, str]]:
-    """Return a row a variant: its name, mean and deviation of ARI, the worst, ms a tree."""
+    """Return one row per variant: name, mean and deviation of ARI, minimum, ms per tree."""
     M = topics()
     samples = [make_hierarchical_topics(topics=M, random_state=seed) for seed in range(n_seeds)]
     rows = []
@@ -56,8 +56,8 @@ def main() -> None:
     print(environment())
     if topics() is None:
         print("hierarchical_topics_M.csv is not in ../shared/data: the built-in topics are used")
-    print(f"{n_seeds} seeds; mean +- standard deviation; median [least, most]")
-    print(table(("tree of 8 leaves", "ARI", "least ARI", "ms a tree"), measure(n_seeds)))
+    print(f"{n_seeds} seeds; mean +- standard deviation; median [minimum, maximum]")
+    print(table(("tree of 8 leaves", "ARI", "minimum ARI", "ms per tree"), measure(n_seeds)))
 
 
 if __name__ == "__main__":

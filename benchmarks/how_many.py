@@ -1,10 +1,10 @@
-"""How many components are there, and how often does each criterion say so?
+"""How often does each criterion find the true number of topics?
 
-Documents are drawn from known numbers of topics, in several settings, one with words in bursts,
-three with documents that mix topics. Of each model the first table has the share of samples for
-which a criterion names the true number exactly; the second, by the true number, the mean answer
-and how often its interval holds the truth. Then labelled corpora, whose classes are only a rough
-guide to the number of topics in them.
+Documents are drawn from known numbers of topics in several settings, one with bursty words and
+three with documents that mix topics. For each model, the first table contains the share of samples
+for which a criterion finds the true number exactly; the second contains, by true number, the mean
+answer and how often its interval contains the truth. Labelled corpora follow; their classes are
+only a rough guide to the number of topics.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ COUNTS = (1, 3, 5, 10, 20)
 
 @dataclass(frozen=True)
 class Setting:
-    """How documents are drawn.
+    """A distribution of documents.
 
     Attributes
     ----------
     name : str
-        For tables.
+        Name in the tables.
     n, d, length : int
-        Documents, words in the vocabulary, words in a document.
+        Number of documents, of words in the vocabulary and of words per document.
     concentration : float
-        Of the topics; with 1 they are more alike than with 0.5.
+        Dirichlet concentration of the topics; 1 makes them more similar than 0.5.
     even : bool
-        Whether topics have equal weights; else they fall as rank^-0.7.
+        Whether topics have equal weights; otherwise weights fall as rank^-0.7.
     bursts : float
-        Concentration of the words of a document around its topic; infinite without bursts.
+        Concentration of the words of a document around its topic; infinite for no bursts.
     alpha0 : float or None
-        Total concentration of the topics of a document that mixes them; None is one topic each.
+        Total concentration of topic proportions; None draws one topic per document.
     """
 
     name: str
@@ -90,10 +90,10 @@ SETTINGS = (
     Setting("2,000 x 1,000, 100 words, even", 2000, 1000, 100, even=True),
     Setting("2,000 x 1,000, 100 words", 2000, 1000, 100),
     Setting("5,000 x 3,000, 60 words", 5000, 3000, 60),
-    Setting("1,000 x 2,000, 200 words, alike", 1000, 2000, 200, 1.0),
+    Setting("1,000 x 2,000, 200 words, similar", 1000, 2000, 200, 1.0),
     Setting("3,000 x 100, 30 words", 3000, 100, 30),
-    Setting("5,000 x 1,000, 20 words, alike", 5000, 1000, 20, 1.0),
-    Setting("2,000 x 1,000, 100 words, bursts", 2000, 1000, 100, bursts=200.0),
+    Setting("5,000 x 1,000, 20 words, similar", 5000, 1000, 20, 1.0),
+    Setting("2,000 x 1,000, 100 words, bursty", 2000, 1000, 100, bursts=200.0),
     Setting("2,000 x 500, 100 words, alpha_0 = 0.3", 2000, 500, 100, alpha0=0.3),
     Setting("2,000 x 500, 100 words, alpha_0 = 1", 2000, 500, 100, alpha0=1.0),
     Setting("2,000 x 500, 100 words, alpha_0 = 3", 2000, 500, 100, alpha0=3.0),
@@ -101,14 +101,14 @@ SETTINGS = (
 
 
 def answers(choice: ComponentChoice) -> dict[str, tuple[int, int, int]]:
-    """Return the number and the interval of each criterion and of all together."""
+    """Return the answer and interval of each criterion, and of all combined."""
     return {**choice.by_criterion, COMBINED: (choice.n_components, *choice.interval)}
 
 
 def measure(
     settings: Iterable[Setting], counts: Sequence[int], n_seeds: int
 ) -> dict[tuple[str, int], list[dict[str, tuple[int, int, int]]]]:
-    """Return the answers for each setting and number of topics, one for each seed."""
+    """Return the answers for each setting and number of topics, one per seed."""
     return {
         (setting.name, k): [
             answers(choose_n_components(setting.draw(k, s), model=setting.model))
@@ -120,7 +120,7 @@ def measure(
 
 
 def rows(found: dict[tuple[str, int], list[dict[str, tuple[int, int, int]]]]) -> list[list[str]]:
-    """Return a row for each setting: the share of right answers by criterion; one for all."""
+    """Return the share of right answers by criterion: one row per setting, one for all."""
     names = list(dict.fromkeys(name for name, _ in found))
     out = []
     for name in [*names, "all"]:
@@ -132,7 +132,7 @@ def rows(found: dict[tuple[str, int], list[dict[str, tuple[int, int, int]]]]) ->
 def rows_by_count(
     found: dict[tuple[str, int], list[dict[str, tuple[int, int, int]]]],
 ) -> list[list[str]]:
-    """Return, for each true number, shares of right answers, mean answers, and coverage."""
+    """Return shares of right answers, mean answers and coverage by true number."""
     out = []
     for k in dict.fromkeys(k for _, k in found):
         some = [(k, one) for (_, truth), seeds in found.items() if truth == k for one in seeds]
@@ -153,7 +153,7 @@ def _right(some: list[tuple[int, dict[str, tuple[int, int, int]]]], criterion: s
 
 
 def corpus_row(corpus: Labelled, model: Model) -> list[str]:
-    """Return what is said of a corpus, and how long it took."""
+    """Return the answers for a corpus and the time they took."""
     start = time.perf_counter()
     choice = choose_n_components(corpus.X, model=model)
     seconds = time.perf_counter() - start
@@ -179,7 +179,7 @@ def main() -> None:
         print(f"\n{model}: share right, {options.seeds} seeds of each of k = {counts}")
         print(table(("setting", *CRITERIA, COMBINED), rows(found)))
         print()
-        header = ("k", "criterion", "right", "mean answer", "interval holds it")
+        header = ("k", "criterion", "right", "mean answer", "interval contains it")
         print(table(header, rows_by_count(found)))
         print()
         lines = [corpus_row(corpus, model) for corpus in corpora]

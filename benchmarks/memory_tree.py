@@ -1,4 +1,4 @@
-"""How much memory does a fit need at its peak, counted in sizes of the matrix?
+"""How much memory does a fit need at its peak, relative to the matrix?
 
 Each measurement runs in a fresh process: once under tracemalloc, which counts what Python and
 NumPy allocate, and once by the resident memory that the system reports (Linux only).
@@ -26,7 +26,7 @@ VARIANTS = {"without refinement": {"refine": None}, "defaults": {}}
 
 
 def resident(field: str) -> float:
-    """Return VmRSS or VmHWM (its peak) of this process in bytes; nan where it is not told."""
+    """Return VmRSS or VmHWM (its peak) of this process in bytes; NaN if unknown."""
     status = Path("/proc/self/status")
     if not status.exists():
         return float("nan")
@@ -37,7 +37,7 @@ def resident(field: str) -> float:
 def peak(
     folder: str, shape: tuple[int, int], mode: str, fit: Callable[[Any], object]
 ) -> dict[str, float]:
-    """Load the matrix of a folder, fit, and return bytes: of the matrix, and at the peak."""
+    """Load the matrix from a folder, fit, and return the bytes of the matrix and of the peak."""
     if mode == "tracemalloc":
         tracemalloc.start()
     before = resident("VmRSS")
@@ -52,9 +52,9 @@ def peak(
 
 
 def peaks(script: str, X: Any, dtype: str, options: dict[str, Any]) -> tuple[float, float, float]:
-    """Return MiB of the matrix, and the peaks (with the matrix) as multiples of it.
+    """Return the size of the matrix in MiB, and the peaks (including it) as multiples of it.
 
-    The script is run anew for each mode, with ``--child`` and the arguments of its `child`.
+    The script runs again for each mode, with ``--child`` and the arguments of its `child`.
     """
     found = []
     with tempfile.TemporaryDirectory() as folder:
@@ -71,16 +71,16 @@ def peaks(script: str, X: Any, dtype: str, options: dict[str, Any]) -> tuple[flo
 
 
 def child(folder: str, n: int, d: int, options: dict[str, Any], mode: str) -> dict[str, float]:
-    """Return the bytes of a matrix of counts, and at the peak of a fit."""
+    """Return the bytes of a matrix of counts and of the peak of a fit."""
     from momentree import TopicTree
 
     rng = np.random.default_rng(0)
-    TopicTree(2).fit(rng.poisson(1.0, (40, 10)))  # loads what is loaded on first use
+    TopicTree(2).fit(rng.poisson(1.0, (40, 10)))  # for imports on first use
     return peak(folder, (n, d), mode, TopicTree(max_leaf_nodes=8, **options).fit)
 
 
 def measure(X: Any, dtype: str, options: dict[str, Any]) -> tuple[float, float, float]:
-    """Return MiB of the matrix, and the peaks (with the matrix) as multiples of it."""
+    """Return the size of the matrix in MiB, and the peaks (including it) as multiples of it."""
     return peaks(__file__, X, dtype, options)
 
 
@@ -93,7 +93,7 @@ def main() -> None:
         return
     print(environment())
     X = unrelated_topics().X
-    print(f"{X.shape[0]:,} x {X.shape[1]:,} counts, {X.nnz:,} stored; the matrix counts as 1")
+    print(f"{X.shape[0]:,} x {X.shape[1]:,} counts, {X.nnz:,} stored; memory / matrix")
     rows = []
     for name, options in VARIANTS.items():
         for dtype in DTYPES:

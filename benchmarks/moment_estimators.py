@@ -1,9 +1,9 @@
-"""How fast do estimated moments approach the true ones, by weighting of documents?
+"""How fast do estimated moments converge to the true ones, for each weighting of documents?
 
-Single-topic corpora of lengths from 3 to 100 words, topics and weights drawn uniformly and scaled
-to sum 1, all new for each seed: Figure 1 of the SVTD paper. "length" is the estimator of its
-Theorem 1, "uniform" that of Zou et al. The errors are ||M~2 - M2||_F and ||M~3 - M3||_F; they are
-to fall as 1 / sqrt(n), a slope of -1/2 on logarithmic scales.
+Single-topic corpora with 3 to 100 words per document; topics and weights are drawn uniformly for
+each seed and scaled to sum 1: Figure 1 of the SVTD paper. "length" is the estimator of its
+Theorem 1, "uniform" that of Zou et al. The errors ||M~2 - M2||_F and ||M~3 - M3||_F
+should fall as 1 / sqrt(n), a slope of -1/2 on logarithmic scales.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SIZES = (100, 300, 1000, 3000, 10_000)
 
 
 def errors(n: int, d: int, k: int, seed: int) -> list[float]:
-    """Return the errors of M2 and M3 by length, then those of both by uniform weights."""
+    """Return the errors of M2 and M3 weighted by length, then weighted uniformly."""
     rng = np.random.default_rng([seed, n])
     mu, w = rng.random((k, d)), rng.random(k)
     mu /= mu.sum(axis=1, keepdims=True)
@@ -44,14 +44,14 @@ def measure(sizes: Sequence[int], n_seeds: int, d: int = 30, k: int = 5) -> NDAr
 
 
 def slopes(sizes: Sequence[int], found: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the slopes of log error on log n, shape (seeds, 4)."""
+    """Return the slopes of log error against log n, of shape (seeds, 4)."""
     _, n_seeds, columns = found.shape
     fit = np.polyfit(np.log(sizes), np.log(found).reshape(len(sizes), -1), 1)
     return fit[0].reshape(n_seeds, columns)
 
 
 def rows(sizes: Sequence[int], found: NDArray[np.float64]) -> list[list[str]]:
-    """Return the rows of the table: one for each size, then the slopes."""
+    """Return the rows of the table: one per size, then the slopes."""
     table_rows = [
         [str(n), *(mean_se(column) for column in at_n.T)]
         for n, at_n in zip(sizes, found, strict=True)
@@ -74,7 +74,7 @@ def main() -> None:
     header = [f"{name}, {weighting}" for weighting in WEIGHTINGS for name in ("Err2", "Err3")]
     print(table(("n", *header), rows(SIZES, found)))
     ratio = (found[..., 2:] / found[..., :2]).reshape(-1, 2)
-    print("\nError of uniform / error of length on the same corpus:")
+    print("\nError with uniform weights / error with weights by length, on the same corpus:")
     print(table(("Err2", "Err3"), [[mean_se(column) for column in ratio.T]]))
 
 

@@ -1,7 +1,7 @@
-"""Does one start from moments reach the likelihood of the best of ten random starts, and how fast?
+"""Does EM from moments reach the likelihood of the best of ten random starts, and how fast?
 
-The same EM with the same smoothing and tolerance on the same counts, scaled or not, for every
-start. Every other random start is random responsibilities, the rest are random documents, as in
+Every start uses the same EM with the same smoothing and tolerance on the same counts, log-scaled
+or not. Random starts alternate between random responsibilities and random documents, as in
 `_peers.py`. Differences are in nats for the whole corpus, and per document.
 """
 
@@ -29,14 +29,14 @@ STARTS = ("tree", "tfidf", "moments")
 
 @dataclass
 class Run:
-    """Log-likelihood of a fit, and its seconds."""
+    """Log-likelihood and seconds of a fit."""
 
     value: float
     seconds: float
 
 
 def random_runs(X: Any, k: int, log_scaling: LogScaling | None, n_starts: int) -> list[Run]:
-    """Fit by EM from random starts; seconds leave out the log scaling of counts, done once."""
+    """Fit by EM from random starts; the time excludes the log scaling, which is done once."""
     scaled = log_scale(X, log_scaling)
     rows, n = RowBlocks(scaled.X), X.shape[0]
     weight = np.ones(n)
@@ -54,7 +54,7 @@ def random_runs(X: Any, k: int, log_scaling: LogScaling | None, n_starts: int) -
 
 
 def responsibilities(n: int, k: int, seed: int) -> NDArray[np.float64]:
-    """Return a random start: k documents for odd seeds, random shares for even ones."""
+    """Return a random start: k documents for odd seeds, random responsibilities for even ones."""
     rng = np.random.default_rng(seed)
     if seed % 2 == 0:
         return rng.dirichlet(np.ones(k), n)
@@ -64,7 +64,7 @@ def responsibilities(n: int, k: int, seed: int) -> NDArray[np.float64]:
 
 
 def moment_run(X: Any, k: int, log_scaling: LogScaling | None, start: str) -> Run:
-    """Fit by EM from moments; seconds are those of the whole fit, from counts to labels."""
+    """Fit by EM from moments; the time is that of the whole fit, from counts to labels."""
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -75,7 +75,7 @@ def moment_run(X: Any, k: int, log_scaling: LogScaling | None, start: str) -> Ru
 def compare(
     corpus: Labelled, log_scaling: LogScaling | None, n_starts: int
 ) -> list[tuple[object, ...]]:
-    """Return the rows of one corpus: the random starts, then each start from moments."""
+    """Return the rows for one corpus: the random starts, then each start from moments."""
     X, k = corpus.X, corpus.n_classes
     runs = random_runs(X, k, log_scaling, n_starts)
     best, total = max(run.value for run in runs), sum(run.seconds for run in runs)
@@ -106,7 +106,7 @@ def main() -> None:
     args = parser.parse_args()
     print(environment())
     corpora = load_all(args.corpora)
-    header = ("corpus", "k", "start", "log-likelihood", "less the best", "seconds", "share of time")
+    header = ("corpus", "k", "start", "log-likelihood", "minus best", "seconds", "share of time")
     for log_scaling in ("log1p", None):
         rows = [row for corpus in corpora for row in compare(corpus, log_scaling, args.starts)]
         print(f"\nlog_scaling={log_scaling!r}\n\n" + table(header, rows), flush=True)

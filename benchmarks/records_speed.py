@@ -1,8 +1,8 @@
-"""What do groups of a million records cost, in products of the matrix with a vector and in memory?
+"""How much time, in matrix-vector products, and memory do groups of a million records take?
 
-1,000,000 made-up patients with 10 of 700 codes each, from 16 groups. Tree and product take turns;
-memory is measured in fresh processes, as in `memory_tree.py`, and counts the matrix as 1. Then the
-seconds, part by part, from a table of 1,000 hospital discharges to the report, where the table is.
+1,000,000 synthetic patients with 10 of 700 codes each, from 16 groups. Tree and product alternate;
+memory is measured in fresh processes, as in `memory_tree.py`, relative to the matrix. Then the
+seconds from a table of 1,000 hospital discharges to the report, step by step, if it is present.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ IMPORTED = (
     "sklearn.metrics",
     "sklearn.model_selection",
 )
-"""What the command loads."""
+"""Packages that the command imports."""
 VERMONT = DATA / "vermont_icd9"
 
 
 def speed(sample: PatientSample, repeats: int) -> list[tuple[str, str, str, str]]:
-    """Return a row a variant: its name, seconds, multiples of X @ v, ARI with the groups."""
+    """Return one row per variant: name, seconds, multiples of X @ v, ARI with the groups."""
     trees = {name: ClusterTree(GROUPS, **options) for name, options in VARIANTS.items()}
     tasks: dict[str, Any] = {"X @ v": product(sample.X, INNER)}
     tasks |= {name: partial(tree.fit, sample.X) for name, tree in trees.items()}
@@ -58,25 +58,25 @@ def speed(sample: PatientSample, repeats: int) -> list[tuple[str, str, str, str]
     found = [("one product X @ v", spread(unit), "1", "")]
     for name, tree in trees.items():
         ari = adjusted_rand_score(sample.labels, tree.labels_)
-        ratio = times[name] / unit  # of the same round, as the machine is never quite idle
+        ratio = times[name] / unit  # from the same round, because the machine is never quite idle
         found.append((name, spread(times[name]), spread(ratio, ",.0f"), f"{ari:.3f}"))
     return found
 
 
 def child(folder: str, n: int, d: int, options: dict[str, Any], mode: str) -> dict[str, float]:
-    """Return the bytes of a matrix of records, and at the peak of a fit."""
+    """Return the bytes of a matrix of records and of the peak of a fit."""
     rng = np.random.default_rng(SEED)
-    ClusterTree(2).fit(rng.random((40, 10)) < 0.5)  # loads what is loaded on first use
+    ClusterTree(2).fit(rng.random((40, 10)) < 0.5)  # for imports on first use
     return peak(folder, (n, d), mode, ClusterTree(GROUPS, **options).fit)
 
 
 def memory(X: Any, dtype: str, options: dict[str, Any]) -> tuple[float, float, float]:
-    """Return MiB of the matrix, and the peaks (with the matrix) as multiples of it."""
+    """Return the size of the matrix in MiB, and the peaks (including it) as multiples of it."""
     return peaks(__file__, X, dtype, options)
 
 
 def parts(path: Path, names: Path, folder: Path) -> dict[str, float]:
-    """Return the seconds of each part on the way from a table of discharges to the report."""
+    """Return the seconds of each step from a table of discharges to the report."""
     times = {}
     clock = time.perf_counter
 
@@ -97,12 +97,12 @@ def parts(path: Path, names: Path, folder: Path) -> dict[str, float]:
     quality = {"stability": scores, "predictive_power": {"death": power}}
     write_html(summarize_records(tree, records, quality=quality), folder / "report.html")
     times["report"] = clock() - start
-    times["all of it"] = sum(times.values())
+    times["total"] = sum(times.values())
     return times
 
 
 def command(path: Path, names: Path, folder: Path) -> dict[str, float]:
-    """Return the seconds of the whole command in a new process, and of its imports in another."""
+    """Return the seconds of the whole command and of its imports, each in a new process."""
     momentree = [sys.executable, "-m", "momentree"]
     options = ["--rollup", "icd9", "--outcome", "death", "--names", str(names), "--stability"]
     output = ["--output", str(folder / "command.html")]
@@ -119,11 +119,11 @@ def command(path: Path, names: Path, folder: Path) -> dict[str, float]:
 
 
 def to_report(repeats: int) -> list[tuple[str, str]]:
-    """Return a row for each part, and for the command."""
+    """Return one row per step, and rows for the command."""
     path, names = VERMONT / "vermont_dx.csv.gz", VERMONT / "icd9cm_hierarchy.csv.gz"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        parts(path, names, folder)  # what is loaded on first use does not count
+        parts(path, names, folder)  # an untimed run, for imports on first use
         rounds = [
             {**parts(path, names, folder), **command(path, names, folder)} for _ in range(repeats)
         ]
@@ -144,7 +144,7 @@ def main() -> None:
     n, repeats = (20_000, 1) if args.quick else (args.records, args.repeats)
     sample = make_patient_records(n, 700, GROUPS, 10, random_state=SEED)
     n, d = sample.X.shape
-    print(f"\n{n:,} x {d} records, {sample.X.nnz:,} codes; median [least, most]\n")
+    print(f"\n{n:,} x {d} records, {sample.X.nnz:,} codes; median [minimum, maximum]\n")
     header = (f"tree of {GROUPS} groups", "seconds", "products X @ v", "ARI")
     print(table(header, speed(sample, repeats)) + "\n", flush=True)
     found = []
@@ -155,7 +155,7 @@ def main() -> None:
     header = ("tree", "values", "matrix, MiB", "peak, tracemalloc", "peak, resident")
     print(table(header, found), flush=True)
     if not VERMONT.exists():
-        print("\nvermont_icd9: skipped, it is not in ../shared/data beside the repository")
+        print("\nvermont_icd9: skipped, it is not in ../shared/data next to the repository")
         return
     print("\n" + table(("1,000 discharges", "seconds"), to_report(repeats)))
 

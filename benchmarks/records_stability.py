@@ -1,8 +1,8 @@
-"""How stable are groups of patients, how much do they tell of outcomes, and what do they cost?
+"""How stable are groups of patients, how well do they predict outcomes, and how long do they take?
 
 The protocol of section 6.4.1 of the thesis (Tables 6.1 and 6.2, Figure 6.1), on other records, as
-MIMIC-III is not public. Stability: two clusterings that share 80 % of the records, and have a tenth
-each to themselves, are compared by the adjusted Rand index on what they share; five repeats.
+MIMIC-III is not public. Stability: adjusted Rand index of two clusterings on the records common to
+both samples, which share 80 % of all records and each add a different 10 %; five repeats.
 Predictive power: logistic regression on the group alone, five folds. Times are of the whole fit.
 """
 
@@ -27,7 +27,7 @@ from sklearn.preprocessing import normalize
 from momentree import BernoulliMixture, ClusterTree
 from momentree.metrics import predictive_accuracy, stability_score
 
-# The norm of the change of the centers ends EM, as in section 6.4.1.
+# EM stops by the norm of the change of the centers, as in section 6.4.1.
 _three_views = partial(BernoulliMixture, convergence="centers", random_state=SEED)
 
 
@@ -36,7 +36,7 @@ def _by_depth(k: int, **options: Any) -> ClusterTree:
 
 
 class _UnitLength(ClusterTree):
-    """Records at length 1, with no constant beside them."""
+    """Records scaled to unit length, without a constant."""
 
     def fit(self, X: Any, y: object = None) -> _UnitLength:
         super().fit(normalize(X), y)
@@ -44,7 +44,7 @@ class _UnitLength(ClusterTree):
 
 
 class _WithConstant(ClusterTree):
-    """A constant of 1 beside the records, which keep their lengths."""
+    """Unscaled records with a constant of 1 appended."""
 
     def fit(self, X: Any, y: object = None) -> _WithConstant:
         ones = np.ones((X.shape[0], 1))
@@ -99,7 +99,7 @@ IN_FIGURE = (
 
 @dataclass(frozen=True)
 class Question:
-    """An outcome that groups are to tell; numbers are compared with a threshold."""
+    """An outcome to predict from the groups; numbers are compared with a threshold."""
 
     name: str
     column: str
@@ -108,7 +108,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Data:
-    """Records of one source, and what is to be told of them."""
+    """Records of one source, and the outcomes to predict."""
 
     name: str
     X: Any
@@ -117,7 +117,7 @@ class Data:
 
 
 def diabetes() -> Data | None:
-    """Load patients of 130 hospitals: the 222 most frequent codes, three or more of them each."""
+    """Load patients of 130 hospitals who have at least three of the 222 most frequent codes."""
     found = binary_records(
         "diabetes130/encounters.csv.gz",
         n_codes=222,
@@ -138,7 +138,7 @@ def diabetes() -> Data | None:
 
 
 def vermont() -> Data | None:
-    """Load 1,000 discharges of a state: the same number of codes, three or more of them each."""
+    """Load 1,000 discharges in Vermont with at least three of the 222 most frequent codes."""
     found = binary_records(
         "vermont_icd9/vermont_dx.csv.gz",
         n_codes=222,
@@ -153,9 +153,9 @@ SOURCES = {"diabetes130": diabetes, "vermont": vermont}
 
 
 def fitted(make: Callable[[int], Any], k: int, X: Any) -> tuple[NDArray[Any], float]:
-    """Return labels, and the seconds of the fit."""
+    """Return the labels and the seconds of a fit."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # three views may show fewer groups than asked for
+        warnings.simplefilter("ignore")  # three views may find fewer groups than requested
         start = time.perf_counter()
         labels = make(k).fit(X).labels_
         return labels, time.perf_counter() - start
@@ -171,10 +171,10 @@ def stability(make: Callable[[int], Any], k: int, X: Any, repeats: int) -> NDArr
 def measure(
     data: Data, names: Sequence[str], k: int, repeats: int, timings: int = 3
 ) -> list[tuple[str, ...]]:
-    """Return a row a method: stability, power for each question, groups, seconds."""
+    """Return one row per method: stability, predictive power, groups, seconds."""
     seconds = {name: np.empty(timings) for name in names}
     labels = {}
-    for i in range(timings):  # in turn, so that all meet the same noise of the machine
+    for i in range(timings):  # in alternation, so that machine noise affects all methods equally
         for name in names:
             labels[name], seconds[name][i] = fitted(METHODS[name], k, data.X)
     rows = []
@@ -191,11 +191,11 @@ def measure(
 
 
 def header(data: Data) -> tuple[str, ...]:
-    """Return the names of the columns, with the accuracy of a constant answer."""
+    """Return the column names, with the accuracy of a constant prediction."""
     found = ["method", "stability"]
     for question in data.questions:
         values = data.outcomes[question.column]
-        # The baseline is that of the outcome and not of the groups.
+        # The baseline depends on the outcome, not on the groups.
         power = predictive_accuracy(
             np.arange(len(values)) % 2, values, threshold=question.threshold
         )
@@ -206,7 +206,7 @@ def header(data: Data) -> tuple[str, ...]:
 def over_depths(
     data: Data, names: Sequence[str], depths: Sequence[int], repeats: int
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """Return stability, and area under the curve of the first question, for 2^depth groups."""
+    """Return stability, and AUC for the first outcome, for 2^depth groups."""
     question = data.questions[0]
     stable, power = [], []
     for name in names:
@@ -239,7 +239,7 @@ def main() -> None:
             some = {name: values[rows] for name, values in data.outcomes.items()}
             data = Data(data.name, data.X[rows], some, data.questions)
         n, d = data.X.shape
-        print(f"\n{data.name}: {n:,} records, {d} codes, {data.X.nnz / n:.1f} a record\n")
+        print(f"\n{data.name}: {n:,} records, {d} codes, {data.X.nnz / n:.1f} per record\n")
         rows = measure(data, list(METHODS), args.groups, repeats)
         print(table(header(data), rows), flush=True)
         if args.depths and data.name == "diabetes130":

@@ -1,9 +1,9 @@
-"""How well are the components of Bernoulli mixtures told apart, by moments, EM and clusterings?
+"""How well do moments, EM and clustering methods recover components of Bernoulli mixtures?
 
 The experiment of section 4.5 of the thesis (Figures 4.1 and 4.2): the adjusted Rand index between
-components and clusters over the number of rows n, of components k and of features d, on drawn
-parameters, for components of equal weight and of drawn weights. "true parameters" is what no method
-can beat but by chance. Then the digits of scikit-learn, a pixel being 1 above 7.
+components and clusters by the number of rows n, of components k and of features d, with random
+parameters, for equal and for random weights. "true parameters" is an upper limit, up to chance.
+Then the digits of scikit-learn, with pixels above 7 set to 1.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ METHODS: dict[str, Callable[[Any, int], NDArray[Any]]] = {
     OURS: _mixture,
     "mixture, start='moments'": partial(_mixture, start="moments"),
     "mixture, start='raw_moments'": partial(_mixture, start="raw_moments"),
-    # The change of the weights ends EM, as in section 4.5.
+    # EM stops by the change of the weights, as in section 4.5.
     "mixture, ASVTD + EM": partial(
         _mixture, decomposition="svtd", start="raw_moments", convergence="weights"
     ),
@@ -72,16 +72,16 @@ Scores = dict[str, tuple[list[float], list[float]]]
 
 
 def run(method: str, X: Any, k: int) -> tuple[NDArray[Any], float]:
-    """Return labels, and seconds."""
+    """Return the labels and the seconds of a fit."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small samples may show fewer components
+        warnings.simplefilter("ignore")  # small samples may support fewer components
         start = time.perf_counter()
         labels = METHODS[method](X, k)
         return labels, time.perf_counter() - start
 
 
 def measure(n: int, d: int, k: int, *, equal: bool, scaled_by: str, n_seeds: int) -> Scores:
-    """Return the agreement and the seconds of each method, for each seed."""
+    """Return the ARI and the seconds of each method for each seed."""
     scores: Scores = {}
     for seed in range(n_seeds):
         weights = np.full(k, 1.0 / k) if equal else None
@@ -106,7 +106,7 @@ def _add(scores: Scores, name: str, agreement: float, seconds: float) -> None:
 
 
 def rows(scores: Sequence[Scores]) -> list[tuple[str, ...]]:
-    """Return a row a method with a cell a setting, and how far ours is from the best peer."""
+    """Return a table of methods by settings, and the default minus the best peer."""
     found = []
     for name in (*METHODS, "true parameters"):
         if not any(name in s for s in scores):
@@ -117,7 +117,7 @@ def rows(scores: Sequence[Scores]) -> list[tuple[str, ...]]:
     for s in scores:
         best = max((p for p in PEERS if p in s), key=lambda p, s=s: np.mean(s[p][0]))
         gaps.append(_cell(np.subtract(s[OURS][0], s[best][0]), "+.3f"))
-    return [*found, ("defaults less the best peer", *gaps)]
+    return [*found, ("defaults minus the best peer", *gaps)]
 
 
 def _cell(values: Sequence[float] | NDArray[Any], form: str = ".3f") -> str:
@@ -127,7 +127,7 @@ def _cell(values: Sequence[float] | NDArray[Any], form: str = ".3f") -> str:
 
 
 def digits() -> list[tuple[str, str, str, str]]:
-    """Return a row a method: its agreement with the digits as NMI and ARI, and seconds."""
+    """Return one row per method: NMI and ARI with the digits, and seconds."""
     data, target = load_digits(return_X_y=True)
     X = (data > 7).astype(np.float64)
     found = []

@@ -13,10 +13,10 @@ from momentree.backends import num_threads
 
 
 def differing(X: Any, leaves: int, min_samples_leaf: int, seeds: int) -> list[int]:
-    """Return in how many documents labels differ from those of X as it is, on one thread.
+    """Return the number of documents whose labels differ from those of X on one thread.
 
-    The first number is for two threads; the others are for shuffled rows and columns, with one
-    thread and two in turn.
+    The first number is for two threads; the others are for shuffled rows and columns, on one
+    and two threads alternately.
     """
     tree = TopicTree(max_leaf_nodes=leaves, min_samples_leaf=min_samples_leaf)
     with num_threads(1):

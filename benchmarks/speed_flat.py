@@ -1,9 +1,9 @@
-"""What do the moments of a large corpus cost, in products of the matrix with twelve columns?
+"""How long do the moments of a large corpus take, in products of the matrix with twelve columns?
 
-300,000 documents, 100,000 words, 70 million stored counts, as the New York Times corpus has. The
+300,000 documents, 100,000 words and 70 million stored counts, like the New York Times corpus. The
 fit is `SingleTopicModel(10, refine=None)`: moments, SIDIWO, topics, the topic of each document.
-Time in products `X @ B` of a float64 matrix with 12 columns, taken in turn with the fit;
-memory in sizes of the matrix. A second table lets the number of topics grow.
+The unit of time is a product `X @ B` with a float64 matrix of 12 columns, alternating with the
+fit; memory is relative to the matrix. A second table increases the number of topics.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COLUMNS = 12
 
 
 def large_corpus(n: int, d: int, k: int) -> TopicSample:
-    """Draw documents of log-normal length, about 370 words, in counts of int32."""
+    """Draw documents of log-normal length, about 370 words, as int32 counts."""
     rng = np.random.default_rng(SEED)
     length = np.maximum(rng.lognormal(np.log(330), 0.5, n), 20).astype(int)
     sample = make_single_topic(n, d, k, length=length, concentration=0.3, random_state=SEED)
@@ -52,12 +52,12 @@ def products(X: Any, repeats: int = 3) -> list[float]:
 
 
 def child(folder: str, n: int, d: int, task: str) -> list[float]:
-    """Do one task in a process of its own: time products, or time a fit and take its peak."""
+    """Run one task in its own process: time products, or time a fit and measure its peak."""
     X = sp.csr_array(tuple(np.load(Path(folder) / f"{p}.npy") for p in PARTS), shape=(n, d))
     if task == "product":
         return products(X)
     rng = np.random.default_rng(SEED)
-    SingleTopicModel(2, refine=None).fit(rng.poisson(1.0, (40, 10)))  # loads what is loaded late
+    SingleTopicModel(2, refine=None).fit(rng.poisson(1.0, (40, 10)))  # for imports on first use
     matrix = sum(getattr(X, part).nbytes for part in PARTS)
     before = resident("VmRSS")
     start = time.perf_counter()
@@ -85,7 +85,7 @@ def large(n: int, d: int, repeats: int) -> None:
         stored = sample.X.nnz
         del sample
         units, fits = [], []
-        for _ in range(repeats):  # in turn, so that both meet the same noise
+        for _ in range(repeats):  # in alternation, so that noise affects both equally
             units.append(float(np.median(in_child(folder, n, d, "product"))))
             fits.append(in_child(folder, n, d, "fit"))
     seconds, peaks, errors = np.array(fits).T
@@ -96,7 +96,7 @@ def large(n: int, d: int, repeats: int) -> None:
 
 
 def growth(n: int, d: int, sizes: list[int]) -> list[tuple[str, ...]]:
-    """Return a row for each number of topics: seconds, and the exponent since the last."""
+    """Return one row per number of topics: seconds, and the exponent since the last."""
     sample = make_single_topic(n, d, max(sizes), length=100, concentration=0.3, random_state=SEED)
     rows, last = [], None
     for k in sizes:

@@ -1,6 +1,6 @@
-"""How long does a tree of eight leaves take, counted in products of the matrix with a vector?
+"""How long does a tree of eight leaves take, in matrix-vector products?
 
-A product X @ v reads every stored value once: it is what a single pass over the data costs. The
+A product X @ v reads every stored value once: it costs one pass over the data. The
 data are 11,463 documents of about 1,450 words from eight unrelated topics over 3,000 words.
 """
 
@@ -19,13 +19,13 @@ from momentree import TopicTree
 INNER = 20
 VARIANTS: dict[str, dict[str, Any]] = {
     "without refinement": {"refine": None},
-    "without refinement and log_scaling": {"refine": None, "log_scaling": None},
+    "without refinement and log scaling": {"refine": None, "log_scaling": None},
     "defaults": {},
 }
 
 
 def measure(X: Any, truth: NDArray[Any], repeats: int) -> list[tuple[str, str, str, str, str]]:
-    """Return a row a variant: its name, milliseconds, multiples of X @ v, ARI."""
+    """Return one row per variant: name, milliseconds, multiples of X @ v, ARI."""
     trees = {name: TopicTree(max_leaf_nodes=8, **options) for name, options in VARIANTS.items()}
     tasks: dict[str, Any] = {"X @ v": product(X, INNER)}
     tasks |= {name: partial(tree.fit, X) for name, tree in trees.items()}
@@ -33,7 +33,7 @@ def measure(X: Any, truth: NDArray[Any], repeats: int) -> list[tuple[str, str, s
     unit = times["X @ v"] / INNER
     rows = [("one product X @ v", spread(1e3 * unit, ".1f"), "1", "", "")]
     for name, tree in trees.items():
-        ratio = times[name] / unit  # of the same round, as the machine is never quite idle
+        ratio = times[name] / unit  # from the same round, because the machine is never quite idle
         ari = adjusted_rand_score(truth, tree.labels_)
         rows.append(
             (
@@ -54,7 +54,7 @@ def main() -> None:
     print(environment())
     sample = unrelated_topics()
     n, d = sample.X.shape
-    print(f"{n:,} x {d:,} counts ({sample.X.dtype}), {sample.X.nnz:,} stored; median [least, most]")
+    print(f"{n:,} x {d:,} counts ({sample.X.dtype}), {sample.X.nnz:,} stored; median [min, max]")
     header = ("tree of 8 leaves", "ms", "products X @ v", "leaves", "ARI")
     print(table(header, measure(sample.X, sample.labels, repeats)))
 

@@ -1,4 +1,4 @@
-"""What every test may ask for."""
+"""Fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -22,3 +22,11 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the corpora are not on this machine (no ../shared/data beside the repository)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def docstrings():
+    """The built-in corpus, which takes seconds to collect."""
+    from momentree.datasets import load_docstrings
+
+    return load_docstrings()

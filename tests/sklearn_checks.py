@@ -1,4 +1,4 @@
-"""What the tests of estimators share: which of scikit-learn's own checks are expected to fail."""
+"""Scikit-learn's own checks that are expected to fail."""
 
 CLASSIFIERS_ONLY = (
     "scikit-learn takes whatever has predict_proba and accepts sparse data for a classifier "

@@ -1,4 +1,4 @@
-"""What the README and the docs say is there, and works."""
+"""The README and the docs are correct: links, options, defaults and examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from momentree import datasets
 from momentree.cli import app
+from momentree.datasets import Documents
 from momentree.report.topics import DEFAULT_LAMBDA
 from momentree.tree.naming import CODE_LAMBDA, NAME_LAMBDA, name_by_words
 
@@ -28,7 +30,7 @@ def options_of_the_command() -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_links_lead_somewhere(page):
+def test_links_have_a_target(page):
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     broken = [
         link for link in links if "://" not in link and not (page.parent / link).resolve().exists()
@@ -73,29 +75,38 @@ def test_defaults_of_options_are_those_of_the_command():
     checked = set()
     for name in ("topics", "clusters"):
         section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
-        for option, told in re.findall(
+        for option, documented in re.findall(
             r"^\| `(--[a-z-]+).*?\b(?<!-)(\d+) by default", section, re.MULTILINE
         ):
             (parameter,) = (one for one in commands[name].params if option in one.opts)
             shown = parameter.show_default if isinstance(parameter.show_default, str) else ""
             default = shown.split(",")[0] or parameter.default
-            assert str(default) == told, f"{name} {option}: {default!r} in the code, {told} in docs"
+            assert str(default) == documented, f"{name} {option}: {default!r}"
             checked.add(option)
     assert {"--leaves", "--components", "--groups", "--min-cell", "--min-records"} <= checked
 
 
 def test_relevance_of_the_pages_is_that_of_the_code():
     command = (REPOSITORY / "docs" / "command.md").read_text(encoding="utf-8")
-    told = [float(value) for value in re.findall(r"most relevant.{0,40}?\(λ = ([\d.]+),", command)]
-    assert told == [DEFAULT_LAMBDA, CODE_LAMBDA]
+    values = re.findall(r"most relevant.{0,40}?\(λ = ([\d.]+),", command)
+    assert [float(value) for value in values] == [DEFAULT_LAMBDA, CODE_LAMBDA]
     report = (REPOSITORY / "docs" / "report.md").read_text(encoding="utf-8")
     (starts,) = re.findall(
-        r"slider starts at (\d\.\d), for the codes of records at (\d\.\d)", report
+        r"slider starts at (\d\.\d) for words and at (\d\.\d) for the codes", report
     )
     assert [float(value) for value in starts] == [DEFAULT_LAMBDA, CODE_LAMBDA]
     assert f"lambda = {NAME_LAMBDA}" in (name_by_words.__doc__ or "")
 
 
+@pytest.fixture
+def small_corpus(docstrings, monkeypatch):
+    """Let the pages load a quarter of the built-in corpus."""
+    parts = (part[::4] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
+    small = Documents(*parts, name=docstrings.name)
+    monkeypatch.setattr(datasets, "load_docstrings", lambda: small)
+
+
+@pytest.mark.usefixtures("small_corpus")
 def test_python_of_the_models_page_runs():
     text = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
@@ -104,12 +115,13 @@ def test_python_of_the_models_page_runs():
     assert {"model", "found"} <= set(names)
 
 
+@pytest.mark.usefixtures("small_corpus")
 def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}  # a block goes on where the one before it ended
+    names: dict[str, object] = {}  # blocks share their variables
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
     assert (Path(tmp_path) / "report.html").stat().st_size > 100_000

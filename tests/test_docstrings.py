@@ -1,4 +1,4 @@
-"""Every public name has a docstring in numpydoc form that says what a reader needs."""
+"""Every public name has a complete docstring in numpydoc form."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ CHECKS = {
     "RT03",  # return value without a description
     "YD01",  # no Yields section
 }
-# What users import from: the package and its rooms and leaves. Modules inside a room are its own
-# affair; their names need a docstring, not a full one.
+# What users import from: the package and its rooms and leaves. Names in other modules need a
+# docstring, but not a complete one.
 PUBLIC_MODULES = sorted(
     f"momentree.{module.name}"
     for module in pkgutil.iter_modules(momentree.__path__)
@@ -88,7 +88,7 @@ def overrides(name: str) -> bool:
 
 
 def faults(name: str) -> list[str]:
-    """What the docstring of a public name lacks."""
+    """Return what the docstring of a public name lacks."""
     thing = find(name)
     checks = CHECKS - {"PR01", "RT01"} if overrides(name) else CHECKS
     if dataclasses.is_dataclass(thing):

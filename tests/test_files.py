@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and what killed processes leave."""
+"""Files are written whole or not at all, and leftovers of killed processes are removed."""
 
 from __future__ import annotations
 
@@ -7,124 +7,146 @@ import platform
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from momentree._files import atomic_write, staging
+from momentree import SingleTopicModel
 
 fcntl = pytest.importorskip("fcntl", reason="needs locks of folders")
 
-# Opens a folder for unfinished files, says so and waits to be killed.
-HOLD = """
-import sys
+MODEL = SingleTopicModel(2).fit([[3, 0], [0, 2], [2, 0], [0, 4]])
+
+# Saves a model, and is killed before the file is in place.
+KILLED = """
+import os, signal, sys
 from pathlib import Path
-from momentree._files import staging
-with staging(Path(sys.argv[1])) as folder:
-    (folder / "half").write_text("half")
-    print(folder.name, flush=True)
-    sys.stdin.read()
+from momentree import SingleTopicModel
+Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+SingleTopicModel(2).fit([[3, 0], [0, 2], [2, 0], [0, 4]]).save(sys.argv[1])
 """
 
 
 @pytest.fixture
-def holder(tmp_path):
-    """A process that has a folder for unfinished files open, and the name of that folder."""
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        yield process, process.stdout.readline().strip()
-        process.kill()
+def during(monkeypatch):
+    """Save a model, and call a function with the unfinished file before it is in place."""
+    replace = Path.replace
+
+    def save(target, call):
+        def pause(self, to):
+            monkeypatch.setattr(Path, "replace", replace)
+            call(self)
+            return replace(self, to)
+
+        monkeypatch.setattr(Path, "replace", pause)
+        MODEL.save(target)
+
+    return save
 
 
-def test_a_killed_process_is_cleaned_up_after(tmp_path, holder):
-    process, name = holder
-    assert os.listdir(tmp_path) == [name]
-    process.kill()
-    process.wait()
-    assert os.listdir(tmp_path) == [name]
-    with staging(tmp_path) as folder:
-        assert os.listdir(tmp_path) == [folder.name]
-    assert os.listdir(tmp_path) == []
+@pytest.fixture
+def abandon(tmp_path, during):
+    """Leave the folder of an unfinished file, as a killed process does; return its name."""
+
+    def leave():
+        names = []
+
+        def move(file):
+            names.append(file.parent.name)
+            file.parent.rename(tmp_path / "moved")
+
+        with pytest.raises(FileNotFoundError):
+            during(tmp_path / "file", move)
+        (tmp_path / "moved").rename(tmp_path / names[0])
+        return names[0]
+
+    return leave
 
 
-def test_a_living_process_keeps_its_folder(tmp_path, holder):
-    _, name = holder
-    with staging(tmp_path), staging(tmp_path):
-        assert len(os.listdir(tmp_path)) == 3
-    with atomic_write(tmp_path / "file") as file:
-        file.write(b"1")
-    assert sorted(os.listdir(tmp_path)) == sorted([name, "file"])
-    assert os.listdir(tmp_path / name) == ["half"]
+def test_leftovers_of_a_killed_process_are_removed(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a")], check=False, timeout=60)
+    (name,) = os.listdir(tmp_path)
+    assert os.listdir(tmp_path / name) == ["a"]
+    MODEL.save(tmp_path / "b")
+    assert os.listdir(tmp_path) == ["b"]
 
 
-def test_what_may_be_of_others_stays(tmp_path, monkeypatch):
-    """Folders of another machine, whose locks may not be seen, and what is no folder."""
+def test_unfinished_files_of_a_running_process_stay(tmp_path, during):
+    def save_others(file):
+        assert len(os.listdir(tmp_path)) == 1
+        for name in ("b", "c"):
+            MODEL.save(tmp_path / name)
+        assert file.exists()
+
+    during(tmp_path / "a", save_others)
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
+
+
+def test_folders_of_other_machines_stay(tmp_path, monkeypatch, abandon):
+    """Their locks may be invisible here."""
     with monkeypatch.context() as patch:
         patch.setattr(platform, "node", lambda: "elsewhere")
-        with staging(tmp_path) as folder:
-            other = tmp_path / folder.name
-            folder.rename(tmp_path / "moved")
-        (tmp_path / "moved").rename(other)
-    link = tmp_path / f".momentree-{platform.node()}-link"
+        name = abandon()
+    MODEL.save(tmp_path / "b")
+    assert sorted(os.listdir(tmp_path)) == sorted([name, "b"])
+
+
+def test_links_and_files_with_similar_names_stay(tmp_path):
     (tmp_path / "mine").mkdir()
-    link.symlink_to(tmp_path / "mine")
+    (tmp_path / f".momentree-{platform.node()}-link").symlink_to(tmp_path / "mine")
     (tmp_path / ".momentree-notes").write_text("")
-    before = sorted(os.listdir(tmp_path))
-    with staging(tmp_path):
-        pass
-    assert sorted(os.listdir(tmp_path)) == before
+    before = os.listdir(tmp_path)
+    MODEL.save(tmp_path / "b")
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "b"])
 
 
-def test_without_locks_nothing_is_removed(tmp_path, holder, monkeypatch):
-    process, name = holder
-    process.kill()
-    process.wait()
-    monkeypatch.setattr("momentree._files.fcntl", None)
-    with staging(tmp_path):
-        pass
-    assert os.listdir(tmp_path) == [name]
+def test_nothing_is_removed_where_locks_do_not_work(tmp_path, monkeypatch, abandon):
+    name = abandon()
+
+    def flock(*_):
+        raise OSError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", flock)
+        MODEL.save(tmp_path / "b")
+    assert sorted(os.listdir(tmp_path)) == sorted([name, "b"])
+    MODEL.save(tmp_path / "b")
+    assert os.listdir(tmp_path) == ["b"]
 
 
-def test_a_folder_taken_for_abandoned_before_it_was_locked_is_made_anew(tmp_path, monkeypatch):
-    lock = fcntl.flock
-    removed = []
+def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    lock, removed = fcntl.flock, []
 
     def flock(handle, operation):
         if not removed:
-            (born,) = tmp_path.iterdir()
-            removed.append(born)
-            born.rmdir()
+            (folder,) = tmp_path.iterdir()
+            removed.append(folder)
+            folder.rmdir()
         lock(handle, operation)
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with staging(tmp_path) as folder:
-        assert folder.is_dir()
-        assert folder != removed[0]
+    MODEL.save(tmp_path / "a")
+    assert removed
+    assert os.listdir(tmp_path) == ["a"]
 
 
-def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
+def test_an_interrupt_leaves_the_old_file_and_nothing_else(tmp_path, during):
     path = tmp_path / "file"
     path.write_text("old")
 
-    def fail():
-        with atomic_write(path) as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
+    def interrupt(file):
+        raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fail()
+        during(path, interrupt)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_a_new_file_has_the_rights_of_any_new_file(tmp_path):
+def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):
     mask = os.umask(0o027)
     try:
-        with atomic_write(tmp_path / "file") as file:
-            file.write(b"1")
+        MODEL.save(tmp_path / "file")
     finally:
         os.umask(mask)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640

@@ -1,4 +1,4 @@
-"""One door for every input: special files, loops of links and empty paths, whoever reads them."""
+"""Every reader refuses special files, loops of links and empty paths in the same way."""
 
 from __future__ import annotations
 

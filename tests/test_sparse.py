@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import momentree as mt
-from momentree._sparse import as_csr, check_structure
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
@@ -81,8 +80,7 @@ DAMAGE = [
 @pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "lil", "dok", "dia"])
 def test_sound_matrices_of_every_format_pass(form):
     X = sound().asformat(form)
-    check_structure(X)
-    np.testing.assert_array_equal(as_csr(X).toarray(), sound().toarray())
+    np.testing.assert_array_equal(RowBlocks(X).matrix.toarray(), sound().toarray())
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -91,7 +89,7 @@ def test_damaged_pointers_and_indices_are_found(form, damage):
     X = sound().asformat(form)
     damage(X)
     with raises(InvalidDataError, "sparse_damaged"):
-        check_structure(X)
+        RowBlocks(X)
 
 
 @pytest.mark.parametrize("place", [-1, 12, 2**30])
@@ -99,11 +97,11 @@ def test_damaged_coordinates_and_lists_are_found(place):
     X = sound().tocoo()
     X.coords[1][2] = place
     with raises(InvalidDataError, "sparse_damaged", fault=OUTSIDE):
-        check_structure(X)
+        RowBlocks(X)
     X = sound().tolil()
     X.rows[2][0] = place
     with raises(InvalidDataError, "sparse_damaged", fault=OUTSIDE):
-        check_structure(X)
+        RowBlocks(X)
 
 
 def more_values(X):
@@ -181,7 +179,7 @@ def test_sparse_arrays_of_one_dimension_are_refused(form):
 def test_index_arrays_of_different_types_are_unified():
     X = sound()
     X.indptr = X.indptr.astype(np.int64)
-    Y = as_csr(X)
+    Y = RowBlocks(X).matrix
     assert Y.indptr.dtype == Y.indices.dtype == np.int32
     assert X.indptr.dtype == np.int64  # the caller's matrix stays as it is
     np.testing.assert_array_equal(Y.toarray(), sound().toarray())
@@ -189,7 +187,7 @@ def test_index_arrays_of_different_types_are_unified():
 
 @pytest.mark.parametrize("dtype", [np.float16, np.longdouble, ">f8"])
 def test_floats_without_compiled_kernels_become_double(dtype):
-    assert as_csr(sound().toarray().astype(dtype)).dtype == np.float64
+    assert RowBlocks(sound().toarray().astype(dtype)).matrix.dtype == np.float64
 
 
 # --- every entry ---------------------------------------------------------------------------------
@@ -273,7 +271,7 @@ def test_lists_of_other_objects_are_refused(column):
     X = sp.lil_array(sound())
     X.rows[2][0] = column
     with raises(InvalidDataError, "sparse_damaged", fault=Message("sparse_types")):
-        check_structure(X)
+        RowBlocks(X)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)

@@ -1,4 +1,4 @@
-"""docs/theory.md: no statement of the papers is missing, and what it names exists."""
+"""docs/theory.md misses no statement of the papers, and all that it names exists."""
 
 from __future__ import annotations
 

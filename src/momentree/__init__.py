@@ -1,7 +1,7 @@
 """momentree: latent variable models and trees of topics by the method of moments."""
 
-# Names are loaded when they are first used: `momentree --help` and `import momentree` need not
-# wait for scikit-learn and what it loads.
+# Names are loaded on first use, so that `momentree --help` and `import momentree` do not wait for
+# scikit-learn and its dependencies.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,7 @@
 """Arrays in zip files (.npz and saved models), read without trusting the file.
 
-NumPy's own reader evaluates the header of an array as Python, raises errors of the tokenizer if it
-is damaged, and allocates what the header announces before it looks at the content.
+NumPy's own reader evaluates the header of an array as Python, raises tokenizer errors if the header
+is damaged, and allocates the memory that the header declares before it reads the content.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DAMAGE = (
     ArithmeticError,
     ValueError,
 )
-"""Errors from reading a file that is not a zip file, is cut off, or has other content."""
+"""Errors raised by a file that is not a zip file, is truncated, or has unexpected content."""
 
 _MAGIC = re.compile(rb"\x93NUMPY(?:\x01\x00(?P<v1>..)|[\x02\x03]\x00(?P<v2>....))", re.DOTALL)
 _FIELDS = {
@@ -47,9 +47,9 @@ _LONGEST_HEADER = 10_000
 class StoredArrays(Mapping[str, NDArray[Any]]):
     """The arrays of an open zip file by name, each read when it is first looked up.
 
-    Looking up a name raises ``KeyError`` if it is missing, ``ReadError`` if the array takes more
-    memory than a file of this size may, and ``InvalidDataError`` or ``ValueError`` if it is damaged
-    or holds objects.
+    Looking up a name raises ``KeyError`` if it is missing, ``ReadError`` if the array exceeds the
+    memory limit for a file of this size, and ``InvalidDataError`` or ``ValueError`` if it is
+    damaged or contains objects.
     """
 
     def __init__(self, archive: zipfile.ZipFile, path: str | PathLike[str]) -> None:
@@ -74,17 +74,17 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 def read_member(
     archive: zipfile.ZipFile, name: str, path: str | PathLike[str], *, known: int = 0
 ) -> bytes:
-    """Return the content of a member of a zip file, whose other members took `known` bytes."""
+    """Return the content of a zip member, after `known` bytes have been read from other members."""
     info = archive.getinfo(name)
     check_memory(path, known + info.file_size)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise InvalidDataError("unsafe_compression", name=name)
     with archive.open(info) as file:
-        return file.read(info.file_size)  # without a number it could expand to more
+        return file.read(info.file_size)  # without a size, it could expand further
 
 
 def _parse(name: str, content: bytes) -> NDArray[Any]:
-    """Return the array in the content of a .npy file."""
+    """Return the array stored in the content of a .npy file."""
     magic = _MAGIC.match(content)
     if magic is None:
         raise InvalidDataError("not_an_array", name=name)

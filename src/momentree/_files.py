@@ -1,4 +1,4 @@
-"""Files: inputs checked before they are opened, outputs written whole or not at all."""
+"""Check files before they are opened; write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from momentree.exceptions import InvalidParameterError, ReadError
 
 try:
     import fcntl
-except ImportError:  # the system has no such locks
+except ImportError:  # the system does not have these locks
     fcntl = None  # type: ignore[assignment]
 
 
 def check_readable(path: str | PathLike[str]) -> Path:
     """Check that a file or folder can be read, and return its path.
 
-    Pipes, sockets and devices are refused: they may never end, and files are read more than once.
+    Pipes, sockets and devices are rejected: they may never end, and files are read more than once.
     """
     try:
         given = os.fspath(path)
@@ -51,7 +51,7 @@ def check_readable(path: str | PathLike[str]) -> Path:
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing, and put it in place only when it is complete.
 
-    If the block raises, nothing is left behind, and an existing file stays as it was.
+    If the block raises an error, nothing is written, and an existing file is unchanged.
     """
     target = Path(path)
     if not target.parent.is_dir():
@@ -67,11 +67,11 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 def staging(beside: Path) -> Iterator[Path]:
     """Make a hidden folder for unfinished files, and remove it at the end.
 
-    The folder is locked while the process lives. Unlocked ones belong to killed processes, and are
+    The folder is locked while the process runs. Unlocked folders belong to killed processes and are
     removed first.
 
-    Locks may not be visible to other machines on a shared disk. So the name of the folder contains
-    that of the machine; folders of other machines are kept, as are all where there are no locks.
+    Locks may not be visible to other machines on a shared disk, so the folder name contains the
+    machine name. Folders of other machines are kept, as are all folders on systems without locks.
     """
     prefix = f".momentree-{re.sub('[^A-Za-z0-9.]', '_', platform.node())}-"
     with suppress(OSError):  # a folder may allow new files but no listing
@@ -93,7 +93,7 @@ def _make(beside: Path, prefix: str) -> tuple[Path, int | None]:
         lock = _lock(folder, wait=True)
         if folder.exists():
             return folder, lock
-        # Another process removed it as abandoned before it was locked.
+        # Another process removed the folder as abandoned before it was locked.
         if lock is not None:
             os.close(lock)
 
@@ -106,7 +106,7 @@ def _remove_if_abandoned(folder: Path) -> None:
 
 
 def _lock(folder: Path, *, wait: bool) -> int | None:
-    """Lock a folder until its descriptor is closed; None if that is impossible."""
+    """Lock a folder until its descriptor is closed; return None if that is impossible."""
     if fcntl is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Methods that fit estimators: restored when a fit fails, and ``fit_predict``."""
+"""Fitting: restore an estimator when a fit fails, and add ``fit_predict``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 def all_or_nothing(
     fit: Callable[Concatenate[E, P], T],
 ) -> Callable[Concatenate[E, P], T]:
-    """Make a method that fits an estimator restore all its attributes when it raises.
+    """Decorate a fitting method to restore all attributes of the estimator when it raises.
 
     Checks and fits set attributes one by one. An estimator with some attributes of a failed fit
     would predict nonsense. `fit` must not change any attribute in place.
@@ -37,7 +37,7 @@ def all_or_nothing(
 
 
 class FitPredict:
-    """Estimators whose ``fit`` finds the group of each sample."""
+    """Mixin for estimators whose ``fit`` finds the group of each sample."""
 
     def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> Ints:
         """Fit, and return the component or leaf of each sample.

@@ -1,4 +1,4 @@
-"""How much memory the content of a file may take: a few bytes can announce terabytes."""
+"""Memory limits for the content of files: a few bytes can declare terabytes."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any, BinaryIO
 from momentree.exceptions import ReadError
 
 FLOOR = 1 << 25
-"""Bytes that the content of any file may take."""
+"""Bytes allowed for the content of any file."""
 
 BYTES_PER_BYTE = 100
 """Bytes allowed per byte of a file. Text expands 3 to 20 times, sparse counts 50 times."""
 
 BYTES_PER_ROW = 64
-"""Bytes that an empty document or record takes: an id, a label, the end of a row."""
+"""Bytes used by an empty document or record: an id, a label, the end of a row."""
 
 
 def memory_limit(path: str | PathLike[str]) -> int:
-    """Return how many bytes of memory the content of a file may take."""
+    """Return the memory limit for the content of a file, in bytes."""
     return FLOOR + BYTES_PER_BYTE * Path(path).stat().st_size
 
 
 def check_memory(
     path: str | PathLike[str], n_bytes: int, code: str = "file_too_large", /, **values: Any
 ) -> None:
-    """Refuse a file whose content, of which `n_bytes` are known, takes more memory than it may."""
+    """Raise ``ReadError`` if the content of a file takes `n_bytes` or more, above its limit."""
     limit = memory_limit(path)
     if n_bytes > limit:
         size = Path(path).stat().st_size
@@ -36,7 +36,7 @@ def check_memory(
 
 
 class BoundedReader(io.RawIOBase):
-    """The content of a compressed file; reading fails once it takes too much memory."""
+    """Content of a compressed file; reading fails once it takes too much memory."""
 
     def __init__(self, file: BinaryIO, path: Path) -> None:
         self._file, self._path = file, path

@@ -1,4 +1,4 @@
-"""The structure of a sparse matrix, checked once on input: compiled code trusts it blindly."""
+"""Check the structure of a sparse matrix once on input, because compiled code does not."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from momentree.messages import Message
 
 
 def check_structure(X: Any) -> None:
-    """Refuse a sparse matrix whose index arrays do not describe a matrix of its shape.
+    """Reject a sparse matrix whose index arrays do not describe a matrix of its shape.
 
-    Anything else passes. SciPy's own check skips the indices where the last row pointer is zero or
-    less, and none of its operations run it.
+    Any other object passes. SciPy's own check skips the indices if the last row pointer is zero or
+    less, and SciPy's operations do not run that check.
     """
     sparse: bool = sp.issparse(X)
     if not sparse:
@@ -74,16 +74,16 @@ def _require(sound: bool, code: str, **values: int) -> None:
 
 
 def check_numbers(X: Any) -> None:
-    """Refuse a matrix whose values are not real numbers, such as dates or bytes."""
+    """Reject a matrix whose values are not real numbers, such as dates or bytes."""
     if X.dtype.kind not in "biuf":
         raise InvalidDataError("values_not_numeric", type=str(X.dtype))
 
 
 def as_csr(X: Any) -> Any:
-    """Return a sparse or dense matrix as a CSR array that compiled code can work on.
+    """Return a sparse or dense matrix as a CSR array that compiled code can use.
 
-    Without a copy where possible. Both index arrays have one type, and values are integers or
-    floats of at most 8 bytes.
+    The data are not copied if possible. Both index arrays have the same type, and values are
+    integers or floats of at most 8 bytes.
     """
     check_structure(X)
     X = X if sp.issparse(X) else np.asarray(X)
@@ -91,8 +91,8 @@ def as_csr(X: Any) -> Any:
     if not X.dtype.isnative:
         X = X.astype(X.dtype.newbyteorder("="))
     if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
-        with np.errstate(over="ignore"):  # an infinity is refused where values are checked
-            X = X.astype(np.float64)  # compiled code knows neither half nor extended precision
+        with np.errstate(over="ignore"):  # infinite values are rejected later
+            X = X.astype(np.float64)  # no kernels for half or extended precision
     if not isinstance(X, sp.csr_array):
         X = sp.csr_array(X)
     if X.indptr.dtype != X.indices.dtype:

@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-class _WithMessage(Exception):  # noqa: N818 - of warnings too
+class _WithMessage(Exception):  # noqa: N818 - also the base of warnings
     """An error or warning with a :class:`momentree.messages.Message`; ``str`` gives its words."""
 
     def __init__(self, code: str, /, **values: Any) -> None:
@@ -28,7 +28,7 @@ class _WithMessage(Exception):  # noqa: N818 - of warnings too
 
     @property
     def code(self) -> str:
-        """What happened."""
+        """Code of the message."""
         return self.message.code
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class InvalidDataError(MomentreeError):
 
 
 class InvalidParameterError(MomentreeError):
-    """A parameter of an estimator or function is out of its range."""
+    """A parameter of an estimator or function is out of range."""
 
 
 class EmptyCorpusError(InvalidDataError):
@@ -56,7 +56,7 @@ class EmptyCorpusError(InvalidDataError):
 
 
 class ReadError(MomentreeError):
-    """A file cannot be read: missing, wrong encoding, or malformed at a named line or column."""
+    """A file cannot be read: missing, wrong encoding, or malformed at a given line or column."""
 
 
 class MomentreeWarning(_WithMessage, UserWarning):

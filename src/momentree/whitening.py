@@ -15,11 +15,11 @@ __all__ = ["whiten"]
 
 
 DENSE_FEATURES = 64
-"""Up to this d a dense eigensolver costs no more than a few products, and is exact."""
+"""Up to this d, a dense eigensolver costs no more than a few products and is exact."""
 RANK_TOLERANCE = 1e-12
 """Eigenvalues below this fraction of the largest are rounding error."""
 ROUNDING = 1e-14
-"""Smallest residual that double precision attains."""
+"""Smallest residual attainable in double precision."""
 TINY = 1e-300
 
 
@@ -40,9 +40,8 @@ def whiten(
         The Lanczos iteration, used for d > 64, stops when the residual of each eigenpair,
         divided by its eigenvalue, is below this.
     max_iter : int >= 1 or None, default=None
-        Maximum number of products with M2; at least 2 k + 4 are allowed in any case. None sets no
-        limit but d. If the limit is reached, the best pairs so far are returned, and
-        ``converged`` is False.
+        Maximum number of products with M2; at least 2 k + 4 are always allowed. None allows d. If
+        the limit is reached, the best pairs so far are returned, and ``converged`` is False.
 
     Returns
     -------
@@ -55,7 +54,7 @@ def whiten(
     Notes
     -----
     The Lanczos iteration starts from a fixed vector, so that the result is the same on every run.
-    It takes about 10 products with M2 if the spectrum has a gap, up to d if it is flat; each
+    It requires about 10 products with M2 if the spectrum has a gap, up to d if it is flat; each
     product adds memory O(d). The largest entry of each eigenvector is made positive.
 
     Examples
@@ -125,15 +124,15 @@ def _top_eigenpairs(
 def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Floats, Floats, float]:
     """Return the k largest Ritz pairs of M2, one more value, and the largest relative residual.
 
-    The restarted solver of SciPy returns no pairs if it does not converge, as is usual for groups
+    SciPy's restarted solver returns no pairs if it does not converge, which is common for groups
     of documents on a single topic, whose spectrum is flat. This iteration, with full
-    reorthogonalisation, always returns its best pairs after `max_iter` products.
+    reorthogonalization, always returns its best pairs after `max_iter` products.
     """
     d = moments.m1.shape[0]
     M2 = moments.m2
     # RandomState draws the same numbers with every version of NumPy.
     rng = np.random.RandomState(0)
-    # This start is permuted with the columns; the root limits the weight of frequent words.
+    # This start permutes with the columns; the root limits the weight of frequent words.
     q = np.sqrt(np.abs(moments.m1))
     if not q.any():
         q = np.asarray(rng.standard_normal(d))
@@ -162,7 +161,7 @@ def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Float
         fresh = not closed
         if closed:
             # The span is invariant. Its complement may still contain components, for example if
-            # two are exactly balanced: try a random direction of it, and stop if that adds none.
+            # two are exactly balanced: try a random direction in it, and stop if that adds none.
             q = _without(np.asarray(rng.standard_normal(d)), Q[:, : j + 1])
             beta = 0.0
         beside[j] = beta
@@ -170,7 +169,7 @@ def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Float
 
 
 def _due(j: int) -> bool:
-    """Whether to compute the Ritz pairs after product j: less often for large j, as it costs j."""
+    """Return whether to compute Ritz pairs after product j; less often for large j (cost O(j))."""
     return j % max(1, j // 16) == 0
 
 
@@ -184,7 +183,7 @@ def _top_of_tridiagonal(diagonal: Floats, beside: Floats, k: int) -> tuple[Float
 
 
 def _without(q: Floats, Q: Floats) -> Floats:
-    """Return q minus its projection on the columns of Q; twice is enough (Parlett)."""
+    """Return q minus its projection onto the columns of Q; twice is enough (Parlett)."""
     for _ in range(2):
         q = q - Q @ (Q.T @ q)
     return q

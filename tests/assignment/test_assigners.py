@@ -1,4 +1,4 @@
-"""Assigners without an estimator: nested ones by their definition, new numbers, edits."""
+"""Assigners without an estimator: nested assigners against their definition, renumbering, edits."""
 
 import numpy as np
 import pytest
@@ -121,7 +121,7 @@ def test_an_assigner_that_does_not_fit_a_model_is_refused():
             check_assigner(nested, family, n_statistics, n_groups)
 
 
-def test_rules_that_lead_nowhere_are_refused():
+def test_rules_that_form_no_tree_are_refused():
     first, second = rules(0).rules
     for children in (
         ((1, -1), (-2,)),

@@ -1,7 +1,8 @@
-"""What cannot be edited, for a tree and a flat model alike."""
+"""Edits that are refused, for a tree and a flat model alike."""
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from momentree import BernoulliMixture, ClusterTree
 from momentree.exceptions import InvalidDataError, InvalidParameterError
@@ -53,7 +54,7 @@ def test_other_data_than_those_of_fit(fitted, method, what):
         edit(gap, what)
     with pytest.raises(InvalidDataError):
         edit(X, what, sample_weight=[1.0])
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(NotFittedError):
         getattr(type(fitted)(), method)(X, what)
 
 

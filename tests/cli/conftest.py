@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer.testing
 from typer.testing import CliRunner
 
 from momentree.cli import app
@@ -22,6 +24,9 @@ THEMES = {
     "music": "violin chord melody rhythm concert singer piano drum orchestra tune",
 }
 N_DOCUMENTS = 160
+
+# Typer would build all commands again for each run, which takes a third of the time.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 # Codes of ICD-9 as they are written in records, below those they are rolled up to.
 CONDITIONS = {
@@ -56,6 +61,11 @@ N_RECORDS = 240
 N_SLOTS = 6
 # Deaths of each condition: three is a number to be hidden.
 DEATHS = {"heart": 18, "kidney": 30, "birth": 0, "newborn": 3}
+
+
+def invoke(*arguments):
+    """Run the command in this process; return the result."""
+    return CliRunner().invoke(app, [*map(str, arguments)])
 
 
 def make_documents(n: int = N_DOCUMENTS, seed: int = 0) -> list[dict[str, str]]:
@@ -169,9 +179,7 @@ def hostile_table(tmp_path):
 def model(tmp_path_factory, lasting_table):
     """A model of the documents, four leaves."""
     path = tmp_path_factory.mktemp("model") / "themes.mt"
-    result = CliRunner().invoke(
-        app, ["topics", str(lasting_table), "--leaves", "4", "--model", str(path), "--quiet"]
-    )
+    result = invoke("topics", lasting_table, "--leaves", "4", "--model", path, "--quiet")
     assert result.exit_code == 0, result.output
     return path
 
@@ -180,10 +188,6 @@ def model(tmp_path_factory, lasting_table):
 def run(monkeypatch):
     """Run the command in this process; return the result."""
     monkeypatch.delenv("COLUMNS", raising=False)  # the terminal of the tests may have any width
-
-    def invoke(*arguments):
-        return CliRunner().invoke(app, [*map(str, arguments)])
-
     return invoke
 
 

@@ -138,12 +138,12 @@ def test_a_flat_choice_is_explained(clusters):
     assert words("n_groups_chosen", most=7) in shown
 
 
-def test_one_group_says_why(clusters):
+def test_a_single_group_is_explained(clusters):
     reason = words("one_group_requested")
     assert words("not_split", reason=reason) in clusters(groups=1).stdout
 
 
-def test_fewer_groups_than_asked_for_are_noted(clusters, tmp_path):
+def test_fewer_groups_than_requested_are_noted(clusters, tmp_path):
     few = write_csv(tmp_path / "t.csv", make_records(16))
     result = clusters(table=few, groups=8)
     assert result.exit_code == 0, result.output

@@ -1,4 +1,4 @@
-"""``momentree assign`` with a model of groups: new records, in words of the fit."""
+"""``momentree assign`` with a model of groups: new records with the codes of the fit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from momentree.datasets import read_records
 from momentree.tree import ClusterTree
 
-from .conftest import make_records, words, write_csv
+from .conftest import invoke, make_records, words, write_csv
 
 
 def rows_of(result):
@@ -23,15 +23,11 @@ def rows_of(result):
 @pytest.fixture(scope="module", params=["tree", "flat"])
 def groups_model(request, tmp_path_factory, records_table, code_names):
     """A saved model of four groups, and the table of assignments of the fit."""
-    from typer.testing import CliRunner
-
-    from momentree.cli import app
-
     folder = tmp_path_factory.mktemp("model")
     arguments = ["clusters", records_table, "--rollup", "icd9", "-k", 4, "--names", code_names]
     arguments += ["--save", folder / "m.mt", "--csv", folder / "a.csv"]
     arguments += ["--flat"] if request.param == "flat" else []
-    result = CliRunner().invoke(app, list(map(str, arguments)))
+    result = invoke(*arguments)
     assert result.exit_code == 0, result.output
     return folder / "m.mt", folder / "a.csv"
 
@@ -57,9 +53,9 @@ def test_new_records_with_probabilities(run, groups_model, tmp_path):
     assert list(rows[0]) == ["id", "group", "name", "probability", *groups]
     assert [row["id"] for row in rows] == [r["visit_id"] for r in new]
     for row in rows:
-        shares = [float(row[name]) for name in groups]
-        assert sum(shares) == pytest.approx(1, abs=1e-4)
-        assert float(row["probability"]) == max(shares) == shares[int(row["group"])]
+        proportions = [float(row[name]) for name in groups]
+        assert sum(proportions) == pytest.approx(1, abs=1e-4)
+        assert float(row["probability"]) == max(proportions) == proportions[int(row["group"])]
     found = {}
     for row, record in zip(rows, new, strict=True):
         found.setdefault(record["condition"], []).append(row["name"])

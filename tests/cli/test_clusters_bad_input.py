@@ -1,4 +1,4 @@
-"""``momentree clusters`` on what it cannot read or group: one line, status 2, nothing written."""
+"""``momentree clusters`` on invalid input: one line, status 2, nothing written."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def wide_lines(records, yes, no):
     return lines
 
 
-def test_a_wide_table_of_ones_with_all_that_stands_in_the_way(refused, run, records, tmp_path):
+def test_a_wide_table_of_ones_among_other_columns(refused, run, records, tmp_path):
     """A title, an age, an outcome, and nothing for no: each has an option to get past it."""
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["Visits of 2024", "", *wide_lines(records, "1", "")]) + "\n")

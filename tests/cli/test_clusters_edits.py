@@ -23,7 +23,7 @@ def test_bad_edits_are_refused_before_the_work(refuses, tmp_path, option, value)
 
 
 @pytest.mark.parametrize("option", [["--merge", "2,9"], ["--split", "9"]])
-def test_groups_that_are_not_there(refuses, records_table, option):
+def test_groups_that_do_not_exist(refuses, records_table, option):
     line = refuses("clusters", records_table, "--quiet", "-k", 4, *option)
     assert line.code == "no_group"
     name, value = option
@@ -70,7 +70,7 @@ def test_edits_are_applied_in_the_order_written(clusters, tmp_path):
     assert first != last
 
 
-def test_edits_count_groups_as_they_are_by_then(refuses, records_table):
+def test_edits_use_the_numbers_after_the_previous_edit(refuses, records_table):
     edits = ["--merge", "0,1", "--split", "3"]
     line = refuses("clusters", records_table, "--rollup", "icd9", "-k", 4, "--quiet", *edits)
     assert words("no_group", parameter="split", value="3", group=3, last=2) in line

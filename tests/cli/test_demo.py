@@ -1,4 +1,4 @@
-"""``momentree demo``: a report from nothing."""
+"""``momentree demo``: a report without any input."""
 
 from __future__ import annotations
 

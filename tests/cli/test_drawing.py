@@ -1,4 +1,4 @@
-"""Drawings in the terminal: all of it fits, in any width and encoding, and nothing hidden shows."""
+"""Drawings in the terminal fit any width and encoding, and show nothing that is suppressed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from momentree import ClusterTree
-from momentree.cli._drawing import draw, show_summary
+from momentree.cli.drawing import draw, show_summary
 from momentree.report import summarize, summarize_records
 from momentree.tree.node import TreeNode
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from momentree import LatentDirichletAllocation, SingleTopicModel
-from momentree.datasets import load_docstrings
 from momentree.messages import Message
 
 from .conftest import N_DOCUMENTS, THEMES, read_json, words, write_csv
@@ -59,8 +58,8 @@ def test_all_outputs(run, table, tmp_path, documents):
     assert 'id="tab-proportions"' in page
 
     rows = read_csv(tmp_path / "a.csv")
-    shares = [f"topic_{j}" for j in range(4)]
-    assert list(rows[0]) == ["id", "label", "topic", "name", "probability", *shares]
+    columns = [f"topic_{j}" for j in range(4)]
+    assert list(rows[0]) == ["id", "label", "topic", "name", "probability", *columns]
     assert [row["id"] for row in rows] == [d["key"] for d in documents]
     assert [row["label"] for row in rows] == [d["theme"] for d in documents]
     names = {
@@ -68,7 +67,7 @@ def test_all_outputs(run, table, tmp_path, documents):
     }
     for row in rows:
         assert row["name"] == names[row["topic"]]
-        values = [float(row[name]) for name in shares]
+        values = [float(row[name]) for name in columns]
         assert sum(values) == pytest.approx(1.0, abs=1e-5)
         assert values[int(row["topic"])] == float(row["probability"]) == max(values)
 
@@ -113,9 +112,9 @@ def test_documents_without_known_words_get_the_mean_proportions(run, lasting_tab
     path.write_text("text,n\nxyzzy plugh,1\nboat sail boat harbour,2\n")
     result = run("assign", tmp_path / "m.mt", path)
     assert words("no_known_words_topics", n_records=1, n_all=2) in result.stderr
-    shares = next(csv.reader(result.stdout.splitlines()[1:]))[4:]
+    means = next(csv.reader(result.stdout.splitlines()[1:]))[4:]
     weights = SingleTopicModel.load(tmp_path / "m.mt").weights_
-    np.testing.assert_allclose(np.array(shares, dtype=float), weights, rtol=1e-4)
+    np.testing.assert_allclose(np.array(means, dtype=float), weights, rtol=1e-4)
 
 
 def test_a_tree_is_saved_under_either_name(run, lasting_table, tmp_path):
@@ -159,7 +158,7 @@ def test_options_of_flat_models(run, lasting_table, tmp_path, options, parameter
 
 @pytest.fixture
 def two_sided(tmp_path):
-    """Long documents of the sea and short ones of the kitchen: weights are not shares."""
+    """Long documents of the sea and short ones of the kitchen: weights are not proportions."""
     rng = np.random.default_rng(0)
     sea, kitchen = (THEMES[name].split() for name in ("sea", "kitchen"))
     rows = []
@@ -169,7 +168,7 @@ def two_sided(tmp_path):
     return write_csv(tmp_path / "two.csv", rows)
 
 
-def test_a_share_is_what_documents_have_everywhere(run, two_sided, tmp_path):
+def test_a_share_is_the_mean_proportion_over_documents(run, two_sided, tmp_path):
     paths = [tmp_path / name for name in ("r.html", "a.csv", "t.json", "m.mt")]
     options = ["--flat", "--model", "lda", "--components", 3, "--text-column", "body"]
     outputs = dict(zip(("-o", "--csv", "--json", "--save"), paths, strict=True))
@@ -197,7 +196,7 @@ def test_a_share_is_what_documents_have_everywhere(run, two_sided, tmp_path):
     assert content["alpha0"] == pytest.approx(model.alpha_.sum(), rel=1e-5)
 
 
-def test_numbers_below_a_millionth_are_zero(run, lasting_table, tmp_path):
+def test_probabilities_below_a_millionth_are_written_as_zero(run, lasting_table, tmp_path):
     path = tmp_path / "a.csv"
     run("topics", lasting_table, "--flat", "--components", 4, "--csv", path)
     values = [row[f"topic_{j}"] for row in read_csv(path) for j in range(4)]
@@ -242,10 +241,12 @@ def test_four_themes_are_four_topics(run, lasting_table, tmp_path):
     assert content["diagnostics"]["words"][0] == chosen
 
 
-def test_fewer_topics_than_asked_for_are_noted(run, lasting_table):
-    result = run("topics", lasting_table, "--flat", "--weighting", "uniform")
+def test_fewer_topics_than_requested_are_noted(run, lasting_table, tmp_path):
+    path = tmp_path / "a.json"
+    result = run("topics", lasting_table, "--flat", "--weighting", "uniform", "--json", path)
     assert result.stderr == ""
-    assert "\nNote: 4 of 8 " in result.stdout
+    assert read_json(path)["n_topics"] == 4  # the default is 8
+    assert "\nNote: " in result.stdout
 
 
 def test_warnings_are_printed(run, lasting_table):
@@ -255,9 +256,8 @@ def test_warnings_are_printed(run, lasting_table):
     assert "Note: " in result.stdout
 
 
-def test_real_text(run, tmp_path):
-    pile = load_docstrings()
-    rows = list(zip(pile.ids, pile.texts, strict=True))[::6]
+def test_real_text(run, docstrings, tmp_path):
+    rows = list(zip(docstrings.ids, docstrings.texts, strict=True))[::6]
     with (tmp_path / "doc.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("id", "text"), *rows])
     outputs = ["--output", tmp_path / "r.html", "--csv", tmp_path / "a.csv"]

@@ -1,4 +1,4 @@
-"""Output files: whole or not at all, all or none, and nothing left behind."""
+"""Output files are complete or absent, all of them or none, and nothing else is left behind."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import signal
 import stat
 import tempfile
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from momentree.cli import _output
-from momentree.cli._output import Outputs
+from momentree.cli.output import Outputs
 from momentree.exceptions import MomentreeError
 from tests.raising import raises
 
@@ -198,7 +198,7 @@ def test_pipe_is_written_to_and_stays(tmp_path):
 
 
 def test_a_pipe_that_nobody_reads_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(_output, "_TRIES", 1)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
     os.mkfifo(tmp_path / "pipe")
     outputs = outputs_to(a=tmp_path / "pipe")
     with raises(MomentreeError, "cannot_write"), outputs.writing() as write:

@@ -19,8 +19,8 @@ STALL = """
 import sys, time
 from pathlib import Path
 from momentree.cli import app, main
-from momentree.cli._guard import Command
-from momentree.cli._output import Outputs
+from momentree.cli.guard import Command
+from momentree.cli.output import Outputs
 
 def half(path):
     path.write_text("<!DOCTYPE html><half")

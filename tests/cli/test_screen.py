@@ -1,4 +1,4 @@
-"""What reaches the screen holds no control characters."""
+"""Output on the screen contains no control characters."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from momentree import cli
-from momentree.cli._progress import Progress
-from momentree.cli._screen import printable, say, show
-from momentree.cli._tables import Table
+from momentree.cli.progress import Progress
+from momentree.cli.screen import printable, say, show
+from momentree.cli.tables import Table
 
 HOSTILE = "a\x1b[31mb\x07\x9b2J\u202ec\x7f"
 
@@ -43,7 +43,7 @@ def test_nothing_hostile_is_printed(run, hostile_table, options):
     assert is_clean(result.output), repr(result.output)
 
 
-def test_data_in_pipes_and_files_stay_as_they_are(run, hostile_table, tmp_path):
+def test_output_in_pipes_and_files_is_not_escaped(run, hostile_table, tmp_path):
     model, table = tmp_path / "m.mt", tmp_path / "t.csv"
     assert run("topics", hostile_table, "--quiet", "--save", model).exit_code == 0
     options = ["--id-column", "key\x1b[1m"]
@@ -87,10 +87,22 @@ def test_an_encoding_that_lacks_characters(lasting_table, tmp_path, monkeypatch)
     assert b"\x1b" not in shown
 
 
-def test_full_standard_error_stops_nothing(run, lasting_table, monkeypatch):
+def test_full_standard_error_stops_nothing(lasting_table, tmp_path, monkeypatch, capsys):
     class Full(io.StringIO):
+        n_writes = 0
+
         def write(self, text):
+            self.n_writes += 1
             raise OSError(28, "full")
 
+    path = tmp_path / "r.html"
     monkeypatch.setattr(sys, "stderr", Full())
-    say("a note")
+    monkeypatch.setattr(
+        sys, "argv", ["momentree", "topics", str(lasting_table), "--verbose", "-o", str(path)]
+    )
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # leave those of the tests alone
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
+    assert sys.stderr.n_writes
+    assert path.stat().st_size

@@ -1,4 +1,4 @@
-"""CSV that every reader takes apart as it was put together, and that a spreadsheet does not run."""
+"""CSV that every reader parses back to the same cells, without formulas that a spreadsheet runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from momentree.cli._tables import Table
+from momentree.cli.tables import Table
 
 CELLS = ["a\rb", "a\nb", "a\r\nb", '"', ",", "", " ", "\r", "\t=1", "città", "'=x", "a\x00b"]
 FORMULAS = ["=1+1", "+cmd", "-1+2", "@x", "\t=1", "\r=1", "\n=1", "＝1+1", "=", "-", "--1"]
@@ -30,13 +30,13 @@ def test_lines_end_in_lf_and_a_bare_cr_is_quoted(tmp_path):
     assert written([["a\rb", 1], ["c", 2]], tmp_path / "t.csv") == 'id,n\n"a\rb",1\nc,2\n'
 
 
-def test_data_are_as_they_are_by_default(tmp_path):
+def test_cells_are_unchanged_by_default(tmp_path):
     text = written([[cell, 1] for cell in FORMULAS], tmp_path / "t.csv")
     assert [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:] == FORMULAS
 
 
 @pytest.mark.parametrize("cell", FORMULAS)
-def test_formulas_are_escaped_where_asked_for(tmp_path, cell):
+def test_formulas_are_escaped_on_request(tmp_path, cell):
     text = written([[cell, 1]], tmp_path / "t.csv", escape_formulas=True)
     assert list(csv.reader(io.StringIO(text, newline="")))[1][0] == f"'{cell}"
 
@@ -48,7 +48,7 @@ def test_numbers_and_other_text_are_not_escaped(tmp_path, cell):
 
 
 def test_names_that_utf_8_cannot_hold_are_written_out(run, tmp_path):
-    """File systems and arguments can hold bytes that are no text."""
+    """Names of files and arguments can contain bytes that are not text."""
     folder, table, model = tmp_path / "d", tmp_path / "t.csv", tmp_path / "m.mt"
     folder.mkdir()
     for i in range(12):
@@ -78,7 +78,7 @@ def dangerous(tmp_path):
     return documents, records
 
 
-def test_the_option_of_each_command(run, dangerous, tmp_path):
+def test_every_command_can_escape_formulas(run, dangerous, tmp_path):
     documents, records = dangerous
     table, model = tmp_path / "t.csv", tmp_path / "m.mt"
     topics = ["topics", documents, "--id-column", "key", "--leaves", "2", "--csv", table]
@@ -93,7 +93,7 @@ def test_the_option_of_each_command(run, dangerous, tmp_path):
     assert printed.stdout.splitlines()[1].startswith("'=d0,")
 
 
-def test_the_option_needs_a_table(refuses, dangerous):
+def test_escaping_requires_a_table(refuses, dangerous):
     documents, records = dangerous
     for command in (["topics", documents], ["clusters", records]):
         assert refuses(*command, "--escape-formulas").code == "applies_to_csv"

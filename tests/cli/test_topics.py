@@ -109,7 +109,7 @@ def test_leaves_auto(run, lasting_table, tmp_path):
     assert content["made"]["parameters"]["max_leaf_nodes"] is None
 
 
-def test_one_leaf_says_why(run, lasting_table):
+def test_a_single_leaf_is_explained(run, lasting_table):
     result = run("topics", lasting_table, "--leaves", 1)
     assert words("not_split", reason="") in result.stdout
 

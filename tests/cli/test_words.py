@@ -1,4 +1,4 @@
-"""Messages in the words of a command, and how a command ends."""
+"""Messages that name the options of a command, and the exit status of a command."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def test_statuses(fails, error, status, line):
     ("command", "flags"),
     [("topics", ("--max-features", "--min-df")), ("clusters", ("--min-records",))],
 )
-def test_lack_of_memory_names_options_of_the_command(fails, command, flags):
+def test_lack_of_memory_is_reported_with_the_options_to_change(fails, command, flags):
     status, line = fails(MemoryError(), command)
     assert status == 2
     assert line.count("\n") == 1
     assert all(flag in line for flag in flags)
 
 
-def test_a_fault_of_the_program_is_not_hidden(run, lasting_table, monkeypatch):
+def test_a_bug_is_not_hidden(run, lasting_table, monkeypatch):
     monkeypatch.setattr(readers, "read_corpus", lambda *args, **options: 1 / 0)
     assert isinstance(run("topics", lasting_table).exception, ZeroDivisionError)
 

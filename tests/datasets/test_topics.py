@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from momentree.datasets import (
-    _sampling,
     make_hierarchical_topics,
     make_lda,
     make_single_topic,
@@ -83,11 +82,10 @@ def test_lengths_may_differ():
 
 
 @pytest.mark.parametrize("make", [make_single_topic, make_lda])
-def test_blocks_do_not_change_the_form(monkeypatch, make):
-    monkeypatch.setattr(_sampling, "WORDS_IN_BLOCK", 64)
-    lengths = [0, 30, 1, *[30] * 40, 1000, 0]
-    sample = make(45, 12, 3, length=lengths, random_state=1)
-    assert sample.X.shape == (45, 12)
+def test_more_words_than_are_drawn_at_once(make):
+    lengths = [0, 600_000, 1, 600_000, 3, 1_300_000, 0]
+    sample = make(7, 12, 3, length=lengths, random_state=1)
+    assert sample.X.shape == (7, 12)
     assert sample.X.sum(axis=1).tolist() == lengths
 
 

@@ -1,4 +1,4 @@
-"""What every decomposition promises: exact recovery, fewer components with a reason, repeats."""
+"""Guarantees of every decomposition: exact recovery, fewer components with a reason, repeats."""
 
 import numpy as np
 import pytest

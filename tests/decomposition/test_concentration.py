@@ -60,7 +60,7 @@ def test_samples_give_it_within_their_noise(alpha0):
     assert abs(np.mean(logs)) < 0.35
 
 
-def test_a_whitening_at_hand_changes_nothing():
+def test_a_given_whitening_changes_nothing():
     moments = SingleTopicMoments.from_data(make_lda(500, 50, 4, random_state=1).X)
     given = estimate_alpha0(moments, 4, whitening=whiten(moments, 6))
     assert given.alpha0 == pytest.approx(estimate_alpha0(moments, 4).alpha0, rel=1e-6)

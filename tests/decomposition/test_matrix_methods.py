@@ -9,7 +9,7 @@ from momentree.decomposition import (
     random_projections,
     svd_method,
 )
-from momentree.decomposition._ffdiag import ffdiag
+from momentree.decomposition.ffdiag import ffdiag
 from momentree.decomposition.jennrich import real_eigenvectors
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import SingleTopicMoments

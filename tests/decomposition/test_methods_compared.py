@@ -1,4 +1,4 @@
-"""The claims of the papers on samples and on models with more components than asked for."""
+"""The claims of the papers on samples and on models with more components than requested."""
 
 from functools import partial
 

@@ -8,7 +8,7 @@ from numpy.linalg import norm
 from scipy.stats import ortho_group
 
 from momentree.decomposition import svtd_perturbation_bound
-from momentree.decomposition.perturbation import _Chain
+from momentree.decomposition.perturbation import ProofSteps
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from tests.raising import raises
 
@@ -103,8 +103,8 @@ def test_svtd_stays_below_the_bound_and_so_does_each_step_of_the_proof(seed):
     """Ten perturbations of each of four models."""
     w, mu = model(seed)
     r = svtd_perturbation_bound(w, mu, 1e-12).feature
-    chain = _Chain(w, mu.T, r, svtd_perturbation_bound(w, mu, 1e-12).alpha_r)
-    epsilon = 0.999 * chain.gamma()
+    steps = ProofSteps(w, mu.T, r, svtd_perturbation_bound(w, mu, 1e-12).alpha_r)
+    epsilon = 0.999 * steps.gamma()
     bound = svtd_perturbation_bound(w, mu, epsilon).bound
     M2, M3 = dense_moments(w, mu)
     exact = dense_svtd(M2, M3, 3, r)
@@ -114,19 +114,19 @@ def test_svtd_stays_below_the_bound_and_so_does_each_step_of_the_proof(seed):
         found = dense_svtd(*perturbed(M2, M3, epsilon, rng), 3, r)
         E = aligned(exact["E"], found["E"])
         signs = np.sign(np.sum(exact["E"] * found["E"], axis=0))
-        assert norm(E - exact["E"]) < chain.whitening(epsilon)
-        assert norm(signs[:, None] * found["inverse"] - exact["inverse"]) < chain.inverse(epsilon)
+        assert norm(E - exact["E"]) < steps.whitening(epsilon)
+        assert norm(signs[:, None] * found["inverse"] - exact["inverse"]) < steps.inverse(epsilon)
         errors = norm(signs[:, None] * found["H"] * signs - exact["H"], axis=(1, 2))
-        assert (errors < chain.slices(epsilon)).all()
+        assert (errors < steps.slices(epsilon)).all()
         O = aligned(exact["O"], signs[:, None] * found["O"])  # noqa: E741
-        assert norm(O - exact["O"]) < chain.rotation(epsilon)
+        assert norm(O - exact["O"]) < steps.rotation(epsilon)
         assert norm(found["M"] - exact["M"], axis=1).max() < bound
 
 
 def test_the_step_of_the_inverse_holds_for_large_perturbations_too():
     """Close to s_k, where the first-order form of the thesis fails."""
     s, epsilon = np.array([1.0, 0.3]), 0.25
-    chain = _Chain(s, np.eye(2), 0, 1.0)
+    steps = ProofSteps(s, np.eye(2), 0, 1.0)
     M2, low = np.diag(s), np.diag(s - [0, epsilon])
     exact, found = (dense_svtd(A, np.zeros((2, 2, 2)), 2, 0) for A in (M2, low))
     # Without its part of the vectors, which do not move here: f = ||U|| delta_s.
@@ -138,23 +138,23 @@ def test_the_step_of_the_inverse_holds_for_large_perturbations_too():
     change = norm(exact["inverse"] - found["inverse"])
     tau = norm(exact["inverse"]) ** 2
     assert change > moved * tau
-    assert change <= moved * chain.inverse(epsilon) / chain.whitening(epsilon)
+    assert change <= moved * steps.inverse(epsilon) / steps.whitening(epsilon)
 
 
 def test_the_limit_of_2_6_is_that_of_theorem_2_2_3():
     """At the limit sqrt(2) h / alpha = 1 / (2 g + sqrt(1 + 4 g^2)), g = c / alpha."""
     w, mu = model(0)
     found = svtd_perturbation_bound(w, mu, 1e-12)
-    chain = _Chain(w, mu.T, found.feature, found.alpha_r)
+    steps = ProofSteps(w, mu.T, found.feature, found.alpha_r)
     k, alpha = len(w), found.alpha_r
     g = norm(mu[:, found.feature]) / alpha * (1 + np.sqrt(1 - 1 / k))
-    eps_b = np.sqrt(2) * chain.slices(found.gamma)[found.feature] / alpha
+    eps_b = np.sqrt(2) * steps.slices(found.gamma)[found.feature] / alpha
     assert eps_b == pytest.approx(1 / (2 * g + np.sqrt(1 + 4 * g**2)), rel=1e-9)
     # There (2.8) is at most 2 sqrt(2) h / alpha, the g of the proof, and needs all its conditions.
     inner = 1 - eps_b**2 - 4 * g * eps_b
     assert inner == pytest.approx(0, abs=1e-9)
     attained = np.sqrt(2) * eps_b / np.sqrt(1 - 2 * g * eps_b + np.sqrt(max(inner, 0)))
-    assert attained <= chain.rotation(found.gamma)
+    assert attained <= steps.rotation(found.gamma)
 
 
 def test_singular_vectors_move_less_than_corollary_2_2_1_says():

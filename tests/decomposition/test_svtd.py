@@ -1,4 +1,4 @@
-"""SVTD: S Algorithm 1 literally, the choice of its feature, and what its diagnostics say."""
+"""SVTD: S Algorithm 1 literally, the choice of its feature, and its diagnostics."""
 
 import importlib
 import itertools

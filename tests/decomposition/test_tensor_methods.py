@@ -1,4 +1,4 @@
-"""Power method and alternating least squares: the tensor identities they rest on."""
+"""Power method and alternating least squares: the tensor identities that they use."""
 
 import numpy as np
 import pytest
@@ -40,9 +40,9 @@ def test_components_are_fixed_points_of_the_power_iteration_on_the_deflated_tens
         for v, value in zip(V.T, values, strict=True)
     ]
     assert min(residuals) < 1e-8
-    rest = T - np.einsum("i,ai,bi,ci->abc", values, V, V, V)
+    residual = T - np.einsum("i,ai,bi,ci->abc", values, V, V, V)
     assert found.diagnostics["residual_m3"] == pytest.approx(
-        np.linalg.norm(rest) / np.linalg.norm(T), rel=1e-9
+        np.linalg.norm(residual) / np.linalg.norm(T), rel=1e-9
     )
 
 

@@ -130,7 +130,7 @@ def test_views_split_from_one_matrix(method):
     moments = MultiviewMoments.from_data([X[:, part] for part in split], n_components=2)
     found = method(moments, 2)
     back = found.centers[np.argsort(np.concatenate(split))].T
-    # Few features, of which a view may tell components apart badly: a column in the wrong place
+    # Few features, of which a view may distinguish components poorly: a column in the wrong place
     # would be off by a third in the mean.
     assert np.abs(back - mu).mean() < 0.08
     np.testing.assert_allclose(found.weights, w, atol=0.1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import seeds
 from .arrays import PARAMETERS, described, odd_matrix, odd_names, odd_vector
-from .models import check_shares
+from .models import check_proportions
 from .workers import Fault, as_fault
 
 WAYS = ("fit", "refit", "predict")
@@ -150,7 +150,7 @@ class Estimator:
             if shape and name != "to_html" and shape[-1] != X.shape[1]:
                 raise Fault("takes other columns than those of the fit", f"{self.name}.{name}")
             if name in ("predict_proba", "score_samples"):
-                check_shares(model, new)
+                check_proportions(model, new)
             elif name in ("score", "bic") and not np.isfinite(result):
                 raise Fault(f"{result}", f"{self.name}.{name}")
 
@@ -201,7 +201,7 @@ def _check(model: Any, X: Any, folder: Path) -> None:
 
     if not (np.asarray(model.labels_) >= 0).all():
         raise Fault("labels below zero", type(model).__name__)
-    check_shares(model, X)
+    check_proportions(model, X)
     model.save(folder / "m.mt")
     again = load(folder / "m.mt")
     empty = np.zeros((1, model.n_features_in_))

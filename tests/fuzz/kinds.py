@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import random
 import shutil
 from functools import cache
@@ -58,14 +60,11 @@ def load() -> None:
     import pyarrow.parquet  # noqa: F401
     import python_calamine  # noqa: F401
 
-    import momentree.cli
-    import momentree.cli._assign
-    import momentree.cli._clusters
-    import momentree.cli._topics
-    import momentree.report
+    import momentree
 
-    for name in momentree.__all__:
-        getattr(momentree, name)
+    for module in pkgutil.walk_packages(momentree.__path__, "momentree."):
+        if module.name != "momentree.__main__":
+            importlib.import_module(module.name)
 
 
 def names() -> list[str]:

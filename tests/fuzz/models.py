@@ -126,7 +126,7 @@ def use(model: Any) -> None:
     if d > 10_000:
         raise Fault(f"{d} columns")
     for X in (np.zeros((2, d)), np.ones((3, d)), np.eye(1, d)):
-        check_shares(model, X)
+        check_proportions(model, X)
     if hasattr(model, "tree_"):
         for view in (model.to_dict, model.to_frame, model.to_newick):
             view()
@@ -136,11 +136,11 @@ def use(model: Any) -> None:
         model.to_html()
 
 
-def check_shares(model: Any, X: Any) -> None:
+def check_proportions(model: Any, X: Any) -> None:
     """Check the predictions of a fitted model."""
     P = model.predict_proba(X)
     if not (np.isfinite(P).all() and (P >= 0).all() and np.allclose(P.sum(axis=1), 1, atol=1e-6)):
-        raise Fault("shares that are none", type(model).__name__, repr(P[:3]))
+        raise Fault("values that are no proportions", type(model).__name__, repr(P[:3]))
     if not np.isin(model.predict(X), np.arange(P.shape[1])).all():
         raise Fault("labels out of range", type(model).__name__)
     if hasattr(model, "score_samples"):

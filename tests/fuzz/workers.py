@@ -173,7 +173,7 @@ def _serve(pipe: Connection, run: Run, folder: Path, dump: Path) -> None:
 
 def limited(run: Run, kind: str, seed: int) -> Outcome:
     """Run one input and measure it."""
-    Path("/proc/self/clear_refs").write_text("5")  # the peak of memory starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak of memory
     start = time.process_time()
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(start) + CPU_SECONDS + 1, most))

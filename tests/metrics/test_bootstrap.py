@@ -42,7 +42,7 @@ def one_code_each(sizes, d=5, seed=0):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_groups_by_a_rule_come_back_whatever_they_are_called(form):
+def test_groups_by_a_rule_are_stable_under_any_numbering(form):
     X, groups = one_code_each([60, 30, 10])
     found = bootstrap_groups(ByRule(), form(X), n_bootstrap=200)
     np.testing.assert_array_equal(found.labels, groups)
@@ -79,8 +79,8 @@ def test_intervals_are_percentiles_of_refits():
         np.testing.assert_allclose(np.moveaxis(interval, -1, 0), expected, rtol=1e-12)
 
 
-def test_a_group_cut_in_two_at_will_is_not_stable():
-    """Two clear groups and three asked for: one comes back, the halves of the other do not."""
+def test_an_arbitrarily_divided_group_is_not_stable():
+    """Two clear groups and three requested: one comes back, the halves of the other do not."""
     rng = np.random.default_rng(0)
     P = np.array([[0.95] * 15 + [0.05] * 15, [0.05] * 15 + [0.4] * 15])
     X = (rng.random((300, 30)) < P[np.repeat([0, 1], 150)]).astype(float)

@@ -1,4 +1,4 @@
-"""Profiles against loops over records, and their intervals against bootstraps that really draw."""
+"""Profiles against loops over records, and their intervals against simulated bootstraps."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ from scipy.stats.contingency import relative_risk
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import group_profiles
-from momentree.metrics._intervals import wilson_interval
+from momentree.metrics.intervals import wilson_interval
 from tests.raising import raises
 
 

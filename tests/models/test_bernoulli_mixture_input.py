@@ -23,6 +23,10 @@ EVERY_START = (
     "three_view_tpm",
 )
 WITHOUT_VIEWS = EVERY_START[:5]
+WAYS = [
+    *((start, "em") for start in EVERY_START if start != "moments"),
+    *((start, None) for start in ("moments", "tree", "three_view_mom")),
+]
 CHOICES = {"decomposition", "refine", "start", "convergence"}
 
 
@@ -48,8 +52,7 @@ def fitted(X, k=2, **options):
     return model
 
 
-@pytest.mark.parametrize("refine", ["em", None])
-@pytest.mark.parametrize("start", EVERY_START)
+@pytest.mark.parametrize(("start", "refine"), WAYS)
 def test_one_component_is_the_mean(start, refine):
     X = draw()
     model = fitted(X, 1, start=start, refine=refine)
@@ -57,8 +60,7 @@ def test_one_component_is_the_mean(start, refine):
     np.testing.assert_array_equal(model.weights_, [1.0])
 
 
-@pytest.mark.parametrize("refine", ["em", None])
-@pytest.mark.parametrize("start", EVERY_START)
+@pytest.mark.parametrize(("start", "refine"), WAYS)
 def test_odd_data_give_a_model(start, refine):
     X = draw()
     options = {"start": start, "refine": refine}
@@ -94,14 +96,14 @@ def test_two_kinds_of_rows_are_two_components(refine):
 
 @pytest.mark.parametrize("start", ["clusters", "tree"])
 def test_groups_may_be_more_than_features(start):
-    model = fitted(draw(), 9, start=start)
+    model = fitted(draw(), 9, start=start, max_iter=10)
     assert len(model.weights_) == 9
 
 
-@pytest.mark.parametrize("start", ["auto", "moments", "raw_moments"])
+@pytest.mark.parametrize("start", ["auto", "moments"])
 def test_moments_show_no_more_components_than_features_and_warn(start):
     with warns(ConvergenceWarning, "fewer_components") as caught:
-        model = BernoulliMixture(9, start=start).fit(draw())
+        model = BernoulliMixture(9, start=start, max_iter=20, tol=0.1).fit(draw())
     assert [warning.filename for warning in caught] == [__file__]
     assert len(model.weights_) == 6
     assert model.get_params()["n_components"] == 9

@@ -16,12 +16,12 @@ from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.models.selection import choose_n_components
-from momentree.models.selection._candidates import SingleTopicFits, _partitions
-from momentree.models.selection._criteria import Estimate, _best, _coherent, combine, estimates
-from momentree.models.selection._curves import Curves
-from momentree.models.selection._folds import folds
-from momentree.models.selection._reason import reason
-from momentree.models.selection._spectrum import Spectrum, spectrum
+from momentree.models.selection.candidates import SingleTopicFits, _partitions
+from momentree.models.selection.criteria import Estimate, _best, _coherent, combine, estimates
+from momentree.models.selection.curves import Curves
+from momentree.models.selection.folds import folds
+from momentree.models.selection.reason import reason
+from momentree.models.selection.spectrum import Spectrum, spectrum
 from momentree.tree.growth import Branch
 
 from ..raising import raises
@@ -45,16 +45,16 @@ def four():
 # --- the truth is found -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k", [1, 3, 6])
+@pytest.mark.parametrize("k", [1, 5])
 def test_a_known_number_is_found(k):
-    choice = choose_n_components(sample(k, seed=1), candidates=range(1, 9))
+    choice = choose_n_components(sample(k, seed=1), candidates=range(1, 8))
     assert choice.n_components == k
     assert choice.by_criterion["spectrum"][0] == k
     assert choice.interval[0] <= k <= choice.interval[1]
 
 
 def test_documents_that_mix_topics():
-    X = make_lda(600, 100, 4, alpha=1.0, length=100, random_state=0).X
+    X = make_lda(400, 100, 4, alpha=1.0, length=100, random_state=0).X
     choice = choose_n_components(X, model="lda", candidates=[2, 3, 4, 5])
     assert choice.n_components == 4
     assert choice.by_criterion["spectrum"] == (4, 4, 4)
@@ -73,14 +73,14 @@ def test_spectrum_chooses_a_number_between_candidates():
 
 
 def test_given_candidates_are_the_only_answers():
-    X = make_lda(600, 100, 5, alpha=0.5, length=100, random_state=0).X
+    X = make_lda(300, 100, 5, alpha=0.5, length=100, random_state=0).X
     choice = choose_n_components(X, model="lda", candidates=[2, 4, 8])
     assert choice.n_components == 4
     assert set(choice.interval) <= {2, 4, 8}
 
 
 def test_completion_decides_where_the_spectrum_goes_on_to_the_last_candidate():
-    X = make_lda(600, 100, 6, alpha=0.5, length=100, random_state=0).X
+    X = make_lda(400, 100, 6, alpha=0.5, length=100, random_state=0).X
     choice = choose_n_components(X, model="lda", candidates=[1, 2, 3, 4])
     assert list(choice.by_criterion) == ["completion", "spectrum", "coherence"]
     assert choice.n_components == choice.by_criterion["completion"][0]
@@ -91,17 +91,17 @@ def test_words_in_bursts_are_no_topics():
     """Words of one document come from a distribution of its own around that of its topic."""
     topics = make_single_topic(1, 100, 3, random_state=0).components
     rng = np.random.default_rng(0)
-    p = rng.standard_gamma(100.0 * topics[rng.integers(3, size=600)] + 1e-9)
+    p = rng.standard_gamma(100.0 * topics[rng.integers(3, size=400)] + 1e-9)
     X = rng.multinomial(60, p / p.sum(axis=1, keepdims=True))
-    assert choose_n_components(X, candidates=range(1, 7)).n_components == 3
+    assert choose_n_components(X, candidates=range(1, 6)).n_components == 3
 
 
 def test_bic_chooses_too_few_in_large_vocabularies():
     """As docs/how_many.md reports; so BIC does not decide."""
-    X = make_single_topic(600, 1500, 8, length=60, random_state=0).X
-    choice = choose_n_components(X, candidates=[1, 6, 8, 9])
-    assert choice.n_components == 8
-    assert choice.by_criterion["bic"][0] < 8
+    X = make_single_topic(400, 800, 6, length=60, random_state=0).X
+    choice = choose_n_components(X, candidates=[4, 6, 7])
+    assert choice.n_components == 6
+    assert choice.by_criterion["bic"][0] < 6
     assert "bic_lowest_with_fewer" in codes(choice)
 
 
@@ -421,7 +421,7 @@ def test_order_and_empty_documents_do_not_matter(four):
 def test_copies_of_documents_are_no_more_topics():
     X = sample(3, n=60)
     X = sp.vstack([X] * 4, format="csr")
-    assert choose_n_components(X, candidates=range(1, 7)).n_components == 3
+    assert choose_n_components(X, candidates=range(1, 6)).n_components == 3
 
 
 def test_progress_and_log(caplog):
@@ -453,7 +453,7 @@ def test_one_component_where_samples_are_alike(X):
 
 
 def test_one_candidate_is_the_answer():
-    choice = choose_n_components(sample(3), candidates=[5])
+    choice = choose_n_components(sample(3, n=100), candidates=[5])
     assert choice.n_components == 5
     assert len(choice.table) == 1
 

@@ -69,7 +69,7 @@ class OfParity(BernoulliMixture):
     [
         SingleTopicModel(3),
         PoissonMixture(2, refine=None),
-        LatentDirichletAllocation(2, max_iter=3),
+        LatentDirichletAllocation(2, max_iter=2, start="moments"),
         OfParity(3, start="tree", convergence="weights"),
     ],
     expected_failed_checks=expected_to_fail,
@@ -86,12 +86,12 @@ def test_tags():
 
 
 def test_a_model_is_a_step_of_a_pipeline_and_of_a_search():
-    truth = make_bernoulli_mixture(400, 12, 3, scaled_by="feature", random_state=0)
+    truth = make_bernoulli_mixture(250, 12, 3, scaled_by="feature", random_state=0)
     pipeline = make_pipeline(Binarizer(threshold=0.5), BernoulliMixture(3))
     proportions = pipeline.fit_transform(truth.X.toarray() * 0.9)
     np.testing.assert_array_equal(proportions, BernoulliMixture(3).fit_transform(truth.X))
     # The score is a mean log-likelihood: of one and three components, three predict better.
-    search = GridSearchCV(BernoulliMixture(), {"n_components": [1, 3]}, cv=3).fit(truth.X)
+    search = GridSearchCV(BernoulliMixture(), {"n_components": [1, 3]}, cv=2).fit(truth.X)
     assert search.best_params_ == {"n_components": 3}
 
 

@@ -103,8 +103,8 @@ def test_lda_moments_converge_to_the_population():
     alpha, mu = np.array([0.3, 0.5, 0.9]), rng.dirichlet(np.ones(4), size=3)
     thirds, seconds = [], []
     for _ in range(40):
-        shares = rng.dirichlet(alpha, size=500)
-        moments = LDAMoments.from_data(rng.multinomial(5, shares @ mu), alpha0=alpha.sum())
+        proportions = rng.dirichlet(alpha, size=500)
+        moments = LDAMoments.from_data(rng.multinomial(5, proportions @ mu), alpha0=alpha.sum())
         seconds.append(moments.m2 @ np.eye(4))
         thirds.append(moments.m3_dense())
     exact = LDAMoments.from_parameters(alpha, mu)

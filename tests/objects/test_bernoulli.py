@@ -96,10 +96,10 @@ def expected_statistics(X, R, family):
 def value(X, R, weights, centers):
     """The expected log-likelihood of observed values, sample by sample."""
     total = 0.0
-    for x, shares in zip(X, R, strict=True):
+    for x, responsibilities in zip(X, R, strict=True):
         seen = ~np.isnan(x)
         terms = bernoulli.logpmf(x[seen, None] == 1, centers[seen]).sum(axis=0)
-        total += shares @ (np.log(weights) + terms)
+        total += responsibilities @ (np.log(weights) + terms)
     return total
 
 

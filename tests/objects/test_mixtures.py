@@ -96,5 +96,5 @@ def test_a_feature_unknown_to_all_components_does_not_affect_posteriors():
     np.testing.assert_allclose(found, known, atol=1e-8)
     # A feature known to some components excludes the others.
     p = PoissonParameters(np.array([0.5, 0.5]), np.array([[1.0, 0.0], [1.0, 1.0]]))
-    shares = np.exp(log_posterior(log_joint(rows_of(np.array([[1.0, 5.0]])), p))[0])
-    np.testing.assert_array_equal(shares, [[1.0, 0.0]])
+    responsibilities = np.exp(log_posterior(log_joint(rows_of(np.array([[1.0, 5.0]])), p))[0])
+    np.testing.assert_array_equal(responsibilities, [[1.0, 0.0]])

@@ -4,6 +4,8 @@ import io
 import json
 import zipfile
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -21,6 +23,8 @@ from momentree.decomposition import svtd
 from ..tree.cluster_data import of_kind
 
 COUNTS = make_single_topic(150, 30, 4, length=40, exponent=0.5, random_state=0).X
+
+SHORT = make_single_topic(20, 12, 2, length=6, exponent=0.5, random_state=0).X
 
 
 def binary():
@@ -83,8 +87,8 @@ CASES = {
     ),
     "LDA": lambda: (LatentDirichletAllocation(3).fit(COUNTS), COUNTS),
     "LDA by Gibbs sampling": lambda: (
-        LatentDirichletAllocation(2, refine=None, alpha0=0.5, inference="gibbs").fit(COUNTS[:10]),
-        COUNTS[:10],
+        LatentDirichletAllocation(2, refine=None, alpha0=0.5, inference="gibbs").fit(SHORT),
+        SHORT,
     ),
     "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),
     "Bernoulli by moments, edited": lambda: (
@@ -96,20 +100,36 @@ CASES = {
         with_gaps(),
     ),
 }
-for _name in ("binary", "counts", "non_negative", "real", "gaps"):
-    for _refine in ("em", None, "splits"):
-        CASES[f"edited clusters of {_name} data, refine={_refine}"] = (
-            lambda name=_name, refine=_refine: (
-                nested(ClusterTree(3, refine=refine).fit(kind(name)), kind(name)),
-                kind(name),
-            )
+for _name, _refine in (
+    *(("binary", refine) for refine in ("em", None, "splits")),
+    ("counts", "em"),
+    ("non_negative", "em"),
+    ("real", "em"),
+    ("real", None),
+    ("gaps", "em"),
+    ("gaps", "splits"),
+):
+    CASES[f"edited clusters of {_name} data, refine={_refine}"] = (
+        lambda name=_name, refine=_refine: (
+            nested(ClusterTree(3, refine=refine).fit(kind(name)), kind(name)),
+            kind(name),
         )
+    )
 
 
 @cache
 def case(name):
     """Return a fitted estimator and its data; neither is to be changed."""
     return CASES[name]()
+
+
+@cache
+def saved(name):
+    """Return the bytes of a model file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.mt"
+        case(name)[0].save(path)
+        return path.read_bytes()
 
 
 def rewritten(path, change):

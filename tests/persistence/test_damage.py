@@ -13,7 +13,7 @@ from momentree import _limits
 from momentree.exceptions import ReadError
 
 from ..raising import raises
-from .cases import case, rewritten
+from .cases import case, rewritten, saved
 
 TOPICS, RULES = "topics", "topics by rules"
 NESTED = "edited clusters of binary data, refine=em"
@@ -213,7 +213,7 @@ DAMAGE = {
 def test_damaged_contents_are_refused(name, tmp_path):
     kind, damage = DAMAGE[name]
     path = tmp_path / "model.mt"
-    case(kind)[0].save(path)
+    path.write_bytes(saved(kind))
     rewritten(path, damage)
     with raises(ReadError, "damaged_model", path=str(path)):
         mt.load(path)
@@ -221,23 +221,22 @@ def test_damaged_contents_are_refused(name, tmp_path):
 
 @pytest.mark.parametrize("name", [TOPICS, RULES, NESTED, NESTED_RULES, LINEAR, REAL, FLAT, EDITED])
 def test_an_honest_rewriting_is_read(name, tmp_path):
-    case(name)[0].save(tmp_path / "model.mt")
+    (tmp_path / "model.mt").write_bytes(saved(name))
     rewritten(tmp_path / "model.mt", lambda m, a: None)
     mt.load(tmp_path / "model.mt")
 
 
-@pytest.mark.parametrize("name", [TOPICS, NESTED_RULES, FLAT])
+@pytest.mark.parametrize("name", [TOPICS, NESTED_RULES])
 def test_every_cut_and_any_flipped_byte_is_refused_or_harmless(name, tmp_path):
     path = tmp_path / "model.mt"
     model, X = case(name)
-    model.save(path)
-    content, harmless = path.read_bytes(), 0
+    content, harmless = saved(name), 0
     rng = np.random.default_rng(0)
-    for cut in rng.integers(0, len(content), size=20):
+    for cut in rng.integers(0, len(content), size=10):
         path.write_bytes(content[:cut])
         with pytest.raises(ReadError):
             mt.load(path)
-    for at in rng.integers(0, len(content), size=100):
+    for at in rng.integers(0, len(content), size=30):
         flipped = bytearray(content)
         flipped[at] ^= int(rng.integers(1, 256))
         path.write_bytes(flipped)
@@ -248,7 +247,7 @@ def test_every_cut_and_any_flipped_byte_is_refused_or_harmless(name, tmp_path):
         # A date, say; what is checked by CRC is intact.
         np.testing.assert_array_equal(found.predict_proba(X[:5]), model.predict_proba(X[:5]))
         harmless += 1
-    assert harmless < 60
+    assert harmless < 18
 
 
 def archive(path, **members):
@@ -291,7 +290,7 @@ def test_files_of_another_kind_are_refused(kind, tmp_path):
 )
 def test_files_of_other_versions_are_refused(change, code, found, tmp_path):
     path = tmp_path / "x.mt"
-    case(TOPICS)[0].save(path)
+    path.write_bytes(saved(TOPICS))
     rewritten(path, lambda m, a: m.update(change))
     with raises(ReadError, code, path=str(path), **found):
         mt.load(path)
@@ -299,7 +298,7 @@ def test_files_of_other_versions_are_refused(change, code, found, tmp_path):
 
 def test_arrays_that_are_not_used_cost_nothing(tmp_path):
     path = tmp_path / "x.mt"
-    case(TOPICS)[0].save(path)
+    path.write_bytes(saved(TOPICS))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file:
         file.writestr("more.npy", bytes(3 * _limits.FLOOR))
     mt.load(path)
@@ -307,7 +306,7 @@ def test_arrays_that_are_not_used_cost_nothing(tmp_path):
 
 def test_arrays_that_unfold_without_end_are_refused(tmp_path):
     path = tmp_path / "x.mt"
-    case(TOPICS)[0].save(path)
+    path.write_bytes(saved(TOPICS))
     with zipfile.ZipFile(path) as file:
         content = {name: file.read(name) for name in file.namelist()}
     header = content["labels_.npy"][:128].replace(b"(150,)", b"(9999999,)")

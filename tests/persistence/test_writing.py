@@ -12,12 +12,13 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 from ..raising import raises
 from .cases import case
+from .cases import saved as content
 
 
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "tree.mt"
-    case("topics")[0].save(path)
+    path.write_bytes(content("topics"))
     return path
 
 

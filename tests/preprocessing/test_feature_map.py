@@ -1,4 +1,4 @@
-"""The feature map: the kind of data it detects, and the rows that moments and mixtures see."""
+"""The feature map: the kind of data it detects, and the rows passed to moments and mixtures."""
 
 import numpy as np
 import pytest
@@ -91,10 +91,10 @@ def test_the_moments_see_records_of_unit_length(kind):
     X, _ = of_kind(kind)
     X[0] = 0.0
     features, rows = feature_map(X)
-    lifted = np.column_stack(
+    augmented = np.column_stack(
         [rows.matrix.toarray() * features.moment_scale, np.full(len(X), features.constant)]
     )
-    lengths = np.linalg.norm(features.row_scale(rows)[:, None] * lifted, axis=1)
+    lengths = np.linalg.norm(features.row_scale(rows)[:, None] * augmented, axis=1)
     np.testing.assert_allclose(lengths, 1.0, rtol=1e-12)
     plain, rows = feature_map(X, scaled=False)
     np.testing.assert_array_equal(plain.row_scale(rows), np.ones(len(X)))

@@ -1,4 +1,4 @@
-"""One entry for texts and counts, with one rule for words."""
+"""One reader for texts and counts, with one rule for words."""
 
 from __future__ import annotations
 

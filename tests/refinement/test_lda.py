@@ -1,4 +1,4 @@
-"""The Dirichlet distribution with given mean logarithms."""
+"""The Dirichlet distribution fitted to mean logarithms."""
 
 import numpy as np
 import pytest

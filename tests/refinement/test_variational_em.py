@@ -72,13 +72,15 @@ def test_converged_is_whether_the_tolerance_was_reached():
 def test_weights_are_repetitions(monkeypatch):
     X, start = data()
     v = np.random.default_rng(2).integers(0, 3, size=len(X))
-    weighted = variational_em(RowBlocks(sp.csr_array(X)), start, sample_weight=v.astype(float))
+    weighted = variational_em(
+        RowBlocks(sp.csr_array(X)), start, sample_weight=v.astype(float), max_iter=12
+    )
     monkeypatch.setattr(inference, "SMALL_BLOCK_NNZ", 50)
     rows, one = RowBlocks(sp.csr_array(np.repeat(X, v, axis=0))), np.ones(int(v.sum()))
-    repeated = variational_em(rows, start, sample_weight=one)
+    repeated = variational_em(rows, start, sample_weight=one, max_iter=12)
     # exp psi(c) amplifies rounding of small counts c, about twenty times in each iteration.
     np.testing.assert_allclose(weighted.parameters.centers, repeated.parameters.centers, atol=1e-8)
     np.testing.assert_allclose(weighted.parameters.alpha, repeated.parameters.alpha, rtol=1e-8)
     with num_threads(1):
-        again = variational_em(rows, start, sample_weight=one)
+        again = variational_em(rows, start, sample_weight=one, max_iter=12)
     np.testing.assert_array_equal(again.parameters.centers, repeated.parameters.centers)

@@ -1,10 +1,14 @@
 """A page in a browser: finding, clicking, typing, and what every page is checked for."""
 
+from __future__ import annotations
+
 import json
 from contextlib import contextmanager
 
 import pytest
 
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+ActionChains = webdriver.ActionChains
 By = pytest.importorskip("selenium.webdriver.common.by", reason="selenium is not installed").By
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
@@ -19,8 +23,11 @@ def find_all(page, selector):
 
 
 def texts(page, selector):
-    """The texts of all elements, in one call."""
-    script = "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText.trim())"
+    """The texts of all elements as a reader sees them, with plain blanks, in one call."""
+    script = (
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".map(e => e.innerText.trim().replaceAll('\\u00a0', ' '))"
+    )
     return page.execute_script(script, selector)
 
 
@@ -32,12 +39,62 @@ def attributes(page, selector, name):
     return page.execute_script(script, selector, name)
 
 
+PRESS = """
+for (const selector of arguments) {
+  const element = document.querySelector(selector);
+  if (!element?.checkVisibility()) throw new Error(`${selector} is not visible`);
+  element.scrollIntoView({block: "center", behavior: "instant"});
+  const box = element.getClientRects()[0];
+  const x = box.left + box.width / 2, y = box.top + box.height / 2;
+  if (!element.contains(document.elementFromPoint(x, y))) throw new Error(`${selector} is covered`);
+  element.closest("button, a[href], input, [tabindex]")?.focus();
+  element.click();
+}
+"""
+
+
+def press(page, *selectors):
+    """Click elements in one call; each must be visible, and not covered by another."""
+    page.execute_script(PRESS, *selectors)
+
+
+def active_node(page):
+    """The node of the tree that has the focus."""
+    return page.execute_script("return document.activeElement.dataset.node")
+
+
+def visible(page, *selectors):
+    """Whether each element is drawn, in one call."""
+    script = "return [...arguments].map(s => document.querySelector(s).checkVisibility())"
+    return page.execute_script(script, *selectors)
+
+
+def wait(page):
+    """Wait for a condition for at most ten seconds, and look often."""
+    return WebDriverWait(page, 10, poll_frequency=0.02)
+
+
+@contextmanager
+def opened(driver, address):
+    """Open a page; what it writes to the console or requests from elsewhere fails the test."""
+    driver.get_log("browser")
+    driver.get_log("performance")
+    driver.get(address)
+    yield driver
+    assert [entry["message"] for entry in driver.get_log("browser")] == []
+    assert requested(driver) == {address.partition("#")[0]}
+
+
 def topic_name(page):
-    return find(page, "#topic-name").text
+    return texts(page, "#topic-name")[0]
+
+
+def tree_row(node):
+    return f'#tree li[data-node="{node}"] > .row'
 
 
 def row_of(page, node):
-    return find(page, f'#tree li[data-node="{node}"] > .row')
+    return find(page, tree_row(node))
 
 
 def set_slider(page, value):
@@ -49,26 +106,35 @@ def set_slider(page, value):
 
 
 def search_for(page, text):
-    box = find(page, "#query")
-    box.clear()
-    box.send_keys(text)
-    WebDriverWait(page, 5).until(lambda _: find_all(page, "#results button, #results h2"))
-    WebDriverWait(page, 5).until(
-        lambda _: page.execute_script(
-            "return [...document.querySelectorAll('#results mark')].length > 0"
-            " || document.querySelector('#results').textContent.includes('No document')"
-            " || document.querySelector('#results b').textContent.includes(arguments[0])",
-            text,
-        )
+    """Paste a text into the search and wait for its results, not those of an earlier search."""
+    page.execute_script(
+        "const query = document.querySelector('#query'); query.focus();"
+        "query.value = arguments[0]; query.dispatchEvent(new Event('input', {bubbles: true}));",
+        text,
     )
-    return box
+    wait_for_results(page, text)
+    return find(page, "#query")
+
+
+def wait_for_results(page, text):
+    found = (
+        "const results = document.querySelector('#results'), text = arguments[0].toLowerCase();"
+        "return [...results.querySelectorAll('mark, b')]"
+        ".some(e => e.textContent.toLowerCase() === text)"
+        " || results.textContent.includes('No document')"
+    )
+    wait(page).until(lambda page: page.execute_script(found, text))
 
 
 CONTRAST = """
 const context = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
+const known = new Map();
 const rgba = (color) => {
-  context.clearRect(0, 0, 1, 1); context.fillStyle = color; context.fillRect(0, 0, 1, 1);
-  return [...context.getImageData(0, 0, 1, 1).data].map((v) => v / 255);
+  if (!known.has(color)) {
+    context.clearRect(0, 0, 1, 1); context.fillStyle = color; context.fillRect(0, 0, 1, 1);
+    known.set(color, [...context.getImageData(0, 0, 1, 1).data].map((v) => v / 255));
+  }
+  return known.get(color);
 };
 const light = ([r, g, b]) => [r, g, b]
   .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))

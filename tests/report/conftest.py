@@ -119,6 +119,12 @@ def make_case():
 
 
 @pytest.fixture(scope="session")
+def large_case():
+    """More documents than a page has room for; not to be changed."""
+    return build_case(4500, length=30)
+
+
+@pytest.fixture(scope="session")
 def driver(tmp_path_factory):
     """One headless Chromium; skips where there is none."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
@@ -141,6 +147,7 @@ def driver(tmp_path_factory):
         "disable-sync",
         "disable-dev-shm-usage",
         "force-prefers-reduced-motion",
+        "disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",  # pages of its own to load
         "window-size=1400,900",
         f"user-data-dir={tmp_path_factory.mktemp('profile')}",
     ):
@@ -148,4 +155,5 @@ def driver(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(chromedriver)
     with webdriver.Chrome(options=options, service=service) as running:
+        running.get("about:blank")  # leaves the page of new tabs, which makes requests
         yield running

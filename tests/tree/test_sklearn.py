@@ -12,8 +12,8 @@ from ..sklearn_checks import expected_to_fail
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")  # small data
 @parametrize_with_checks(
     [
-        TopicTree(),
-        ClusterTree(),
+        TopicTree(3),
+        ClusterTree(3),
     ],
     expected_failed_checks=expected_to_fail,
 )

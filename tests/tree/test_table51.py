@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from momentree import TopicTree
 from momentree.datasets import make_hierarchical_topics
 
-SEEDS = range(10)
+SEEDS = range(5)
 ALGORITHM_2 = {"growth": "depth", "refine": None, "log_scaling": None}
 
 
@@ -18,7 +18,7 @@ def samples():
 
 @pytest.mark.parametrize("options", [{}, ALGORITHM_2], ids=["defaults", "algorithm 2"])
 def test_the_topics_are_found(samples, options):
-    """At least as well as the papers report, 0.98 +- 0.01 over ten runs."""
+    """In five samples at least as well as the papers report of ten, 0.98 +- 0.01."""
     scores = [
         adjusted_rand_score(
             sample.labels, TopicTree(max_leaf_nodes=8, **options).fit(sample.X).labels_
@@ -31,7 +31,7 @@ def test_the_topics_are_found(samples, options):
 def test_the_matrix_of_the_authors_gives_the_same(shared_data):
     topics = np.loadtxt(shared_data / "hierarchical_topics_M.csv", delimiter=",").T
     scores = []
-    for seed in SEEDS[:5]:
+    for seed in SEEDS[:3]:
         sample = make_hierarchical_topics(topics=topics, random_state=100 + seed)
         scores.append(adjusted_rand_score(sample.labels, TopicTree(8).fit(sample.X).labels_))
     assert np.mean(scores) >= 0.98
@@ -40,7 +40,7 @@ def test_the_matrix_of_the_authors_gives_the_same(shared_data):
 def test_inner_nodes_gather_similar_topics(samples):
     # The first four topics use one half of the words, the others the other half: the root
     # separates them.
-    for sample in samples[:5]:
+    for sample in samples[:3]:
         tree = TopicTree(max_leaf_nodes=8).fit(sample.X)
         halves = [
             set((sample.labels[child.samples] // 4).tolist()) for child in tree.tree_.children

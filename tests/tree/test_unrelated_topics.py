@@ -1,6 +1,6 @@
 """Eight unrelated topics: where a tree of fixed depth wastes leaves and best-first growth does not.
 
-A fifth of the size of the NIPS corpus of the papers.
+Counts as long as those of the NIPS corpus of the papers, of fewer documents and words.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ from momentree.datasets import make_single_topic
 
 @pytest.fixture(scope="module")
 def sample():
-    lengths = np.random.default_rng(0).poisson(1_450, size=2_300)
-    return make_single_topic(2_300, 3_000, 8, length=lengths, random_state=0)
+    lengths = np.random.default_rng(0).poisson(1_450, size=1_200)
+    return make_single_topic(1_200, 2_000, 8, length=lengths, random_state=0)
 
 
 @pytest.mark.parametrize("options", [{}, {"log_scaling": None}], ids=["defaults", "whole counts"])

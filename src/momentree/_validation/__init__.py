@@ -1,4 +1,4 @@
-"""Checks of parameters, arrays and tables, for every room."""
+"""Checks of parameters, arrays and tables, shared by the whole package."""
 
 from momentree._validation.arrays import (
     as_floats,

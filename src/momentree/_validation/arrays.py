@@ -13,15 +13,15 @@ from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 
 MAX_COUNT = 1e30
-"""Log-scaled counts are in single precision, which ends at 3e38: this leaves room for sums."""
+"""Largest count: single precision, used for log scaling, ends at 3e38, and sums need headroom."""
 MIN_COUNT = 1e-30
-"""Single precision begins at 1e-38; this leaves room for products."""
+"""Smallest positive count: single precision begins at 1e-38, and products need headroom."""
 SUM_TOLERANCE = 1e-8
-"""Probabilities may miss a sum of 1 by this, for rounding and printed digits."""
+"""Allowed deviation of a sum of probabilities from 1, for rounding and printed digits."""
 
 
 def as_floats(parameter: str, values: ArrayLike) -> Floats:
-    """Return an argument as an array of float64; complex numbers are refused, not truncated."""
+    """Return an argument as an array of float64; complex numbers are rejected, not truncated."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", ComplexWarning)  # NumPy drops imaginary parts
@@ -54,7 +54,7 @@ def _in_parentheses(shape: tuple[int | str, ...]) -> str:
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
     """Return sample weights (n_samples,) as float64; ones for None, all equal for a scalar.
 
-    They must be from 0 to 1e30, and at least one must be 1e-30 or more.
+    Weights must be from 0 to 1e30, and at least one must be 1e-30 or more.
     """
     if sample_weight is None:
         return np.ones(n_samples)
@@ -74,7 +74,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
 
 
 def check_parameters(weights: ArrayLike, components: ArrayLike) -> tuple[Floats, Floats]:
-    """Return mixing weights (k,) and topics (k, d), all of them distributions."""
+    """Return mixing weights (k,) and topics (k, d), after checking that they are distributions."""
     w, mu = as_floats("weights", weights), as_floats("components", components)
     check_shape("components", mu, ("k", "d"))
     check_shape("weights", w, (mu.shape[0],))
@@ -84,7 +84,7 @@ def check_parameters(weights: ArrayLike, components: ArrayLike) -> tuple[Floats,
 
 
 def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
-    """Return mixing weights (k,), a distribution, and means (k, d), zero or more and finite."""
+    """Return mixing weights (k,), which sum to 1, and finite, nonnegative means (k, d)."""
     w, mu = as_floats("weights", weights), as_floats("means", means)
     check_shape("means", mu, ("k", "d"))
     check_shape("weights", w, (mu.shape[0],))
@@ -95,7 +95,7 @@ def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def check_distribution(parameter: str, values: Floats) -> None:
-    """Check that an array, or each of its rows, is zero or more and sums to 1."""
+    """Check that an array, or each of its rows, is nonnegative and sums to 1."""
     sums = values.sum(axis=-1)
     if not (values >= 0).all() or not np.allclose(sums, 1.0, atol=SUM_TOLERANCE):
         raise InvalidDataError(

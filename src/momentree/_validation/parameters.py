@@ -26,8 +26,8 @@ def check_number(
 ) -> None:
     """Check that a parameter is a finite number in a range, or None if it is optional.
 
-    `at_least` and `at_most` include the end of the range, `above` and `below` exclude it. The code
-    of the error is ``not_a_number``.
+    `at_least` and `at_most` include the limit, `above` and `below` exclude it. The error code is
+    ``not_a_number``.
     """
     if optional and value is None:
         return
@@ -41,8 +41,7 @@ def check_number(
         and (below is None or float(value) < below)
     )
     if not sound:
-        ends = _ends(at_least, above, at_most, below)
-        expected = Message("number", ends=ends) if ends else Message("any_number")
+        expected = Message("number", ends=_ends(at_least, above, at_most, below))
         raise _not_a_number(parameter, value, expected, optional=optional)
 
 
@@ -56,7 +55,7 @@ def check_integer(
 ) -> None:
     """Check that a parameter is a whole number in a range, or None if it is optional.
 
-    The code of the error is ``not_a_number``.
+    The error code is ``not_a_number``.
     """
     if optional and value is None:
         return
@@ -74,7 +73,7 @@ def check_integer(
 def _ends(
     at_least: float | None, above: float | None, at_most: float | None, below: float | None
 ) -> list[Message]:
-    """Return the ends of a range as messages."""
+    """Return the limits of a range as messages."""
     if at_least is not None and at_most is not None:
         return [Message("from_to", low=at_least, high=at_most)]
     ends = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
@@ -92,7 +91,7 @@ def _not_a_number(
 
 
 def _plain(value: object) -> object:
-    """Return a scalar of NumPy as one of Python, so that its repr shows the number alone."""
+    """Return a NumPy scalar as a Python scalar, whose repr shows only the number."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -111,7 +110,7 @@ def check_flag(parameter: str, value: object) -> None:
 
 
 def generator(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
-    """Return the random generator of a seed; None means seed 0, so that results repeat."""
+    """Return the random generator for a seed; None means seed 0, for reproducible results."""
     seed: Any = 0 if random_state is None else random_state
     try:
         return cast("np.random.RandomState", check_random_state(seed))

@@ -20,15 +20,15 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError
 _CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": "numeric",
-    "ensure_all_finite": False,  # checked with the sign, in one pass that finds the cell
+    "ensure_all_finite": False,  # checked together with the sign, in one pass
     "accept_large_sparse": True,
 }
 
 
 def check_counts(X: Any) -> Any:
-    """Return X as a CSR array of finite, non-negative numbers, without a copy if possible.
+    """Return X as a CSR array of finite, nonnegative numbers, without a copy if possible.
 
-    The codes of the errors are ``negative_count``, ``tiny_count`` (below 1e-30), ``huge_count``
+    The error codes are ``negative_count``, ``tiny_count`` (below 1e-30), ``huge_count``
     (above 1e30) and ``missing_count``, with the first bad row and column, and those of
     :func:`check_table`.
     """
@@ -38,10 +38,10 @@ def check_counts(X: Any) -> Any:
 def check_features(
     estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
 ) -> tuple[Any, NDArray[Any]]:
-    """Return the counts given to an estimator as :func:`check_counts`, and the column names.
+    """Return counts given to an estimator, checked by :func:`check_counts`, and column names.
 
-    With `reset`, as in ``fit``, this sets ``n_features_in_`` and ``feature_names_in_``; otherwise
-    it compares with them. `feature_names` take precedence over the names of a data frame.
+    With `reset`, as in ``fit``, set ``n_features_in_`` and ``feature_names_in_``; otherwise check
+    X against them. `feature_names` take precedence over the names of a data frame.
     """
     X, names = _named(estimator, X, feature_names, reset=reset)
     return _finite_counts(X), names
@@ -52,7 +52,7 @@ def check_values(
 ) -> tuple[Any, Any | None, NDArray[Any]]:
     """Return real-valued samples given to an estimator, missing cells, and column names.
 
-    As :func:`check_features` for the values and missing cells of :func:`check_missing`.
+    Like :func:`check_features`, with the values and missing cells of :func:`check_missing`.
     """
     X, names = _named(estimator, X, feature_names, reset=reset)
     return *_without_missing(X), names
@@ -75,10 +75,10 @@ def _named(
 
 
 def check_table(X: Any) -> Any:
-    """Return X as a dense array or a sparse one in rows; its numbers may be NaN or infinite.
+    """Return X as a dense or CSR array of numbers, which may be NaN or infinite.
 
-    Tables that are not two-dimensional and numeric, empty tables and damaged sparse matrices are
-    refused.
+    Reject tables that are not two-dimensional and numeric, empty tables and damaged sparse
+    matrices.
     """
     _check_received(X)
     with _as_invalid_data():
@@ -88,7 +88,7 @@ def check_table(X: Any) -> Any:
 
 
 def _check_received(X: Any) -> None:
-    """Refuse what compiled code must not see, and columns of dates or categories by name."""
+    """Reject input unsafe for compiled code; name columns of dates or categories."""
     check_structure(X)
     columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
     if columns is None or dtypes is None:
@@ -100,7 +100,7 @@ def _check_received(X: Any) -> None:
 
 @contextmanager
 def _as_invalid_data() -> Iterator[None]:
-    """Raise the errors of scikit-learn's checks as ours, in its words."""
+    """Raise errors of scikit-learn's checks as ``InvalidDataError``, with the same text."""
     try:
         yield
     except ValueError as error:
@@ -110,8 +110,8 @@ def _as_invalid_data() -> Iterator[None]:
 def check_missing(X: Any) -> tuple[Any, Any | None]:
     """Return X as a CSR array of finite numbers, and its missing cells (NaN).
 
-    Missing values are not stored in the first array. The second has 1 where a value is missing; it
-    is None if none is. An infinite value is refused (code ``infinite_value``).
+    Missing values are not stored in the first array. The second contains 1 where a value is
+    missing, or is None if no value is. Infinite values are rejected (code ``infinite_value``).
     """
     return _without_missing(_canonical(check_table(X)))
 
@@ -133,7 +133,7 @@ def _without_missing(X: Any) -> tuple[Any, Any | None]:
 
 
 def check_ones(X: Any) -> None:
-    """Check that a CSR array of finite numbers has only the values zero and one."""
+    """Check that a CSR array of finite numbers contains only zeros and ones."""
     bad = (X.data != 0) & (X.data != 1)
     if bad.any():
         cell = first_cell(X, bad)
@@ -143,14 +143,14 @@ def check_ones(X: Any) -> None:
 
 
 def first_cell(X: Any, bad: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return row, column and value of the first bad stored value, for a message."""
+    """Return the row, column and value of the first bad stored value, for a message."""
     at = int(np.argmax(bad))
     row = int(np.searchsorted(X.indptr, at, side="right")) - 1
     return {"row": row, "column": int(X.indices[at]), "value": X.data[at].item()}
 
 
 def _stored(X: Any, keep: NDArray[np.bool_]) -> Any:
-    """Return the rows with some of their stored values only."""
+    """Return X with only some of its stored values."""
     ends = np.concatenate(([0], np.cumsum(keep)))[X.indptr]
     return sp.csr_array((X.data[keep], X.indices[keep], ends.astype(X.indptr.dtype)), X.shape)
 
@@ -159,7 +159,7 @@ def _canonical(X: Any) -> Any:
     """Return a CSR array that stores no cell twice."""
     X = as_csr(X)
     if not X.has_canonical_format:
-        X = X.copy()  # the caller's matrix stays as it is
+        X = X.copy()  # leave the caller's matrix unchanged
         X.sum_duplicates()
     return X
 
@@ -183,7 +183,7 @@ def _finite_counts(X: Any) -> Any:
 
 
 def check_something(X: Any, sample_weight: Floats) -> None:
-    """Check that a sample of positive weight has a value other than zero."""
+    """Check that at least one sample with positive weight has a nonzero value."""
     if not X.data.any():
         raise EmptyCorpusError("all_empty", n_rows=X.shape[0])
     weighted = sample_weight > 0

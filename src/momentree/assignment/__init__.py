@@ -1,6 +1,6 @@
-"""Assignment: the group of a sample, by posteriors of a mixture or rules of a tree; edits.
+"""Assign samples to groups, by the posteriors of a mixture or the rules of a tree; edit groups.
 
-Estimators hold the assigners of this room; users call ``predict``, ``split_group`` and the like.
+Users call the methods of estimators, such as ``predict`` and ``split_group``.
 """
 
 __all__: list[str] = []

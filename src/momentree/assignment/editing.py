@@ -1,4 +1,4 @@
-"""Edit groups by hand: split one, or merge several (T Remark 4.4.1), for any estimator."""
+"""Edit the groups of a fitted estimator: split one, or merge several (T Remark 4.4.1)."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class Groups:
     labels: Ints
 
     def split(self, group: int, parts: Groups) -> Groups:
-        """Return the groups with one of them replaced by its parts; later groups move up."""
+        """Replace one group by its parts; the numbers of later groups increase."""
         labels = self.labels + (parts.assigner.n_groups - 1) * (self.labels > group)
         labels[self.labels == group] = group + parts.labels
         return Groups(NestedAssigner.of(self.assigner, group, parts.assigner), labels)
 
     def renumbered(self, to: Ints) -> Groups:
-        """Return the groups with number `to[i]` for group i; groups of one number are merged."""
+        """Renumber group i as `to[i]`; groups with the same number are merged."""
         return Groups(self.assigner.renumbered(to), to[self.labels])
 
     def reordered(self, order: Ints) -> Groups:
-        """Return the groups in another order (the old number of each)."""
+        """Reorder the groups, given the old number of each."""
         to = np.empty_like(order)
         to[order] = np.arange(len(order))
         return self.renumbered(to)
@@ -50,7 +50,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class RefitData(Generic[Data]):
-    """The data of a fit, given again for an edit, in canonical order; `at` are its rows in X."""
+    """The data of a fit, passed again for an edit, in canonical order; `at` are its rows in X."""
 
     data: Data
     weight: Floats
@@ -66,8 +66,8 @@ class RefitData(Generic[Data]):
 class EditableGroups(ABC, Generic[Data]):
     """Estimators whose groups can be split and merged by hand.
 
-    An edited estimator assigns a sample to its group before the edit first, and then within it, so
-    that no sample of another group moves.
+    An edited estimator first assigns a sample to a group of the fit, and then to a part of that
+    group, so that an edit moves no samples of other groups.
     """
 
     labels_: Ints
@@ -83,11 +83,11 @@ class EditableGroups(ABC, Generic[Data]):
     @property
     @abstractmethod
     def _fitted_with_missing(self) -> bool:
-        """Whether values were missing in the fit."""
+        """Whether the data of ``fit`` had missing values."""
 
     @abstractmethod
     def _prepared(self, X: Any, missing: Any | None, weight: Floats) -> tuple[Data, Ints]:
-        """Check values, and return them as ``fit`` prepares them with the row of each sample."""
+        """Check and prepare data as ``fit`` does; also return the row of each sample."""
 
     @abstractmethod
     def _split(self, refit: RefitData[Data], group: int, n_groups: int) -> Self:
@@ -100,31 +100,32 @@ class EditableGroups(ABC, Generic[Data]):
     def split_group(
         self, X: Any, group: int, n_groups: int = 2, *, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Split one group and keep all others as they are (T Remark 4.4.1).
+        """Split one group and leave all others unchanged (T Remark 4.4.1).
 
-        The samples of the group are fitted alone, with the parameters of this estimator.
+        Fits the samples of this group alone, with the parameters of this estimator.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
             The samples of ``fit``, in the same order.
         group : int
-            Number of the group: of a leaf, or of a component.
+            Number of the group (leaf or component).
         n_groups : int >= 2, default=2
-            Number of parts; fewer are made where the data show no more.
+            Number of parts; fewer if the data do not support as many.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights of ``fit``.
+            The weights passed to ``fit``.
 
         Returns
         -------
         estimator
-            A new fitted estimator; this one does not change. In a tree the new leaves replace the
-            old one and later leaves move up; components are sorted by weight.
+            A new fitted estimator; this one is unchanged. In a tree, the new leaves replace the
+            old one, and the numbers of later leaves increase; components are sorted by weight.
 
         Raises
         ------
         InvalidDataError
-            If the group cannot be split, with the reason, or X differs from the data of ``fit``.
+            If the group cannot be split (the message says why) or X differs from the data of
+            ``fit``.
         InvalidParameterError
             If there is no such group, or `n_groups` is less than 2.
 
@@ -152,7 +153,7 @@ class EditableGroups(ABC, Generic[Data]):
     def merge_groups(
         self, X: Any, groups: Sequence[int], *, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Merge several groups into one and keep all others as they are.
+        """Merge several groups into one and leave all others unchanged.
 
         Parameters
         ----------
@@ -161,21 +162,21 @@ class EditableGroups(ABC, Generic[Data]):
         groups : sequence of int
             Numbers of at least two groups.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights of ``fit``.
+            The weights passed to ``fit``.
 
         Returns
         -------
         estimator
-            A new fitted estimator with new numbers of groups; this one does not change. In a tree
-            the merged leaf replaces the largest of them, and an only child its parent. A merged
-            component has the sum of the weights and the weighted mean of the frequencies.
+            A new fitted estimator with renumbered groups; this one is unchanged. In a tree, the
+            merged leaf replaces the largest of them, and an only child replaces its parent. A
+            merged component has the sum of the weights and the weighted mean of the frequencies.
 
         Raises
         ------
         InvalidDataError
             If X differs from the data of ``fit``.
         InvalidParameterError
-            If `groups` are not at least two different groups.
+            If `groups` does not contain at least two different groups.
         """
         check_is_fitted(self, "labels_")
         some = _checked_groups(groups, self._groups_assigner.n_groups)
@@ -196,15 +197,15 @@ class EditableGroups(ABC, Generic[Data]):
         return RefitData(data, weight[at], at, Groups(self._groups_assigner, self.labels_[at]))
 
     def _with_labels(self, labels: Ints, at: Ints) -> Self:
-        """Return a copy with labels, given in canonical order."""
-        out = copy.copy(self)  # nothing that the two share is changed in place
+        """Return a copy with new labels, which are given in canonical order."""
+        out = copy.copy(self)  # shared attributes are never changed in place
         out.labels_ = np.empty_like(labels)
         out.labels_[at] = labels
         return out
 
 
 def merged_numbers(groups: Sequence[int], sizes: Floats) -> tuple[int, Ints]:
-    """Return the largest of some groups, which the others join, and all new numbers of groups."""
+    """Return the largest of `groups`, which the others join, and the new number of every group."""
     place = max(groups, key=lambda group: (sizes[group], -group))
     old = np.arange(len(sizes))
     old[list(groups)] = place
@@ -225,7 +226,7 @@ def _checked_group(group: Any, n_groups: int) -> int:
 
 
 def _checked_groups(groups: Any, n_groups: int) -> list[int]:
-    """Return the numbers of groups, ascending."""
+    """Return the checked group numbers in ascending order."""
     try:
         given = list(groups)
     except TypeError:

@@ -27,8 +27,8 @@ class Division:
 class NestedAssigner:
     """Assign samples to a group of `base`, then to a part of that group if it is divided further.
 
-    For each group of `base`, `parts` holds its final number, or its division. Numbers may repeat,
-    because groups may have been merged.
+    For each group of `base`, `parts` contains its final number or its division. Numbers repeat if
+    groups have been merged.
     """
 
     base: Assigner
@@ -36,7 +36,7 @@ class NestedAssigner:
 
     @classmethod
     def of(cls, base: Assigner, group: int, inner: Assigner) -> NestedAssigner:
-        """Return the assigner in which the groups of `inner` replace one group."""
+        """Return an assigner in which the groups of `inner` replace one group of `base`."""
         more = inner.n_groups - 1
         parts: list[int | Division] = [i + more * (i > group) for i in range(base.n_groups)]
         parts[group] = Division(inner, tuple(range(group, group + more + 1)))
@@ -62,10 +62,10 @@ class NestedAssigner:
         return out
 
     def proba(self, rows: RowBlocks) -> Floats:
-        """Return the probability of each group: that of the first step times that of the second.
+        """Return the probability of each group: the product of the probabilities of both steps.
 
-        :meth:`labels` takes the most likely part of the most likely group of `base`, which need
-        not be the part of largest probability.
+        :meth:`labels` returns the most likely part of the most likely group of `base`, which is
+        not always the most likely part overall.
         """
         first = self.base.proba(rows)
         out = np.zeros((rows.shape[0], self.n_groups))
@@ -79,7 +79,7 @@ class NestedAssigner:
         return out
 
     def renumbered(self, to: Ints) -> NestedAssigner:
-        """Return the assigner with group `to[i]` in place of group i."""
+        """Return the same assigner with group i renumbered as `to[i]`."""
         parts = (
             Division(part.assigner, tuple(int(to[i]) for i in part.groups))
             if isinstance(part, Division)
@@ -89,7 +89,7 @@ class NestedAssigner:
         return NestedAssigner(self.base, tuple(parts))
 
     def for_missing_values(self) -> NestedAssigner:
-        """Return the assigner of binary records in which values may be missing."""
+        """Return the same assigner for binary records with missing values."""
         parts = (
             Division(part.assigner.for_missing_values(), part.groups)
             if isinstance(part, Division)
@@ -99,7 +99,7 @@ class NestedAssigner:
         return NestedAssigner(self.base.for_missing_values(), tuple(parts))
 
     def scoring(self, d: int) -> dict[str, Any]:
-        """Return plain arrays that score a record of d zeros and ones."""
+        """Return the assignment of a record of d zeros and ones as plain arrays."""
         parts = [
             {"scoring": part.assigner.scoring(d), "leaves": list(part.groups)}
             if isinstance(part, Division)
@@ -109,7 +109,7 @@ class NestedAssigner:
         return {"kind": "nested", "base": self.base.scoring(d), "parts": parts}
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
-        """Check that the assigner fits a model, and return the numbers of its groups."""
+        """Check that the assigner fits a model, and return its group numbers."""
         check_assigner(self.base, family, n_statistics, len(self.parts))
         found: set[int] = set()
         for part in self.parts:
@@ -128,7 +128,7 @@ Assigner: TypeAlias = MixtureAssigner | RuleAssigner | NestedAssigner
 def check_assigner(
     assigner: Assigner, family: type[MixtureParameters], n_statistics: int, n_groups: int
 ) -> None:
-    """Check that an assigner from a file fits a model: compiled code trusts shapes."""
+    """Check that an assigner from a file fits a model, because compiled code trusts shapes."""
     found = assigner.check(family, n_statistics)
     if found != set(range(n_groups)):
         raise InvalidDataError("other_groups", found=sorted(found), last=n_groups - 1)

@@ -19,7 +19,7 @@ from momentree.objects import IncompleteBernoulliParameters, MixtureParameters
 class MixtureAssigner:
     """Assign each sample to the group of its most likely component.
 
-    `group` is the group of each component; components share a group after a merge.
+    `group` contains the group of each component; merged components share a group.
     """
 
     parameters: MixtureParameters
@@ -30,7 +30,7 @@ class MixtureAssigner:
 
     @classmethod
     def of(cls, parameters: MixtureParameters) -> MixtureAssigner:
-        """Return the assigner with one group per component."""
+        """Return an assigner with one group per component."""
         return cls(parameters, np.arange(parameters.n_components))
 
     @property
@@ -51,26 +51,26 @@ class MixtureAssigner:
         return out
 
     def renumbered(self, to: Ints) -> MixtureAssigner:
-        """Return the assigner with group `to[i]` in place of group i."""
+        """Return the same assigner with group i renumbered as `to[i]`."""
         return MixtureAssigner(self.parameters, np.asarray(to, dtype=np.intp)[self.group])
 
     def for_missing_values(self) -> MixtureAssigner:
-        """Return the assigner of binary records in which values may be missing.
+        """Return the same assigner for binary records with missing values.
 
-        Its rows are the statistics of ``IncompleteBernoulliParameters``; the likelihood leaves
-        missing values out.
+        Its rows are the statistics of ``IncompleteBernoulliParameters``; the likelihood ignores
+        missing values.
         """
         p = self.parameters
         return MixtureAssigner(IncompleteBernoulliParameters(p.weights, p.centers), self.group)
 
     def scoring(self, d: int) -> dict[str, Any]:
-        """Return plain arrays that score a record of d zeros and ones."""
+        """Return the assignment of a record of d zeros and ones as plain arrays."""
         p = self.parameters
         coef, intercept = p.coefficients[:d].T, p.offsets
         return {"kind": "mixture", "coef": coef, "intercept": intercept, "group": self.group}
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
-        """Check that the assigner fits a model, and return the numbers of its groups."""
+        """Check that the assigner fits a model, and return its group numbers."""
         if type(self.parameters) is not family:
             raise InvalidDataError(
                 "bad_entry", name="parameters", value=type(self.parameters).__name__

@@ -1,4 +1,4 @@
-"""Rules of one split: which side a sample takes (H Algorithm 2, T Algorithm 5)."""
+"""Rules of one split: the side of each sample (H Algorithm 2, T Algorithm 5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from momentree.objects import MixtureParameters
 
 @dataclass(frozen=True)
 class LinearRule:
-    """Take the first of two sides where x . coef + intercept >= 0: coef = theta_1 - theta_2."""
+    """Assign x to the first of two sides if x . coef + intercept >= 0, coef = theta_1 - theta_2."""
 
     coef: Floats
     intercept: float
@@ -25,17 +25,17 @@ class LinearRule:
 
     @property
     def n_sides(self) -> int:
-        """Two."""
+        """Number of sides, 2."""
         return 2
 
     @classmethod
     def between(cls, parameters: MixtureParameters, *, prior: bool) -> LinearRule:
         """Return the maximum a posteriori rule between two components.
 
-        Without `prior` the offsets are left out; for topics the rule then compares likelihoods.
+        Without `prior` the offsets are omitted; for topics the rule then compares likelihoods.
         """
         theta = parameters.coefficients
-        # EM may lower the weight of a topic to zero; no document takes its side then.
+        # EM may reduce the weight of a topic to zero; no document is then assigned to it.
         first, second = parameters.offsets if prior else (0.0, 0.0)
         return cls(theta[:, 0] - theta[:, 1], float(first - second))
 
@@ -45,20 +45,20 @@ class LinearRule:
         return np.stack([margins, -margins], axis=1)
 
     def proba(self, rows: RowBlocks) -> Floats:
-        """Return the posterior of each side, shape (n, 2): 1 / (1 + exp(-margin)) for the first."""
+        """Return the posterior of each side, (n, 2): 1 / (1 + exp(-margin)) for the first."""
         first = 0.5 * (1.0 + np.tanh(0.5 * rows.map(self.scores)[:, 0]))
         return np.stack([first, 1.0 - first], axis=1)
 
     def reordered(self, order: Ints) -> LinearRule:
-        """Return the rule with its sides in another order (the old position of each)."""
+        """Return the rule with its sides reordered, given the old position of each."""
         return self if order[0] == 0 else LinearRule(-self.coef, -self.intercept)
 
     def for_missing_values(self) -> LinearRule:
-        """Return the rule that takes missing values of binary records for zeros."""
+        """Return the same rule for binary records, with missing values treated as zeros."""
         return LinearRule(_padded(self.coef), self.intercept)
 
     def scoring(self, d: int) -> dict[str, Any]:
-        """Return plain arrays that score a record of d zeros and ones."""
+        """Return the assignment of a record of d zeros and ones as plain arrays."""
         half = 0.5 * self.coef[:d]
         intercept = 0.5 * self.intercept * np.array([1.0, -1.0])
         return {"kind": "linear", "coef": np.stack([half, -half]), "intercept": intercept}
@@ -66,9 +66,9 @@ class LinearRule:
 
 @dataclass(frozen=True)
 class ScoreRule:
-    """Take the side of the largest absolute score: argmax_i |d_i . x + c_i| (T eq. 6.11).
+    """Assign x to the side with the largest absolute score: argmax_i |d_i . x + c_i| (T eq. 6.11).
 
-    d_i are the columns of `coef`; c_i, the `constant`, is zero in the thesis.
+    d_i are the columns of `coef`; the `constant` c_i is zero in the thesis.
     """
 
     coef: Floats
@@ -88,10 +88,10 @@ class ScoreRule:
         return np.asarray((B.dot(self.coef) + self.constant) ** 2)
 
     def proba(self, rows: RowBlocks) -> Floats:
-        """Return each squared score over their sum, shape (n, s); equal values where all are zero.
+        """Return squared scores divided by their sum, (n, s); equal values if all are zero.
 
         Over the samples of the split, sum_i <d_j, x_i>^2 / n = 1 for every side (T Theorem 6.2.1),
-        so that squares weigh the sides alike.
+        so all sides have the same average squared score.
         """
         squares = rows.map(self.scores)
         total = squares.sum(axis=1, keepdims=True)
@@ -99,22 +99,22 @@ class ScoreRule:
         return np.asarray(np.divide(squares, total, out=equal, where=total > 0))
 
     def reordered(self, order: Ints) -> ScoreRule:
-        """Return the rule with its sides in another order (the old position of each)."""
+        """Return the rule with its sides reordered, given the old position of each."""
         return ScoreRule(np.ascontiguousarray(self.coef[:, order]), self.constant[order])
 
     def for_missing_values(self) -> ScoreRule:
-        """Return the rule that takes missing values of binary records for zeros."""
+        """Return the same rule for binary records, with missing values treated as zeros."""
         return ScoreRule(_padded(self.coef), self.constant)
 
     def scoring(self, d: int) -> dict[str, Any]:
-        """Return plain arrays that score a record of d zeros and ones."""
+        """Return the assignment of a record of d zeros and ones as plain arrays."""
         return {"kind": "scores", "coef": self.coef[:d].T, "intercept": self.constant}
 
 
 Rule: TypeAlias = LinearRule | ScoreRule
-"""A sample takes the side of largest score; of equal ones, the first."""
+"""A rule assigns a sample to the side with the largest score; ties go to the first."""
 
 
 def _padded(coef: Floats) -> Floats:
-    """Append zeros for the indicators of missing values."""
+    """Append zero coefficients for the indicators of missing values."""
     return np.concatenate([coef, np.zeros_like(coef)])

@@ -19,8 +19,8 @@ from momentree.objects import MixtureParameters
 class RuleAssigner:
     """Follow the rule of each split from the root to a leaf; the leaves are the groups.
 
-    Rules are those of inner nodes in pre-order. Each side leads to a child: inner node j >= 0, or
-    leaf i as -1 - i. Several sides lead to the same leaf where leaves have been merged.
+    There is one rule per inner node, in pre-order. Each side leads to a child: inner node j >= 0,
+    or leaf i as -1 - i. After a merge, several sides may lead to the same leaf.
     """
 
     rules: tuple[Rule, ...]
@@ -28,7 +28,7 @@ class RuleAssigner:
 
     def __post_init__(self) -> None:
         inner = [(j, side) for j, sides in enumerate(self.children) for side in sides if side >= 0]
-        # Each rule but the first is the child of exactly one rule, which comes before it.
+        # Each rule except the first is the child of exactly one earlier rule.
         sound = (
             [rule.n_sides for rule in self.rules] == [len(sides) for sides in self.children]
             and sorted(side for _, side in inner) == list(range(1, len(self.rules)))
@@ -51,10 +51,10 @@ class RuleAssigner:
         return -1 - at
 
     def proba(self, rows: RowBlocks) -> Floats:
-        """Return the product of the probabilities of the sides along the path to each leaf.
+        """Return the product of the side probabilities along the path to each leaf.
 
-        :meth:`labels` takes the most likely side at every split; where splits are uncertain, that
-        leaf need not be the one of largest probability.
+        :meth:`labels` follows the most likely side at every split; if splits are uncertain, its
+        leaf is not always the most likely one.
         """
         n = rows.shape[0]
         if not self.rules:
@@ -69,7 +69,7 @@ class RuleAssigner:
         return out
 
     def renumbered(self, to: Ints) -> RuleAssigner:
-        """Return the assigner with group `to[i]` in place of group i."""
+        """Return the same assigner with group i renumbered as `to[i]`."""
         children = (
             tuple(side if side >= 0 else -1 - int(to[-1 - side]) for side in sides)
             for sides in self.children
@@ -77,11 +77,11 @@ class RuleAssigner:
         return RuleAssigner(self.rules, tuple(children))
 
     def for_missing_values(self) -> RuleAssigner:
-        """Return the assigner that takes missing values of binary records for zeros."""
+        """Return the same assigner for binary records, with missing values treated as zeros."""
         return RuleAssigner(tuple(rule.for_missing_values() for rule in self.rules), self.children)
 
     def scoring(self, d: int) -> dict[str, Any]:
-        """Return plain arrays that score a record of d zeros and ones."""
+        """Return the assignment of a record of d zeros and ones as plain arrays."""
         nodes = [
             {**rule.scoring(d), "children": list(sides)}
             for rule, sides in zip(self.rules, self.children, strict=True)
@@ -89,7 +89,7 @@ class RuleAssigner:
         return {"kind": "rules", "nodes": nodes}
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:  # noqa: ARG002
-        """Check that the assigner fits a model, and return the numbers of its groups."""
+        """Check that the assigner fits a model, and return its group numbers."""
         for rule in self.rules:
             check_shape("coef", rule.coef, (n_statistics, *rule.coef.shape[1:]))
         return {-1 - side for sides in self.children for side in sides if side < 0} or {0}

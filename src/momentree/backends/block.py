@@ -1,4 +1,4 @@
-"""A block of rows: products with it and with its transpose, by SciPy's compiled kernels."""
+"""Products with a block of rows and with its transpose, by SciPy's compiled kernels."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Block:
         Returns
         -------
         Block
-            Shares its index arrays with this block.
+            The new block, which shares its index arrays with this one.
         """
         indptr, indices, _ = self._arrays
         check_shape("data", data, indices.shape)
@@ -102,7 +102,7 @@ def _factor(V: Floats, size: int) -> Floats:
 def _add_product(
     layout: str, n: int, d: int, arrays: tuple[Any, Any, Any], V: Floats, out: Floats
 ) -> Floats:
-    # A SciPy array for each block would cost a third of the product, and would copy the views.
+    # A SciPy array for each block would take a third of the time and copy the views.
     if V.ndim == 1 or V.shape[1] == 1:
         getattr(_sparsetools, f"{layout}_matvec")(n, d, *arrays, V.ravel(), out.ravel())
     else:

@@ -1,4 +1,4 @@
-"""The canonical order of rows, which is the same for every permutation of the input."""
+"""Canonical order of rows, the same for every permutation of the input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SORTED_NNZ = 1 << 22
 
 
 def in_canonical_order(rows: RowBlocks, sample_weight: Floats) -> tuple[RowBlocks, Ints]:
-    """Return rows in an order that is the same for every permutation of them.
+    """Return rows in an order that is the same for every permutation of the input.
 
     The last digit of a floating-point sum depends on the order of its terms. If groups of rows are
     exactly symmetric, this digit decides which of them splits off and which of two equal leaves

@@ -23,7 +23,7 @@ from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
 
 BLOCK_NNZ = 1 << 18
-"""Stored values per block: 3 MB as float64 with indices, which fits into the cache."""
+"""Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
 N_CHAINS = 16
@@ -105,12 +105,12 @@ class RowBlocks:
             )
         part = object.__new__(RowBlocks)
         part._hold(self._rows(rows), self._block_nnz)
-        if "row_sums" in self.__dict__:  # known already
+        if "row_sums" in self.__dict__:  # already computed
             part.row_sums = self.row_sums[rows]
         return part
 
     def _rows(self, rows: Ints) -> Any:
-        """Return a copy of rows as a CSR array, made by several threads."""
+        """Return a copy of rows as a CSR array, using several threads."""
         X = self._X
         lengths = np.diff(X.indptr)[rows]
         indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)

@@ -1,4 +1,4 @@
-"""Threads for row blocks, their number, and the number of threads of BLAS."""
+"""Threads for row blocks, and limits on their number and on the number of BLAS threads."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _usable_cores() -> int:
 def num_threads(n: int) -> Iterator[None]:
     """Limit the number of threads within a ``with`` block; results do not depend on it.
 
-    The limit applies to the calling thread only, so that blocks of several threads do not
+    The limit applies only to the calling thread, so that blocks in different threads do not
     interfere.
 
     Parameters
@@ -83,8 +83,8 @@ def num_threads(n: int) -> Iterator[None]:
 def single_threaded_blas() -> Iterator[None]:
     """Limit BLAS to one thread within a ``with`` block.
 
-    BLAS threads wait by spinning, on the cores that sums over rows need, which made trees up to
-    six times slower on a busy machine. The limit is global to the process: of several blocks that
+    BLAS threads spin while they wait, on cores that sums over rows need, which made trees up to six
+    times slower on a busy machine. The limit is global to the process: of several blocks that
     overlap in time, the first sets it and the last restores it.
 
     Yields
@@ -95,7 +95,7 @@ def single_threaded_blas() -> Iterator[None]:
     global _blas_users, _blas_limit
     with _blas_lock:
         if not _blas_users:
-            _blas_limit = ThreadpoolController().limit(limits=1, user_api="blas")
+            _blas_limit = _libraries().limit(limits=1, user_api="blas")
         _blas_users += 1
     try:
         yield
@@ -104,6 +104,12 @@ def single_threaded_blas() -> Iterator[None]:
             _blas_users = max(0, _blas_users - 1)  # a forked child starts at 0
             if not _blas_users:
                 _blas_limit.restore_original_limits()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    # Looks through all loaded libraries, which is slow; NumPy and SciPy have loaded theirs.
+    return ThreadpoolController()
 
 
 def _after_fork() -> None:

@@ -1,4 +1,4 @@
-"""The command ``momentree``: files in, files out."""
+"""The command ``momentree``: read files, find topics or groups, write files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from momentree._version import __version__
-from momentree.cli._guard import INTERRUPTED, Command, Commands, prepare_process
-from momentree.cli._screen import one_line
 from momentree.cli.assign import EXAMPLES as ASSIGN_EXAMPLES
 from momentree.cli.assign import assign
 from momentree.cli.clusters import EXAMPLES as CLUSTERS_EXAMPLES
 from momentree.cli.clusters import clusters
 from momentree.cli.demo import demo
+from momentree.cli.guard import INTERRUPTED, Command, Commands, prepare_process
+from momentree.cli.screen import one_line
 from momentree.cli.topics import EXAMPLES as TOPICS_EXAMPLES
 from momentree.cli.topics import topics
 
@@ -24,7 +24,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="momentree",
     cls=Commands,
-    help="Find topics of documents and groups of records, by the method of moments.",
+    help="Find topics in documents and groups of records by the method of moments.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -40,7 +40,7 @@ _COMMANDS: dict[Callable[..., None], str | None] = {
     assign: ASSIGN_EXAMPLES,
 }
 for _command, _examples in _COMMANDS.items():
-    # Each paragraph is one line, which typer wraps to the terminal.
+    # Each paragraph is one line, so that typer wraps it to the terminal.
     _help = "\n\n".join(map(one_line, (_command.__doc__ or "").split("\n\n")))
     app.command(cls=Command, help=_help, epilog=_examples)(_command)
 

@@ -1,4 +1,4 @@
-"""New documents and records: read them as a saved model requires, and assign them."""
+"""Read new documents or records as a saved model requires, and assign them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from momentree import readers
 from momentree.cli._clusters import FEW_CODES, GROUP_NAMES
 from momentree.cli._run import Run
-from momentree.cli._tables import Table, assignments, names_of
+from momentree.cli.tables import Table, assignments, names_of
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
 
 def is_of_records(model: Any) -> bool:
-    """Whether a model is one of records, not of documents."""
+    """Whether a model was fitted to records rather than documents."""
     return (model.vectorizer_config_ or {}).get("kind") == "records"
 
 
@@ -47,7 +47,7 @@ def assign_documents(
 def _read_counts(
     model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
 ) -> tuple[list[str], Any]:
-    """Read documents as counts in the columns of a model."""
+    """Read documents as counts with the columns of a model."""
     if readers.holds_counts(source):
         corpus = readers.read_counts(source, vocabulary=vocabulary)
         return corpus.ids, readers.align_columns(corpus, model.vocabulary_.tolist()).X
@@ -66,7 +66,7 @@ def assign_records(
         config = dict(model.vectorizer_config_)
         names, few_codes = _extras(model, config)
         coder = readers.RecordCoder.from_dict(config)
-        # All are assigned: none has too few codes.
+        # All records are assigned, even those with few codes.
         records = readers.read_records(source, coder=coder, min_codes=0, **reading)
     for note in records.notes:
         run.note(note)
@@ -86,7 +86,7 @@ def assign_records(
 
 
 def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], int]:
-    """Take what `momentree clusters` adds to the settings of the reader out of them."""
+    """Remove and return the entries that `momentree clusters` adds to the reader settings."""
     own = names_of(model)
     names, few_codes = config.pop(GROUP_NAMES, own), config.pop(FEW_CODES, 0)
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)

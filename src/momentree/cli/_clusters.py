@@ -1,4 +1,4 @@
-"""Groups of records: fit them, edit them, measure them and summarize them."""
+"""Fit, edit, evaluate and summarize groups of records."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Literal
 from momentree import metrics, models, report
 from momentree._version import __version__
 from momentree.cli._edits import Edit, apply_edits
-from momentree.cli._progress import seconds
 from momentree.cli._run import Result, Run
-from momentree.cli._tables import Table, assignments
+from momentree.cli.progress import seconds
+from momentree.cli.tables import Table, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records
@@ -23,18 +23,18 @@ from momentree.tree import ClusterTree
 
 GROUP_NAMES = "group_names"
 FEW_CODES = "few_codes"
-"""Entries beside the settings of the reader in the file of a model."""
+"""Entries that a model file adds to the settings of the reader."""
 _MOST_GROUPS = 20
 _MOST_CLASSES = 10
-"""A numeric outcome with more values is continuous."""
+"""A numeric outcome with more different values is continuous."""
 _PATIENCE = 3
-"""Stop after so many numbers of groups in a row without a lower BIC."""
+"""Stop after this many consecutive numbers of groups without a lower BIC."""
 _JSON_CODES = 20
 
 
 @dataclass(frozen=True)
 class Job:
-    """What to do with records; without `n_groups` the data choose their number."""
+    """What to do with records; if `n_groups` is None, BIC chooses the number of groups."""
 
     records: Records
     n_groups: int | None
@@ -49,7 +49,7 @@ class Job:
 
 
 def find_groups(run: Run, job: Job) -> Result:
-    """Group records as a job asks for."""
+    """Group records as a job specifies."""
     records = job.records
     X: Any = records.X
     X = X[records.enough.nonzero()[0]]
@@ -93,7 +93,7 @@ def find_groups(run: Run, job: Job) -> Result:
 
 
 def _check(job: Job, n_fitted: int) -> None:
-    """Refuse too few records, and names, dates and ids as outcomes, before the fit."""
+    """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
     n_records = len(job.records)
     if not n_fitted:
         raise InvalidDataError("no_record_with_enough_codes", n_records=n_records)
@@ -111,7 +111,7 @@ def _check(job: Job, n_fitted: int) -> None:
 
 
 def _fit(run: Run, job: Job, X: Any) -> tuple[Any, list[Message]]:
-    """Fit a tree or a mixture; return it with remarks on the number of groups."""
+    """Fit a tree or a mixture; also return remarks on the number of groups."""
     names = job.records.codes
     if not job.flat:
         tree = ClusterTree(
@@ -124,7 +124,7 @@ def _fit(run: Run, job: Job, X: Any) -> tuple[Any, list[Message]]:
 
     def fit(k: int) -> Any:
         with warnings.catch_warnings():
-            # A note reports that there are fewer groups.
+            # A note already reports if there are fewer groups.
             warnings.simplefilter("ignore", ConvergenceWarning)
             return models.BernoulliMixture(k, refine=job.refine).fit(X, feature_names=names)
 
@@ -143,9 +143,9 @@ def _fit(run: Run, job: Job, X: Any) -> tuple[Any, list[Message]]:
 
 
 def _why_no_more(fitted: Any) -> Message | None:
-    """Return why a tree stopped growing, by the largest leaf that has a reason."""
+    """Return why a tree stopped growing: the reason of the largest leaf that has one."""
     leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
-    # A tree may have reached the number of leaves before EM emptied one.
+    # The tree may have reached the number of leaves before EM emptied one of them.
     reasons = (leaf.reason for leaf in leaves if leaf.reason)
     return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)
 
@@ -164,7 +164,7 @@ def _quality(run: Run, job: Job, fitted: Any, edited: Any, X: Any) -> dict[str, 
 
 
 def _predictive_power(run: Run, job: Job, labels: Any) -> dict[str, Any]:
-    """Measure how well groups predict each outcome, as exactly as may be shown."""
+    """Measure how well groups predict each outcome, as exactly as disclosure control permits."""
     records = job.records
     k = int(labels.max()) + 1
     exact, rough = {}, {}
@@ -175,7 +175,7 @@ def _predictive_power(run: Run, job: Job, labels: Any) -> dict[str, Any]:
             continue
         try:
             power = metrics.predictive_accuracy(labels, known)
-        except InvalidDataError:  # it counts the records of each class
+        except InvalidDataError:  # the message contains counts of records per class
             run.note(Message("outcome_not_measured", name=name))
             continue
         counted = count_outcomes({name: known}, labels, k, job.min_cell, records.outcome_names)
@@ -208,12 +208,12 @@ def names_in(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _name(node: Mapping[str, Any]) -> str:
-    # On the page, no-break spaces hold lines together.
+    # The page uses no-break spaces to control line breaks.
     return str(node["long_name"]).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _table(records: Records, estimator: Any, names: Sequence[str]) -> Table:
-    """Return the group of every record, also of those with too few codes to fit to."""
+    """Return the group of every record, including those with too few codes for the fit."""
     X: Any = records.X
     table = assignments(
         "group",
@@ -223,14 +223,14 @@ def _table(records: Records, estimator: Any, names: Sequence[str]) -> Table:
         every=False,
         id=records.ids,
     )
-    n_codes = (X == 1).sum(axis=1).tolist()  # a missing value is no code
+    n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
     fitted = ["yes" if enough else "no" for enough in records.enough]
     rows = [(*row, n, f) for row, n, f in zip(table.rows, n_codes, fitted, strict=True)]
     return replace(table, header=[*table.header, "n_codes", "fitted"], rows=rows)
 
 
 def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:
-    """Return the groups as plain values, without those that the report suppresses."""
+    """Return the groups as plain values, without the counts that the report suppresses."""
     codes = summary["codes"]
     return {
         "format": "momentree.clusters",
@@ -283,5 +283,5 @@ def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str
 
 
 def _known(counts: Sequence[int]) -> list[int | None]:
-    """Return counts by group, None for suppressed ones."""
+    """Return counts by group, with None for suppressed ones."""
     return [count if count >= 0 else None for count in counts]

@@ -1,4 +1,4 @@
-"""Edits of groups: ``--merge`` and ``--split``, applied in the order in which they are written."""
+"""Apply edits of groups, ``--merge`` and ``--split``, in the order on the command line."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import typer
 
-from momentree.cli._guard import ORDER
 from momentree.cli._run import Run
+from momentree.cli.guard import ORDER
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One edit."""
+    """One edit of the groups."""
 
     option: str
     value: str
@@ -54,7 +54,7 @@ def _number(text: str) -> int:
 
 
 def apply_edits(run: Run, estimator: Any, X: Any, edits: Iterable[Edit]) -> Any:
-    """Return an estimator with edited groups."""
+    """Return an estimator with the edits applied."""
     for edit in edits:
         k = _n_groups(estimator, X)
         written = {"parameter": edit.option, "value": edit.value}

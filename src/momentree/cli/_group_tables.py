@@ -1,4 +1,4 @@
-"""Drawing what sets groups of records apart: their codes, their outcomes and their quality."""
+"""Draw what distinguishes groups of records: codes, outcomes and measures of quality."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from momentree.report.numbers import fixed, percent, whole_percent
 from momentree.report.records import class_rate
 
 _CODE, _CLASS = 40, 30
-"""Longest names of codes and of classes."""
+"""Maximum lengths of names of codes and of classes."""
 _HIDDEN = "*"
 
 
@@ -37,7 +37,7 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
             held = fixed(node["codes_per_record"], 1)
             overall = fixed(summary["nodes"][0]["codes_per_record"], 1)
             items.append(
-                f"Residual group: {held} codes per record ({overall} overall), none in half of them"
+                f"Residual group: {held} codes per record ({overall} overall), none common to half"
             )
         top = zip(node["top"], node["top_rates"], node["top_estimated"], strict=True)
         for j, rate, estimated in list(top)[:6]:
@@ -52,7 +52,7 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
 
 
 def _wrapped(items: Sequence[str], width: int) -> list[str]:
-    """Join items to lines that break between items only."""
+    """Join items into lines that break only between items."""
     lines = [""]
     for item in items:
         longer = f"{lines[-1]} · {item}" if lines[-1] else item
@@ -64,7 +64,7 @@ def _wrapped(items: Sequence[str], width: int) -> list[str]:
 
 
 def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
-    """Return the rates of outcomes as tables of as many groups as fit beside each other."""
+    """Return the rates of outcomes as tables, each with as many groups as fit."""
     k = summary["n_leaves"]
     rows: list[tuple[str, Sequence[str], str]] = []
     # The summary has the overall rates of binary outcomes.
@@ -84,7 +84,7 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
     block = max(1, (console.width - first) // widest - 1)
     parts: list[RenderableType] = [
         "",
-        Text("Outcomes: share of the records of each group whose outcome is known"),
+        Text("Outcomes: rates in each group, among records with a known outcome"),
     ]
     for start in range(0, k, block):
         end = min(start + block, k)
@@ -143,13 +143,13 @@ def describe_quality(summary: Mapping[str, Any]) -> list[str]:
         if power["auc"] is not None:
             auc = f"; AUC {power['auc']:.2f} (0.5 = chance, 1 = perfect)"
         lines.append(
-            f"{power['name']}: predicted correctly from the group alone for "
-            f"{100 * power['accuracy']:.1f}% of records, from the most frequent class for "
+            f"{power['name']}: the group alone predicts "
+            f"{100 * power['accuracy']:.1f}% of records correctly, the most frequent class "
             f"{100 * power['baseline']:.1f}%{auc}"
         )
     return [*lines, *(f"{name}: {value}" for name, value in quality["other"])]
 
 
 def tight_percent(share: float) -> str:
-    """Return a percentage with one decimal, without blanks."""
+    """Return a percentage with one decimal and no space."""
     return percent(share).replace(" ", "")

@@ -1,4 +1,4 @@
-"""Drawing nodes: rich's tree of their names, or a list, and beside it rich's table of columns."""
+"""Draw nodes: a tree or list of their names, next to a table of columns, both by rich."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rich.tree import Tree
 _MIN_NAME = 16
 _BAR = 10
 _BARS_FROM = 60
-"""Narrower terminals show no bars."""
+"""Minimum width of the terminal for bars."""
 _COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
 EIGHTHS = "▏▎▍▌▋▊▉"
-"""The last character of a bar, by its width."""
+"""Last character of a bar, by its width."""
 
 _BREAK = re.compile("[\t-\r\x85\u2028\u2029]")
 
@@ -29,7 +29,7 @@ Node = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column beside the names of nodes."""
+    """A column next to the names of nodes."""
 
     header: str
     cells: Sequence[str]
@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True)
 class _Name:
-    """The number and words of a node: as many as fit the room that the tree leaves them."""
+    """The number and words of a node: as many words as fit next to the tree."""
 
     number: str
     words: Sequence[str]
@@ -53,7 +53,7 @@ class _Name:
 
 
 def listed(summary: Mapping[str, Any]) -> Sequence[Node]:
-    """Return the nodes to draw: all of a tree, only the leaves of a flat model."""
+    """Return the nodes to draw: all nodes of a tree, only the leaves of a flat model."""
     nodes: Sequence[Node] = summary["nodes"]
     return nodes if _is_tree(summary) else [node for node in nodes if node["leaf"] is not None]
 
@@ -69,10 +69,10 @@ def draw_nodes(
     after: Sequence[Column],
     console: Console,
 ) -> RenderableType:
-    """Return the nodes of a summary in lines of their names, columns and bars."""
+    """Return the nodes of a summary as lines with names, columns and bars."""
     nodes = listed(summary)
     colours = _colours(nodes)
-    # Proportions of many topics are all small, so the longest bar of a list fills its column.
+    # Proportions of many topics are small, so the longest bar of a list fills its column.
     unit = 1.0 if _is_tree(summary) else max(node["share"] for node in nodes)
     bars = Column(
         "",
@@ -96,13 +96,13 @@ def draw_nodes(
     grid = Table.grid()
     grid.add_column(width=max(_MIN_NAME, console.width - width))
     grid.add_column(width=width)
-    # A blank line beside the header of the table.
+    # A blank line next to the header of the table.
     grid.add_row(Group(" ", _branches(summary, names)), table)
     return grid
 
 
 def _colours(nodes: Sequence[Node]) -> dict[int, str]:
-    """Return colours by node: one for each branch at depth 2, or leaf above it."""
+    """Return colours by node: one per branch at depth 2, or per leaf above it."""
     colours: dict[int, str] = {}
     palette = cycle(_COLOURS)
     for node in nodes:
@@ -114,14 +114,13 @@ def _colours(nodes: Sequence[Node]) -> dict[int, str]:
 
 
 def _branches(summary: Mapping[str, Any], names: Mapping[int, _Name]) -> Tree:
-    """Return names as a tree; those of a list hang from a root that is not shown."""
+    """Return names as a tree; a list has a hidden root."""
     root, *others = listed(summary)
     tree = Tree(names[root["id"]], guide_style="dim")
     places: dict[int, Tree] = {}
     if not _is_tree(summary):
         tree, others = Tree("", hide_root=True), [root, *others]
-    # Before 13.8, rich has guides of its own, which are one column wider.
-    deep = max(node["depth"] for node in (root, *others)) > 4  # and indented less
+    deep = max(node["depth"] for node in (root, *others)) > 4  # indent deep trees less
     tree.ASCII_GUIDES = ("  ", "| ", "|-", "`-") if deep else ("   ", "|  ", "|- ", "`- ")
     guides = ("  ", "│ ", "├ ", "└ ") if deep else ("   ", "│  ", "├─ ", "└─ ")
     tree.TREE_GUIDES = [guides] * 3
@@ -136,7 +135,7 @@ def _bar(share: float) -> str:
 
 
 def _fit(words: Sequence[str], width: int) -> str:
-    """Join as many whole words as fit; the first is shortened if even it does not."""
+    """Join as many whole words as fit; shorten the first one if even it does not fit."""
     line = ""
     for word in (_BREAK.sub(" ", word) for word in words):
         longer = f"{line}, {word}" if line else word
@@ -147,7 +146,7 @@ def _fit(words: Sequence[str], width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Shorten a text to a width in cells, at a space if there is one; on one line."""
+    """Shorten a text to one line of a width in cells, at a space if possible."""
     text = _BREAK.sub(" ", text).replace("…", "...")
     if cell_len(text) <= width:
         return text

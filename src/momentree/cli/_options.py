@@ -1,4 +1,4 @@
-"""Options that several commands share, and how the values of options are read."""
+"""Options shared by several commands, and parsers for the values of options."""
 
 from functools import partial
 from math import inf
@@ -11,7 +11,7 @@ from momentree.messages import Message
 
 
 def in_panel(name: str) -> Any:
-    """Return `typer.Option` for the options in one panel of the help."""
+    """Return a version of `typer.Option` for one panel of the help."""
     return partial(typer.Option, rich_help_panel=name)
 
 
@@ -25,20 +25,20 @@ Model = Literal["single-topic", "lda"]
 
 
 def given(context: typer.Context, name: str) -> bool:
-    """Whether the user wrote an option, rather than left it to its default."""
+    """Whether the user set an option explicitly."""
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
 
 
 def input_path(text: str) -> Path:
-    """Read the path of an input; an empty one, as of an unset variable, is an error."""
+    """Parse the path of an input; an empty one, as from an unset variable, is an error."""
     if not text:
         raise _refused("empty_path")
     return Path(text)
 
 
 def count_or_auto(text: str) -> int | None:
-    """Read a whole number of at least 1, or ``auto``, which is None."""
+    """Parse an integer of at least 1, or ``auto``, which is None."""
     if text == "auto":
         return None
     if not str(text).isdecimal() or int(text) < 1:
@@ -47,7 +47,7 @@ def count_or_auto(text: str) -> int | None:
 
 
 def positive_or_auto(text: str) -> float | None:
-    """Read a positive number, or ``auto``, which is None."""
+    """Parse a positive number, or ``auto``, which is None."""
     if text == "auto":
         return None
     number = _number(text, float)
@@ -57,7 +57,7 @@ def positive_or_auto(text: str) -> float | None:
 
 
 def count_or_fraction(text: str) -> float:
-    """Read a number of documents (an integer) or a fraction of them (with a decimal point)."""
+    """Parse a number of documents (an integer) or a fraction of them (with a decimal point)."""
     is_fraction = "." in text
     number = _number(text, float if is_fraction else int)
     if not 0 <= number <= (1 if is_fraction else inf):
@@ -73,21 +73,21 @@ def _number(text: str, kind: type[int] | type[float]) -> float:
 
 
 def _refused(code: str, **values: object) -> typer.BadParameter:
-    # An error of momentree is a ValueError, of which typer reports the value alone.
+    # Errors of momentree are ValueErrors, for which typer would print only the value.
     return typer.BadParameter(str(Message(code, **values)))
 
 
 TextColumn = Annotated[
     str | None,
-    text_option(metavar="NAME", help="Column that holds the text.", show_default="detected"),
+    text_option(metavar="NAME", help="Column with the text.", show_default="detected"),
 ]
 Vocabulary = Annotated[
     Path | None,
     text_option(
         metavar="FILE",
         parser=input_path,
-        help="Words of a matrix of counts, one per line, in the order of its columns.",
-        show_default="found beside the matrix",
+        help="List of words for a matrix of counts, one per line, in column order.",
+        show_default="in the folder of the matrix",
     ),
 ]
 IdColumn = Annotated[
@@ -110,7 +110,7 @@ UnionBy = Annotated[
     str | None,
     records_option(
         metavar="NAME",
-        help="Column whose rows make up one record, such as the patient of an admission.",
+        help="Join rows with equal values in this column, such as a patient id, into one record.",
     ),
 ]
 Sheet = Annotated[
@@ -119,15 +119,13 @@ Sheet = Annotated[
 ]
 SkipRows = Annotated[
     int,
-    records_option(
-        min=0, metavar="N", help="Rows to skip above the column names, such as a title."
-    ),
+    records_option(min=0, metavar="N", help="Rows to skip above the header row, such as a title."),
 ]
 Ignore = Annotated[
     list[str] | None,
     records_option(metavar="NAME", help="Column to ignore, or a pattern. Repeatable."),
 ]
-Refine = Annotated[bool, fitting_option(help="Refine the moment estimates by EM.")]
+Refine = Annotated[bool, fitting_option(help="Refine the result of the moments by EM.")]
 Output = Annotated[
     Path | None,
     output_option(
@@ -138,7 +136,7 @@ EscapeFormulas = Annotated[
     bool,
     output_option(
         "--escape-formulas",
-        help="In the CSV table, put an apostrophe before text that a spreadsheet would run as a "
+        help="In the CSV file, put an apostrophe before text that a spreadsheet would run as a "
         "formula.",
     ),
 ]
@@ -146,11 +144,11 @@ Title = Annotated[
     str | None,
     output_option(
         metavar="TEXT",
-        help="Title of the report and of the drawing.",
+        help="Title of the report and of the printed result.",
         show_default="name of the input",
     ),
 ]
-Quiet = Annotated[bool, output_option("--quiet", "-q", help="Print nothing.")]
+Quiet = Annotated[bool, output_option("--quiet", "-q", help="Print only errors.")]
 Verbose = Annotated[
-    bool, output_option("--verbose", "-v", help="Log each step and its time on standard error.")
+    bool, output_option("--verbose", "-v", help="Log each step and its time to standard error.")
 ]

@@ -1,4 +1,4 @@
-"""What all commands share: words, progress and files of a run, and how its result gets out."""
+"""Functions shared by all commands: notes, progress and output files of a run."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import typer
 
-from momentree.cli._output import Outputs
-from momentree.cli._progress import Progress
-from momentree.cli._screen import one_line, printable, say, show
-from momentree.cli._tables import Table, write_json
 from momentree.cli._words import audience_of
+from momentree.cli.output import Outputs
+from momentree.cli.progress import Progress
+from momentree.cli.screen import one_line, printable, say, show
+from momentree.cli.tables import Table, write_json
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, in_words
 
@@ -23,7 +23,7 @@ _SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "json": (".json",)}
 
 @dataclass(frozen=True)
 class Result:
-    """What a command found."""
+    """The result of a command."""
 
     summary: Mapping[str, Any]
     took: float
@@ -55,11 +55,11 @@ class Run:
             self._outputs.add(option, path, _SUFFIXES.get(option, (".mt",)))
 
     def writes(self, option: str) -> bool:
-        """Whether a file was asked for."""
+        """Whether an option requests a file."""
         return option in self._outputs
 
     def stage(self, text: str) -> AbstractContextManager[None]:
-        """Show a stage for as long as a block runs."""
+        """Show a stage while a block runs."""
         return self._progress.stage(text)
 
     def update(self, step: str) -> None:
@@ -67,7 +67,7 @@ class Run:
         self._progress.update(step)
 
     def words(self, message: Message) -> str:
-        """Return a message in the words of the command, on one line."""
+        """Return a message in the terms of the command, on one line."""
         return one_line(in_words(message, self._audience))
 
     def note(self, message: Message) -> None:
@@ -86,13 +86,13 @@ class Run:
             write("save", result.save)
             write("model", result.save)
         if not self.quiet:
-            from momentree.cli import _drawing
+            from momentree.cli.drawing import show_summary
 
-            _drawing.show_summary(result.summary, result.took, result.remarks)
+            show_summary(result.summary, result.took, result.remarks)
         self.list_files()
 
     def write_table(self, table: Table) -> None:
-        """Write a table, and nothing else."""
+        """Write a table only."""
         with self._outputs.writing() as write:
             write("csv", lambda path: self._write_csv(table, path))
 
@@ -100,12 +100,12 @@ class Run:
         table.write(path, escape_formulas=self._escape_formulas)
 
     def list_files(self) -> None:
-        """Print which files were written."""
+        """Print the names of the files written."""
         if self._outputs.paths and not self.quiet:
             show("\nWrote " + ", ".join(map(printable, self._outputs.paths)) + "\n")
 
 
 def check_needed(context: typer.Context, option: str, *, needs: str, code: str) -> None:
-    """Refuse an option that has no effect without another one."""
+    """Refuse an option that has no effect without another."""
     if context.params[option] and context.params[needs] is None:
         raise InvalidParameterError(code, parameter=option)

@@ -1,4 +1,4 @@
-"""Topics of documents: read them, fit a tree or a flat model, and summarize it."""
+"""Fit a tree or a flat model of topics, and summarize it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pandas as pd
 from momentree import models, readers, report
 from momentree._version import __version__
 from momentree.cli._options import Model
-from momentree.cli._progress import seconds
 from momentree.cli._run import Result, Run
-from momentree.cli._tables import Table, assignments, decimals, names_of
+from momentree.cli.progress import seconds
+from momentree.cli.tables import Table, assignments, decimals, names_of
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers import Corpus
@@ -24,23 +24,23 @@ from momentree.tree import TopicTree
 
 
 def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
-    """Read the column of a table by which documents are ordered."""
+    """Read the column of a table that orders the documents."""
     if source.is_dir() or readers.holds_counts(source):
         raise InvalidParameterError("no_columns_to_order_by", parameter="order", path=str(source))
     try:
-        # Labels are read as needed here: one value per row, "" for a missing one.
+        # Read it like labels: one value per row, "" if missing.
         documents = readers.read_documents(source, label_column=column, **options)
     except ReadError as error:
-        # What was read is no label for the user.
+        # For the user, these are not labels.
         named = {**error.message.values, "parameter": "order"}  # noqa: PD011  no data frame
         raise ReadError(error.code, **named) from error
     order = pd.Series(documents.labels, name=column, dtype=object)
-    sort_documents(order, len(order))  # fails now rather than after the fit
+    sort_documents(order, len(order))  # fail now rather than after the fit
     return order
 
 
 def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: Any) -> Result:
-    """Grow a tree of topics; `shown` are a title, and an order of the documents for a chart."""
+    """Grow a tree of topics; `shown` is a title, and an order of the documents for the chart."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
         tree = TopicTree(**parameters).fit(corpus.X, feature_names=corpus.vocabulary)
@@ -81,7 +81,7 @@ def fit_flat(
     choice = None if n_components else _choose(run, corpus, model)
     kind: Any = models.LatentDirichletAllocation if model == "lda" else models.SingleTopicModel
     with run.stage("fitting topics"), warnings.catch_warnings():
-        # The diagnostics report that there are fewer topics.
+        # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = kind(choice["n_components"] if choice else n_components, **parameters)
         fitted.fit(corpus.X, feature_names=corpus.vocabulary)
@@ -105,7 +105,7 @@ def fit_flat(
 
 
 def _choose(run: Run, corpus: Corpus, model: Model) -> dict[str, Any]:
-    """Choose the number of topics by the data."""
+    """Choose the number of topics from the data."""
     step = "choosing the number of topics"
     with run.stage(step):
         choice = models.choose_n_components(
@@ -131,7 +131,7 @@ def _summarize(
     order: pd.Series[Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Summarize a model: all of it for a report, otherwise what the drawing shows."""
+    """Summarize a model completely for a report, otherwise only what is printed."""
     if run.writes("output"):
         options |= {"ids": corpus.ids, "texts": corpus.texts, "order": order}
     labels: Any = corpus.labels
@@ -139,7 +139,7 @@ def _summarize(
         return report.summarize(
             model,
             corpus.X if run.writes("output") else None,
-            # An empty label is an unknown one.
+            # An empty label is unknown.
             labels=labels and [label or None for label in labels],
             title=title or corpus.name,
             made_with=_made_with(corpus, took),
@@ -199,7 +199,7 @@ def _flat_content(
     }
     alpha = getattr(model, "alpha_", None)
     if alpha is not None:
-        content["alpha"] = [_rounded(value) for value in alpha]  # by number of the topic
+        content["alpha"] = [_rounded(value) for value in alpha]  # by topic number
         content["alpha0"] = _rounded(alpha.sum())
     return content
 

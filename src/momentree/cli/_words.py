@@ -1,4 +1,4 @@
-"""Messages in the words of a command: parameters as its options, reasons without mathematics."""
+"""Word messages for a command: options instead of parameters, reasons without mathematics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from momentree.messages import PYTHON, Audience
 from momentree.messages.catalogue.report import PLAIN
 
-# Parameters of Python and the options that stand for them; a command has one of these at most.
+# Python parameters and the corresponding options, of which a command has at most one.
 _OPTIONS = {
     "code_columns": ("--code-column",),
     "ignore_columns": ("--ignore",),
@@ -19,19 +19,19 @@ _OPTIONS = {
     "n_components": ("--components", "--groups"),
     "outcome_columns": ("--outcome",),
 }
-# Values that have an option of their own.
+# Values with their own option.
 _SWITCHES = {
     ("drop_constant", "False"): "--keep-constant",
     ("lowercase", "False"): "--keep-case",
     ("refine", "None"): "--no-refine",
     ("refine", "'em'"): "--refine",
 }
-# Limits that were reached are worded by the options that set them.
+# For a limit that was reached, name the option that sets it.
 _WORDS = {code: PLAIN[code] for code in PLAIN if not code.endswith("_reached")}
 
 
 def audience_of(command: Any) -> Audience:
-    """Return the audience of a command: whoever typed it."""
+    """Return the audience of a command: the user who typed it."""
     flags = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
 
     def as_option(name: str, value: str | None) -> str:
@@ -48,7 +48,7 @@ def audience_of(command: Any) -> Audience:
 
 
 def _typed(value: str) -> str:
-    """Return a value as it is typed in a shell, without the quotes of Python."""
+    """Return a value as typed in a shell, without Python quotes."""
     if value == "None":
         return "none"
     with suppress(ValueError, SyntaxError):

@@ -1,4 +1,4 @@
-"""``momentree assign``: a saved model and new data in, their leaves, topics or groups out."""
+"""``momentree assign``: assign new data to the leaves, topics or groups of a saved model."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import typer
 
 from momentree.cli import _options as options
 from momentree.cli._run import Run
-from momentree.cli._screen import show
+from momentree.cli.screen import show
 from momentree.exceptions import InvalidParameterError
 
 EXAMPLES = """
 [bold]Examples[/bold]
 
-The leaf of each new document, on the screen:\n
+Print the leaf of each new document:\n
   momentree assign news.mt today.csv
 
-Into a file:\n
+Write the table to a file:\n
   momentree assign news.mt today.csv --id-column url --csv today-topics.csv
 
-New records, read like those of momentree clusters:\n
+Assign new records:\n
   momentree assign stays.mt new-stays.csv --csv new-groups.csv
 """
 
@@ -36,7 +36,7 @@ def assign(
         typer.Argument(
             metavar="MODEL",
             parser=options.input_path,
-            help="A file that momentree topics or momentree clusters wrote with --save.",
+            help="A model file written by --save of momentree topics or momentree clusters.",
         ),
     ],
     source: Annotated[
@@ -44,7 +44,7 @@ def assign(
         typer.Argument(
             metavar="NEW_INPUT",
             parser=options.input_path,
-            help="New documents or records, in any form that topics or clusters reads.",
+            help="New documents or records, in any form that topics or clusters accepts.",
         ),
     ],
     id_column: options.IdColumn = None,
@@ -69,9 +69,9 @@ def assign(
 ) -> None:
     """Assign new documents or records to the leaves, topics or groups of a saved model.
 
-    The table has the columns id, leaf (or topic, or group), name and probability, and for topics
-    and groups the probability of each. Words and codes are counted as for the model; unknown ones
-    are left out. Columns of records default to those of the model. --quiet omits notes, not the
+    The output is a table with the columns id, leaf (or topic, or group), name and probability, and
+    one column for each topic or group. Words and codes are counted as for the model; unknown ones
+    are ignored. Columns of records default to those of the model. --quiet omits notes, not the
     table.
     """
     run = Run(

@@ -1,4 +1,4 @@
-"""``momentree clusters``: records of codes in, groups of records out, as a tree or a flat list."""
+"""``momentree clusters``: find groups of coded records, as a tree or a flat list."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from momentree.exceptions import InvalidParameterError
 EXAMPLES = """
 [bold]Examples[/bold]
 
-A table with a row for each record and codes in columns DX1, DX2, ...:\n
+A table with one row per record and codes in columns DX1, DX2, ...:\n
   momentree clusters visits.csv --code-column 'DX*' --rollup icd9 -o visits.html
 
-A table with a row for each code, and the readmission rate of each group:\n
+A table with one row per code, and the readmission rate of each group:\n
   momentree clusters codes.csv --id-column visit --code-column icd --outcome readmitted
 
-Admissions combined by patient, as many groups as the data support, and a model for new patients:\n
+Admissions joined by patient, as many groups as the data support, and a model for new patients:\n
   momentree clusters stays.csv --union-by patient --groups auto --save stays.mt
 
 The same groups, with group 3 split and then 2 and 5 merged:\n
@@ -32,7 +32,7 @@ Empty = Literal["missing", "zero"]
 
 code_option = options.in_panel("Codes")
 group_option = options.in_panel("Groups")
-editing_option = options.in_panel("Editing groups by hand (in the order written)")
+editing_option = options.in_panel("Editing groups (edits apply in the order given)")
 
 
 def clusters(
@@ -42,9 +42,9 @@ def clusters(
         typer.Argument(
             metavar="TABLE",
             parser=options.input_path,
-            help="A CSV, TSV, Parquet, Excel or OpenDocument table with a row for each record (its "
-            "codes in one cell, in several columns, or as columns of 0 and 1), or with a row for "
-            "each code of a record.",
+            help="A CSV, TSV, Parquet, Excel or OpenDocument table with one row per record (codes "
+            "in one cell, in several columns, or as columns of 0 and 1) or one row per code of a "
+            "record.",
         ),
     ],
     groups: Annotated[
@@ -54,11 +54,12 @@ def clusters(
             "-k",
             metavar="N|auto",
             parser=options.count_or_auto,
-            help="Number of groups. With auto, the BIC decides.",
+            help="Number of groups. With auto, BIC determines it.",
         ),
     ] = 8,
     flat: Annotated[
-        bool, group_option("--flat", help="Find a flat list of groups (a mixture), no tree.")
+        bool,
+        group_option("--flat", help="Find a flat list of groups (a mixture) instead of a tree."),
     ] = False,
     min_samples_leaf: Annotated[
         int,
@@ -80,14 +81,15 @@ def clusters(
     merge: Annotated[
         list[str] | None,
         editing_option(
-            metavar="A,B", help="Merge groups, numbered as without this option. Repeatable."
+            metavar="A,B",
+            help="Merge groups; numbers are as shown without this option. Repeatable.",
         ),
     ] = None,
     split: Annotated[
         list[str] | None,
         editing_option(
             metavar="A|A:N",
-            help="Split a group in two, or in N, numbered as without this option. Repeatable.",
+            help="Split a group in two or N; numbers are as shown without this option. Repeatable.",
         ),
     ] = None,
     refine: options.Refine = True,
@@ -126,7 +128,7 @@ def clusters(
         code_option(
             min=1,
             metavar="N",
-            help="Leave out codes in fewer records.",
+            help="Drop codes that occur in fewer than N records.",
             show_default="5, or 2 below 1,000 records",
         ),
     ] = None,
@@ -143,7 +145,7 @@ def clusters(
         code_option(
             min=0,
             metavar="N",
-            help="Fit to records with at least N codes; the others are assigned afterwards.",
+            help="Fit only records with at least N codes; assign the others afterwards.",
         ),
     ] = 1,
     keep_constant: Annotated[
@@ -156,16 +158,16 @@ def clusters(
         options.output_option(
             min=1,
             metavar="N",
-            help="Suppress nonzero counts of records below N, and the cells from which they could "
-            "be derived, in the drawing, the report and --json.",
+            help="Suppress nonzero counts of records below N, and the cells they could be derived "
+            "from, on the screen, in the report and in --json.",
         ),
     ] = 5,
     include_records: Annotated[
         bool,
         options.output_option(
             "--include-records",
-            help="Show up to 2,000 single records with their ids in the report. Without it, the "
-            "report holds none.",
+            help="Show up to 2,000 individual records with their ids in the report, which "
+            "otherwise contains none.",
         ),
     ] = False,
     csv: Annotated[
@@ -183,15 +185,15 @@ def clusters(
         Path | None,
         options.output_option(
             metavar="FILE.mt",
-            help="The model, for momentree assign. It holds no records, but exact frequencies.",
+            help="The model, for momentree assign. It contains no ids, but exact frequencies.",
         ),
     ] = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Find groups of records by their codes and draw them: a tree, or with --flat a list.
+    """Find groups of records by their codes, and print a tree or, with --flat, a list.
 
-    All files are written together at the end; after an error, none is.
+    All files are written together at the end; after an error, none is written.
     """
     edits = read_edits(context, {"merge": merge or (), "split": split or ()})
     if flat and options.given(context, "min_samples_leaf"):

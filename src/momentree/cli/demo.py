@@ -1,4 +1,4 @@
-"""``momentree demo``: a tree of text that every installation has, and its report."""
+"""``momentree demo``: grow a tree from text that comes with every installation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from momentree.cli._options import Quiet, Verbose
 from momentree.cli._run import Run
-from momentree.cli._screen import show
+from momentree.cli.screen import show
 
 DEMO_LEAVES = 12
 
@@ -22,7 +22,7 @@ def demo(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Grow a tree of topics from real text, draw it and write a report for the browser.
+    """Grow a tree of topics from real text, print it and write a report for the browser.
 
     The text is the documentation of NumPy, SciPy and scikit-learn, which are installed with
     momentree; the demo works offline.

@@ -1,4 +1,4 @@
-"""``momentree topics``: documents in, topics out, as a tree or as a flat list."""
+"""``momentree topics``: find topics in documents, as a tree or a flat list."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ EXAMPLES = """
 A folder of text files, eight topics, a report:\n
   momentree topics letters/ --output letters.html
 
-A table in Italian, its known labels compared with the topics:\n
+A table of Italian text, with known labels to compare with the topics:\n
   momentree topics news.csv --label-column section --language it
 
 As many topics as the data support, and a model for new documents:\n
   momentree topics news.jsonl.gz --leaves auto --save news.mt
 
-Every leaf split three times, from the moments alone:\n
+Every leaf split down to depth 3, by moments alone:\n
   momentree topics counts.npz --growth depth --depth 3 --no-refine
 
-Twelve topics that mix within documents, over the years:\n
+Twelve topics that documents mix, charted over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
 """
 
@@ -58,7 +58,7 @@ def topics(
             "-k",
             metavar="N|auto",
             parser=options.count_or_auto,
-            help="Number of leaves. With auto, the BIC decides.",
+            help="Number of leaves. With auto, BIC determines it.",
         ),
     ] = 8,
     depth: Annotated[
@@ -75,14 +75,14 @@ def topics(
         int, tree_option(min=1, metavar="N", help="Minimum number of documents in a leaf.")
     ] = 5,
     flat: Annotated[
-        bool, flat_option("--flat", help="Find a flat list of topics, no tree.")
+        bool, flat_option("--flat", help="Find a flat list of topics instead of a tree.")
     ] = False,
     components: Annotated[
         int | None,
         flat_option(
             metavar="K|auto",
             parser=options.count_or_auto,
-            help="Number of topics. With auto, cross-validation with default settings decides.",
+            help="Number of topics. With auto, cross-validation with defaults determines it.",
         ),
     ] = 8,
     model: Annotated[
@@ -90,7 +90,7 @@ def topics(
         flat_option(
             metavar="NAME|FILE.mt",
             help="single-topic: one topic per document; lda: documents mix topics. A file name "
-            "means --save. Repeatable, once for each.",
+            "works like --save. May be given once for each.",
             show_default="single-topic",
         ),
     ] = None,
@@ -99,8 +99,8 @@ def topics(
         flat_option(
             metavar="A|auto",
             parser=options.positive_or_auto,
-            help="Total concentration of lda where the moments start: the smaller, the fewer "
-            "topics a document has. EM then estimates it.",
+            help="Initial total concentration of lda, which EM refines: the smaller, the fewer "
+            "topics a document mixes.",
             show_default="auto",
         ),
     ] = None,
@@ -108,7 +108,7 @@ def topics(
     log_scaling: Annotated[
         LogScaling,
         options.fitting_option(
-            help="Replace each count x by log(1 + x), so that repeated words weigh less."
+            help="Scale each count x to log(1 + x), so that repeated words have less weight."
         ),
     ] = "log1p",
     weighting: Annotated[
@@ -131,7 +131,7 @@ def topics(
         str,
         options.text_option(
             metavar="NAME|input",
-            help="Column with numbers or dates that orders the documents in the chart of topic "
+            help="Column of numbers or dates that orders the documents in the chart of topic "
             "proportions.",
         ),
     ] = "input",
@@ -139,13 +139,13 @@ def topics(
     language: Annotated[
         str,
         word_option(
-            metavar="CODE", help="Language whose stop words are left out; none keeps all words."
+            metavar="CODE", help="Drop the stop words of this language; none keeps all words."
         ),
     ] = "en",
     stop_words: Annotated[
         Path | None,
         word_option(
-            metavar="FILE", parser=options.input_path, help="More words to leave out, one per line."
+            metavar="FILE", parser=options.input_path, help="Additional stop words, one per line."
         ),
     ] = None,
     min_df: Annotated[
@@ -153,7 +153,7 @@ def topics(
         word_option(
             metavar="N|FRACTION",
             parser=options.count_or_fraction,
-            help="Leave out words in fewer documents than this number, or fraction (0.01).",
+            help="Drop words in fewer than this number or fraction (0.01) of documents.",
             show_default="5, or 2 below 1,000 documents",
         ),
     ] = None,
@@ -162,7 +162,7 @@ def topics(
         word_option(
             metavar="N|FRACTION",
             parser=options.count_or_fraction,
-            help="Leave out words in more documents than this number, or fraction.",
+            help="Drop words in more than this number or fraction of documents.",
             show_default="0.5",
         ),
     ] = None,
@@ -171,7 +171,7 @@ def topics(
         word_option(
             min=1,
             metavar="N",
-            help="Keep only this many words, the most frequent.",
+            help="Keep only the N most frequent words.",
             show_default="20000",
         ),
     ] = None,
@@ -179,7 +179,7 @@ def topics(
         str | None, word_option(metavar="REGEX", help="Regular expression that matches a word.")
     ] = None,
     keep_case: Annotated[
-        bool, word_option("--keep-case", help="Keep capitals apart from small letters.")
+        bool, word_option("--keep-case", help="Do not convert words to lower case.")
     ] = False,
     output: options.Output = None,
     title: options.Title = None,
@@ -200,9 +200,9 @@ def topics(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Find the topics of documents and draw them: a tree, or with --flat a list.
+    """Find topics in documents, and print a tree or, with --flat, a list.
 
-    All files are written together at the end; after an error, none is.
+    All files are written together at the end; after an error, none is written.
     """
     kind, target = _read_model(model or (), save)
     _check_together(context, flat=flat, model=kind)
@@ -240,7 +240,7 @@ def topics(
         }
         corpus = readers.read_corpus(
             source,
-            # Options that were not given keep the defaults of the reader.
+            # The reader has its own defaults for options that were not given.
             **{name: value for name, value in reading.items() if value is not None},
             language=None if language.lower() == "none" else language,
             lowercase=not keep_case,
@@ -250,7 +250,7 @@ def topics(
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     scaling = None if log_scaling == "none" else log_scaling
     if flat:
-        # A flat model has other defaults than a tree.
+        # Flat models and trees have different defaults.
         if options.given(context, "weighting"):
             parameters["weighting"] = weighting
         if kind == "lda":
@@ -276,7 +276,7 @@ def topics(
 def _read_model(
     values: Iterable[str], save: Path | None
 ) -> tuple[options.Model | None, dict[str, Path | None]]:
-    """Return the model that ``--model`` names, and the file that it or ``--save`` names."""
+    """Return the model named by ``--model``, and the file named by it or by ``--save``."""
     choices: tuple[options.Model, ...] = get_args(options.Model)
     kinds = [model for value in values for model in choices if model == value]
     files = [Path(value) for value in values if value not in choices]

@@ -1,4 +1,4 @@
-"""Datasets: readers of files, samplers that return their true parameters, a built-in corpus."""
+"""Datasets: file readers, samplers that return their true parameters, and a built-in corpus."""
 
 from momentree.datasets.docstrings import load_docstrings
 from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mixture

@@ -1,4 +1,4 @@
-"""Drawing words, labels and topics, and the checks that all samplers share."""
+"""Draw words, labels and topics, and check the parameters of samplers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 RandomState = int | np.random.Generator | None
 
 WORDS_IN_BLOCK = 1 << 20
-"""Words drawn at once, which limits the memory in addition to that of the result."""
+"""Number of words drawn at once, which limits memory use beyond the result."""
 SMALLEST, LARGEST = 1e-100, 1e15
 """Range of concentrations and totals in which no draw underflows or is too large to count."""
 
@@ -30,7 +30,7 @@ def draw_counts(
     O(N log(k d)) for N words.
     """
     k, d = mu.shape
-    # One sorted array holds the distribution functions of all topics, of topic i in [i, i + 1].
+    # One sorted array contains the cumulative distributions of all topics, topic i in [i, i + 1].
     steps = (_cumulative(mu) + np.arange(k)[:, None]).ravel()
     ends = np.cumsum(lengths)
     blocks = []
@@ -69,14 +69,14 @@ def random_topics(
 
 
 def _cumulative(p: Floats) -> Floats:
-    """Return the distribution functions of the rows of p."""
-    # Divided by the last sum, so that every draw below 1 has a value.
+    """Return the cumulative distributions of the rows of p."""
+    # Divide by the last sum, so that every draw below 1 has a value.
     c = np.cumsum(p, axis=-1)
     return np.asarray(c / c[..., -1:])
 
 
 def generator(random_state: RandomState) -> np.random.Generator:
-    """Return the Generator of a seed, or the given one."""
+    """Return a Generator for a seed, or the given Generator."""
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
@@ -86,7 +86,7 @@ def generator(random_state: RandomState) -> np.random.Generator:
 
 
 def check_sizes(**sizes: int) -> tuple[int, ...]:
-    """Return parameters that are whole numbers of at least 1."""
+    """Return parameters after checking that they are whole numbers of at least 1."""
     for parameter, value in sizes.items():
         check_integer(parameter, value, at_least=1)
     return tuple(map(int, sizes.values()))
@@ -103,7 +103,7 @@ def document_lengths(length: int | ArrayLike, n: int) -> Int64s:
 
 
 def check_weights(weights: ArrayLike | None, k: int) -> Floats:
-    """Return k probabilities; equal ones for None."""
+    """Return k probabilities, equal if `weights` is None."""
     if weights is None:
         return np.full(k, 1.0 / k)
     w = as_floats("weights", weights)
@@ -113,7 +113,7 @@ def check_weights(weights: ArrayLike | None, k: int) -> Floats:
 
 
 def check_one_or_each(parameter: str, value: float | ArrayLike, k: int) -> Floats:
-    """Return a number above zero as shape (), or k of them as shape (k,)."""
+    """Return one positive number, shape (), or k positive numbers, shape (k,)."""
     values = as_floats(parameter, value)
     if values.shape not in {(), (k,)} or not ((values >= SMALLEST) & (values <= LARGEST)).all():
         raise InvalidParameterError(
@@ -125,7 +125,7 @@ def check_one_or_each(parameter: str, value: float | ArrayLike, k: int) -> Float
 def check_nonnegative_rows(
     parameter: str, values: ArrayLike, shape: tuple[int | str, int | str]
 ) -> Floats:
-    """Return a matrix of finite numbers >= 0 with a positive one in each row."""
+    """Return a matrix of finite numbers >= 0 with a positive number in each row."""
     mu = as_floats(parameter, values)
     check_shape(parameter, mu, shape)
     if not mu.size or not ((mu >= 0) & np.isfinite(mu)).all() or not mu.any(axis=1).all():

@@ -48,7 +48,7 @@ _MIN_WORDS = 20  # a line such as "Alias of float64" has no subject
 def load_docstrings() -> Documents:
     """Load the docstrings of NumPy, SciPy and scikit-learn, labelled by subpackage.
 
-    About 2,700 documents of English text in 45 classes, from "scipy.special" (more than 300) to
+    These are about 2,700 English documents in 45 classes, from "scipy.special" (more than 300) to
     "sklearn.mixture" (2), read from the installed packages without a network connection.
 
     Returns
@@ -60,10 +60,10 @@ def load_docstrings() -> Documents:
 
     Notes
     -----
-    Public functions, classes and distributions, each object and each text once: an object that
-    several modules share belongs to the first. Docstrings of fewer than 20 words are omitted, and
-    so are modules that repeat others (numpy.ma, scipy.fftpack, scipy.stats.mstats) and random
-    outputs of examples: the same versions give the same texts. The modules are imported, which
+    Public functions, classes and distributions, each object and each text once: an object shared
+    by several modules belongs to the first. Docstrings of fewer than 20 words are omitted, and so
+    are modules that repeat others (numpy.ma, scipy.fftpack, scipy.stats.mstats) and random outputs
+    of examples, so that the same versions give the same texts. The modules are imported, which
     takes one or two seconds.
 
     Examples
@@ -130,7 +130,7 @@ def _reproducible(text: str) -> str:
     """Remove differences between processes.
 
     SciPy generates some docstrings on import, with random numbers in the outputs of examples, which
-    it marks, and with sets of names, whose order depends on hashes.
+    it marks, and with sets of names, whose order depends on hash values.
     """
     if "# may vary" in text:
         text = _OUTPUT.sub(lambda m: m[1] + ("" if "# may vary" in m[2] else m[2]), text)

@@ -45,13 +45,13 @@ def make_poisson_mixture(
     n_samples, n_features, n_components : int, >= 1
         Number of rows, columns and components.
     total : float or array-like of shape (n_components,), > 0, default=5.0
-        Expected sum of a row in all components, or in each; means are scaled to it.
+        Expected sum of a row, for all components or for each; means are scaled to match.
     weights : array-like of shape (n_components,) or None, default=None
-        Probabilities of the components, with sum 1; None for equal ones.
+        Probabilities of the components, with sum 1; None for equal probabilities.
     components : array-like of shape (n_components, n_features) or None, default=None
-        Means >= 0 of any scale; None draws them uniformly from [0, 1].
+        Means >= 0 on any scale; None draws them uniformly from [0, 1].
     random_state : int, Generator or None, default=None
-        Seed; None draws another sample on each call.
+        Seed; None draws a different sample on each call.
 
     Returns
     -------
@@ -61,13 +61,13 @@ def make_poisson_mixture(
     Raises
     ------
     InvalidDataError
-        If `weights` are not probabilities, or `components` not means, of these shapes.
+        If `weights` are not probabilities, or `components` are not means, of these shapes.
     InvalidParameterError
         If another parameter is invalid.
 
     Notes
     -----
-    The model of Proposition 1.2.1 of [1]; the defaults are those of the experiment of its section
+    The model of Proposition 1.2.1 of [1]; the defaults are those of the experiment in its section
     2.3, whose components are hard to distinguish. Time O(n + N log(k d)) and memory O(nnz + k d)
     for N counts in total.
 
@@ -128,12 +128,12 @@ def make_bernoulli_mixture(
     weights : array-like of shape (n_components,) or None, default=None
         Probabilities of the components, with sum 1; None draws them (see Notes).
     means : array-like of shape (n_components, n_features) or None, default=None
-        Probabilities of a one, from 0 to 1; None draws them (see Notes).
+        Probability that each feature is 1, in [0, 1]; None draws them (see Notes).
     scaled_by : {"feature", "component", "all"}, default="feature"
         Scale of random means: the largest is 1 for each feature, for each component, or in the
         whole matrix.
     random_state : int, Generator or None, default=None
-        Seed; None draws another sample on each call.
+        Seed; None draws a different sample on each call.
 
     Returns
     -------
@@ -152,9 +152,9 @@ def make_bernoulli_mixture(
     The defaults are those of the largest case of section 4.5 of [1], whose parameters are
     "exponentially distributed random numbers, normalized to be between 0 and 1". [1] does not
     specify the normalization; here means are E / max(E) and weights E / sum(E), with E independent
-    standard exponential variables. With the maximum of the whole matrix even the true parameters
-    give an adjusted Rand index of 0.92 to 0.99, below the accuracy reported in [1]; they give 0.995
-    and more with the maximum of each component, and 1 with that of each feature.
+    standard exponential variables. With the maximum of the whole matrix, even the true parameters
+    give an adjusted Rand index of only 0.92 to 0.99, below the accuracy reported in [1]; they give
+    at least 0.995 with the maximum of each component, and 1 with the maximum of each feature.
 
     Time O(nnz log nnz + n + k d) and memory O(nnz + n + k d).
 
@@ -191,7 +191,7 @@ def make_bernoulli_mixture(
 
 
 def draw_ones(mu: Floats, labels: Int64s, rng: np.random.Generator) -> sp.csr_array[Any]:
-    """Draw x_j ~ Bernoulli(mu[label, j]) for each row, in time proportional to the ones."""
+    """Draw x_j ~ Bernoulli(mu[label, j]) for each row, in time O(number of ones)."""
     n, (k, d) = len(labels), mu.shape
     order = np.argsort(labels, kind="stable").astype(np.int32)
     sizes = np.bincount(labels, minlength=k)
@@ -205,7 +205,7 @@ def draw_ones(mu: Floats, labels: Int64s, rng: np.random.Generator) -> sp.csr_ar
     ]
     indptr = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     indices = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
-    # 32-bit indices if they suffice, because some libraries reject 64-bit ones.
+    # Use 32-bit indices if they suffice, because some libraries reject 64-bit ones.
     indptr = indptr.astype(np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64)
     by_column = sp.csc_array((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=(n, d))
     return by_column.tocsr()

@@ -68,7 +68,7 @@ class MixtureSample:
     weights : ndarray of shape (n_components,)
         Probability of each component; sum 1.
     means : ndarray of shape (n_components, n_features)
-        Mean of each variable in each component; of a binary variable the probability of a one.
+        Mean of each variable in each component; for binary variables, the probability of 1.
     """
 
     X: sp.csr_array[Any]
@@ -79,7 +79,7 @@ class MixtureSample:
 
 @dataclass(frozen=True)
 class PatientSample(MixtureSample):
-    """Artificial patient records, drawn from groups that are nested in families.
+    """Artificial patient records, drawn from groups nested in families.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class PatientSample(MixtureSample):
     means : ndarray of shape (n_groups, n_codes)
         Frequency of each code in each group, at most 0.9.
     families : ndarray of int64, shape (n_groups,)
-        Family of each group; groups of a family share codes.
+        Family of each group; groups in a family share codes.
     codes : ndarray of str, shape (n_codes,)
         Names of the columns, such as "C001", by descending typical frequency.
     """

@@ -33,7 +33,7 @@ def make_single_topic(
     exponent: float = 1.0,
     random_state: RandomState = None,
 ) -> TopicSample:
-    """Draw documents of one topic each from random topics over a power-law vocabulary.
+    """Draw documents on one topic each, from random topics over a power-law vocabulary.
 
         mu_i[w] ~ g_iw / (w + 1)^exponent, with g_iw from Gamma(concentration);
         Y ~ Discrete(weights), x | Y = i ~ Multinomial(length, mu_i)
@@ -41,18 +41,18 @@ def make_single_topic(
     Parameters
     ----------
     n_samples, n_features, n_components : int, >= 1
-        Number of documents, of words in the vocabulary, and of topics.
+        Numbers of documents, words in the vocabulary, and topics.
     length : int or array-like of int of shape (n_samples,), >= 0, default=100
-        Number of words of all documents, or of each.
+        Number of words, for all documents or for each.
     weights : array-like of shape (n_components,) or None, default=None
-        Probabilities of the topics, with sum 1; None for equal ones.
+        Probabilities of the topics, with sum 1; None for equal probabilities.
     concentration : float, > 0, default=0.5
         Smaller values give more distinct topics.
     exponent : float, >= 0, default=1.0
         Rate at which word frequencies fall with their rank (1 is Zipf's law); with 0 the topics
         are drawn from a symmetric Dirichlet distribution.
     random_state : int, Generator or None, default=None
-        Seed; None draws another sample on each call.
+        Seed; None draws a different sample on each call.
 
     Returns
     -------
@@ -112,13 +112,13 @@ def make_hierarchical_topics(
     n_samples : int, >= 1, default=400
         Number of documents.
     length : int or array-like of int of shape (n_samples,), >= 0, default=200
-        Number of words of all documents, or of each.
+        Number of words, for all documents or for each.
     topics : array-like of shape (n_components, n_features) or None, default=None
-        Weights >= 0 of the words in each topic, of any scale; None for those above.
+        Weights >= 0 of the words in each topic, on any scale; None for the weights above.
     noise : float, >= 0, default=0.1
-        Upper end of the noise, which is uniform from 0.
+        Upper limit of the uniform noise, whose lower limit is 0.
     random_state : int, Generator or None, default=None
-        Seed; None draws another sample on each call.
+        Seed; None draws a different sample on each call.
 
     Returns
     -------
@@ -128,13 +128,13 @@ def make_hierarchical_topics(
     Raises
     ------
     InvalidDataError
-        If `topics` is not a matrix of finite numbers >= 0 with a positive one in each row.
+        If `topics` is not a matrix of finite numbers >= 0 with a positive number in each row.
     InvalidParameterError
         If another parameter is invalid.
 
     Notes
     -----
-    Section 4.1 of [1], with the topics of its authors.
+    The experiment of section 4.1 of [1], with its authors' topics.
 
     References
     ----------
@@ -161,7 +161,7 @@ def make_hierarchical_topics(
 
 def hierarchy() -> Floats:
     """Return the weights of the words in the eight topics of Table 5.1, shape (8, 100)."""
-    # The blocks of words in each half, in four topics.
+    # Topics of each block of words in a half.
     blocks = np.array([[1, 1, 1, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1]], dtype=bool)
     half = np.repeat(blocks, [13, 13, 13, 11], axis=0).T
     return np.where(np.kron(np.eye(2), half), 0.7, 0.1)
@@ -192,20 +192,20 @@ def make_lda(
     Parameters
     ----------
     n_samples, n_features, n_components : int, >= 1
-        Number of documents, of words in the vocabulary, and of topics.
+        Numbers of documents, words in the vocabulary, and topics.
     alpha : float, array-like of shape (n_components,) or None, > 0, default=None
-        An array is alpha itself. A number is the total concentration alpha_0, with
+        An array is alpha itself; a number is the total concentration alpha_0, with
         alpha_i = alpha_0 / n_components: small values give documents with one dominant topic, large
         ones documents with similar topic proportions. None is a total of 1.
     length : int or array-like of int of shape (n_samples,), >= 0, default=100
-        Number of words of all documents, or of each.
+        Number of words, for all documents or for each.
     concentration : float, > 0, default=0.5
         Smaller values give more distinct topics.
     exponent : float, >= 0, default=1.0
         Rate at which word frequencies fall with their rank (1 is Zipf's law); with 0 the topics
         are drawn from a symmetric Dirichlet distribution.
     random_state : int, Generator or None, default=None
-        Seed; None draws another sample on each call.
+        Seed; None draws a different sample on each call.
 
     Returns
     -------

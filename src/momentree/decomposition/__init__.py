@@ -1,19 +1,19 @@
-"""Decomposition: moments in, centers and weights out; one algorithm per file.
+"""Decomposition: compute centers and weights from moments; one algorithm per file.
 
 Every algorithm has the signature ``f(moments, n_components, *, random_state=None, whitening=None,
 ...)`` and returns a :class:`momentree.objects.Decomposition`, with components by descending weight.
-If M2 supports fewer components than requested, fewer are returned. Its ``diagnostics`` are
+If M2 supports fewer components than requested, fewer are returned. The ``diagnostics`` are
 
 - "eigenvalues" of M2, "rank", the relative "gap" after the last eigenvalue used, and
   "whitening_residual" (see :class:`momentree.objects.Whitening`);
-- "residual_m2" and "residual_m3": relative norms of what the components leave unexplained of the
-  whitened moments;
-- "negative_mass": for each center, the sum of its negative entries relative to that of all;
-- "n_iter": number of iterations; 0 for algorithms without any;
+- "residual_m2" and "residual_m3": relative norms of the part of the whitened moments that the
+  components do not explain;
+- "negative_mass": for each center, the absolute sum of negative entries relative to that of all;
+- "n_iter": number of iterations; 0 for algorithms without iterations;
 - "reason": a message that explains why there are fewer components than requested, or None;
 - "warnings": a list of messages.
 
-Each algorithm adds its own. :func:`asvtd` alone starts from data.
+Most algorithms add further diagnostics. Only :func:`asvtd` starts from data.
 """
 
 from momentree.decomposition.als import als

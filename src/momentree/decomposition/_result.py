@@ -1,4 +1,4 @@
-"""What all decompositions share: their whitening, scale, order and diagnostics."""
+"""Steps shared by all decompositions: whitening, scale, order and diagnostics."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from momentree.objects import Decomposition, Moments, Whitening
 from momentree.whitening import whiten
 
 TINY = 1e-300
-"""Keeps a quotient of norms finite when both are zero."""
+"""Keeps quotients of norms finite if both norms are zero."""
 NO_WEIGHT = 1e-8
-"""Relative to the largest component, less is rounding error: the center would be 0 / 0."""
+"""Smaller components, relative to the largest, are rounding error: the center would be 0 / 0."""
 SMALL_GAP = 0.01
-"""With a smaller gap, noise of one percent of M2 rotates the subspace arbitrarily."""
+"""With a smaller gap, noise of one percent in M2 can rotate the subspace arbitrarily."""
 LARGE_RESIDUAL = 0.5
-"""Above this the components explain less than half of the norm of the whitened third moment."""
+"""Above this, the components explain less than half of the norm of the whitened third moment."""
 LARGE_NEGATIVE_MASS = 0.1
-"""Above this a projection to valid parameters changes more than a tenth of a component."""
+"""Above this, projection to valid parameters changes more than a tenth of a component."""
 
 
 def whitening_for(moments: Moments, n_components: int, whitening: Whitening | None) -> Whitening:
-    """Return the leading part of a whitening, or a new one if `whitening` is None."""
+    """Return the leading part of a whitening, or compute one if `whitening` is None."""
     if whitening is None:
         return whiten(moments, n_components)
     check_integer("n_components", n_components, at_least=1)
@@ -77,7 +77,7 @@ def scaled_directions(
     With mu_i = D_i t_i and R = (W D)^+, M2 implies b_i = |R_i|^2 = w_i t_i^2, and M1 implies
     a = R W M1 with a_i = w_i t_i. So t_i = b_i / a_i and w_i = a_i^2 / b_i. For D = E O with a
     rotation O, b = 1 and this is step 4 of H Algorithm 1. Components of zero weight are dropped,
-    with a reason.
+    and the reason is returned.
     """
     R = np.linalg.pinv(white.W @ directions)
     b = np.square(R).sum(axis=1)
@@ -100,7 +100,7 @@ def from_centers(
     extras: dict[str, Any],
     warnings: Sequence[Message] = (),
 ) -> Decomposition:
-    """Find the weights of centers M by least squares on M omega = M1, and clip them at 0.
+    """Find the weights of centers M by least squares, M omega = M1, and clip them at 0.
 
     Noise may flip the sign of the third moment along a component. Its center then points away from
     M1 and has a negative weight; both signs are flipped back.
@@ -149,7 +149,7 @@ def with_diagnostics(
 
 
 def by_weight(centers: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Sort components by descending weight; of equal ones, the larger peak comes first."""
+    """Sort components by descending weight; ties are sorted by descending peak."""
     peaks = np.abs(centers).max(axis=0, initial=0.0)
     order = np.lexsort((-peaks, -weights))
     return centers[:, order], weights[order]
@@ -179,12 +179,12 @@ def _residual_m3(white: Whitening, centers: Floats, weights: Floats, T: Floats) 
 
 
 def negative_mass(centers: Floats) -> Floats:
-    """Return the sum of the negative entries of each column relative to that of all entries."""
+    """Return the absolute sum of negative entries of each column, relative to that of all."""
     total = np.abs(centers).sum(axis=0)
     return np.asarray(np.maximum(-centers, 0.0).sum(axis=0) / np.maximum(total, TINY))
 
 
 def negative_mass_warnings(mass: Floats) -> list[Message]:
-    """Return a warning if some component has much negative mass."""
+    """Return a warning if any component has a large negative mass."""
     found = int(np.count_nonzero(mass > LARGE_NEGATIVE_MASS))
     return [Message("negative_components", found=found, most=LARGE_NEGATIVE_MASS)] if found else []

@@ -15,9 +15,9 @@ from momentree.objects import Decomposition, Moments, Whitening
 Of = Literal["whitened", "m3"]
 
 MAX_FEATURES = 200
-"""M3 of so many features takes 64 MB, and each of hundreds of iterations reads it three times."""
+"""With this many features M3 takes 64 MB, and every iteration reads it three times."""
 EXACT = 1e-7
-"""A relative residual is computed from a difference of squares: below this it is zero."""
+"""Smaller relative residuals are zero, because they come from a difference of squares."""
 
 
 def als(
@@ -33,7 +33,7 @@ def als(
 ) -> Decomposition:
     """Find components by alternating least squares on the third moment.
 
-    For T = M3 or M3(W, W, W), minimize over three factors of k columns each
+    For T = M3 or M3(W, W, W), minimize over three factors with k columns each
 
         | T - sum_i a_i (x) b_i (x) c_i |,
 
@@ -52,21 +52,21 @@ def als(
     whitening : Whitening, default=None
         A whitening of these moments for at least k components; None computes one.
     of : {"whitened", "m3"}, default="whitened"
-        The tensor to decompose: M3(W, W, W) of shape (k, k, k), or M3 itself, for d <= 200.
+        The tensor to decompose: M3(W, W, W) of shape (k, k, k), or M3 itself if d <= 200.
     n_restarts : int >= 0, default=5
         Number of random starts, in addition to one from two contractions of the tensor and one from
         its singular vectors. The result with the smallest residual is kept; an exact decomposition
         ends the search.
     max_iter : int >= 1, default=250
-        Maximum number of iterations from each start.
+        Maximum number of iterations for each start.
     tol : float >= 0, default=1e-8
         Stop when the residual changes by less than this, relative to the tensor.
 
     Returns
     -------
     Decomposition
-        Adds these diagnostics: "residual" (of the best start, relative to the tensor), "n_iter" (of
-        all starts).
+        Adds these diagnostics: "residual" (of the best start, relative to the tensor) and "n_iter"
+        (total over all starts).
 
     Raises
     ------
@@ -78,9 +78,9 @@ def als(
     Notes
     -----
     The CP decomposition of [1] by ``tensorly.decomposition.parafac`` [2]. It ignores the symmetry
-    of moments and may end in a local minimum; the papers use random starts only. M2 determines the
+    of moments and may end in a local minimum; the papers use only random starts. M2 determines the
     number of components and their scale, because M3 alone does not distinguish weights from
-    lengths. Time O(k^4) an iteration for the whitened tensor, O(d^3 k) for M3.
+    lengths. Time O(k^4) per iteration for the whitened tensor, O(d^3 k) for M3.
 
     References
     ----------
@@ -129,8 +129,8 @@ def _dense(moments: Moments) -> Floats:
 def _singular_vectors(T: Floats, k: int) -> Floats:
     """Return the top left singular vectors of the unfolded tensor, shape (d, k).
 
-    T is symmetric, so they are the same for all three factors. If T has an orthogonal decomposition
-    with distinct eigenvalues, they are its components.
+    T is symmetric, so the vectors are the same for all three factors. If T has an orthogonal
+    decomposition with distinct eigenvalues, they are its components.
     """
     unfolded = T.reshape(T.shape[0], -1)
     return np.asarray(np.linalg.eigh(unfolded @ unfolded.T)[1][:, ::-1][:, :k])
@@ -139,8 +139,8 @@ def _singular_vectors(T: Floats, k: int) -> Floats:
 def _pencil(T: Floats, U: Floats, rng: np.random.RandomState) -> Floats:
     """Return the eigenvectors of the quotient of two random contractions in the span of U.
 
-    They are the components of any tensor of rank k, even with equal eigenvalues: the usual start of
-    ALS, which is less prone to local minima than random starts.
+    They are the components of any tensor of rank k, even with equal eigenvalues. This is the usual
+    start of ALS, less prone to local minima than random starts.
     """
     A, B = (U.T @ (T @ eta) @ U for eta in rng.standard_normal((2, T.shape[0])))
     return np.asarray(np.real(U @ np.linalg.eig(A @ np.linalg.pinv(B))[1]))

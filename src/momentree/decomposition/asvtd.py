@@ -1,4 +1,4 @@
-"""ASVTD: approximate SVTD, from binary data by their raw moments (T Algorithm 2)."""
+"""ASVTD: approximate SVTD of the raw moments of binary data (T Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ def asvtd(
 ) -> Decomposition:
     """Find approximate components of a mixture of Bernoulli variables by ASVTD.
 
-    SVTD of the raw moments of the data, whose slices are H_i = z^T diag(x_i) z / n with the
+    This is SVTD of the raw moments of the data, with slices H_i = z^T diag(x_i) z / n of the
     whitened data z = x (E^+)^T. The d x d x d tensor is never formed.
 
     Parameters
     ----------
     X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-        0 or 1; NaN for a missing value (in a sparse matrix as a stored value).
+        0 or 1; NaN for a missing value (stored explicitly in a sparse matrix).
     n_components : int >= 1
         Number of components k.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights >= 0; None is 1 each.
     feature : int in [0, d) or None, default=None
-        The feature whose slice gives the rotation; None selects it as :func:`svtd` does.
+        Feature whose slice gives the rotation; None selects one as in :func:`svtd`.
 
     Returns
     -------
     Decomposition
-        That of :func:`svtd`. Centers are biased, and may lie outside [0, 1]: a start for EM.
+        As in :func:`svtd`. Centers are biased and may lie outside [0, 1]: use them to start EM.
 
     Raises
     ------
     InvalidDataError
-        If X holds other values than 0, 1 and NaN, or `sample_weight` is invalid.
+        If X contains values other than 0, 1 and NaN, or `sample_weight` is invalid.
     InvalidParameterError
         If `n_components` is not a whole number of at least 1, or `feature` is not a feature.
 
     See Also
     --------
-    momentree.moments.BernoulliMoments : The moments.
-    momentree.BernoulliMixture : ASVTD and EM, by ``decomposition="svtd"`` and
+    momentree.moments.BernoulliMoments : The raw moments.
+    momentree.BernoulliMixture : ASVTD and EM, with ``decomposition="svtd"`` and
         ``start="raw_moments"``.
 
     Notes
     -----
     Algorithm 2 of [1]. Deviations: eigenvectors instead of singular vectors (see :func:`svtd`), and
-    negative weights are set to zero. Time and memory as :func:`svtd`.
+    negative weights are set to zero. Time and memory as for :func:`svtd`.
 
     References
     ----------

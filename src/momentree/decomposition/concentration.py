@@ -7,19 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from momentree._types import Floats
-from momentree.decomposition._joint_rotation import compress, jacobi
 from momentree.decomposition._result import TINY, whitened_tensor, whitening_for
+from momentree.decomposition.joint_rotation import compress, jacobi
 from momentree.messages import Message
 from momentree.moments.lda import correct_tensor
 from momentree.objects import Moments, Whitening
 
 GRID = np.geomspace(0.03, 30.0, 13)
-"""Below, documents of a hundred words look as if they had one topic each; above, all documents mix
-the topics alike."""
+"""Below this range, documents of a hundred words seem to have one topic each; above it, all
+documents seem to have the same topic proportions."""
 NARROWINGS = 7
-"""Golden-section steps: they narrow the bracket from a factor of 1.8 on each side to 1.02."""
+"""Golden-section steps, which narrow the bracket from a factor of 1.8 on each side to 1.02."""
 FEWEST_COMPONENTS = 3
-"""With two topics every alpha_0 fits: the moments are as many as the other parameters."""
+"""With two topics every alpha_0 fits: there are as many moments as other parameters."""
 MAX_SWEEPS = 6
 
 
@@ -32,12 +32,12 @@ class Concentration:
     alpha0 : float
         The estimate; 1 if the moments do not determine it.
     candidates : ndarray of shape (m,)
-        Values that were evaluated, ascending.
+        Values evaluated, ascending.
     off_diagonal : ndarray of shape (m,)
-        The objective at each of them, from 0 to 1: the fraction of the squared norm of the third
-        moment that remains off the diagonal. 0 at the true value for exact moments.
+        Objective at each candidate, from 0 to 1: the fraction of the squared norm of the third
+        moment that remains off the diagonal; 0 at the true value for exact moments.
     reason : Message or None
-        Why the estimate is unreliable; None if it is not.
+        Why the estimate is unreliable; None if it is reliable.
     """
 
     alpha0: float
@@ -68,8 +68,8 @@ def estimate_alpha0(
 ) -> Concentration:
     """Estimate alpha_0 = sum_i alpha_i from the moments of the words.
 
-    The whitened third moment of S Theorem 3 is sum_i w_i^(-1/2) v_i^(x)3 with orthogonal v_i at the
-    true alpha_0 only. With O the best rotation for each a,
+    The whitened third moment of S Theorem 3 is sum_i w_i^(-1/2) v_i^(x)3 with orthogonal v_i only
+    at the true alpha_0. With O the best rotation for each a,
 
         alpha_0 = argmin over a of  sum_{not i = j = l} T(a)(O, O, O)_ijl^2 / |T(a)|^2.
 
@@ -97,12 +97,11 @@ def estimate_alpha0(
     -----
     One whitening of N2 and one pass over the data give N3 in the span of the topics, where
     M2(a) = (a + 1) I - a b b^T with b = W N1 scaled to length 1; its inverse square root has a
-    closed form. Each value of a then takes O(k^4), whatever the size of the data.
+    closed form. Each value of a then takes O(k^4), regardless of the size of the data.
 
     With 10 topics and 2,000 documents of 100 words, the logarithm of the estimate has a mean error
     of 0.15 for alpha_0 of 1 and 5; for 0.2, where the moments hardly change, the estimate may be
-    off by a factor of 2. The method requires at least 3 topics, and as many components as there are
-    topics.
+    off by a factor of 2. The method requires at least 3 topics, and the correct number of topics.
 
     References
     ----------
@@ -165,7 +164,7 @@ class _Objective:
         root = (eye - np.outer(b, b)) / np.sqrt(a + 1.0) + np.outer(b, b)
         S = root @ self._rotation
         T = correct_tensor(self._N3, eye, b, a)
-        for _ in range(3):  # contracts the first mode, and moves the next to its place
+        for _ in range(3):  # contract the first mode, and move the next one to its place
             T = np.tensordot(T, S, axes=(0, 0))
         _, R, _ = jacobi(compress(T), MAX_SWEEPS)
         self._rotation = self._rotation @ R

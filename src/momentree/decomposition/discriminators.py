@@ -21,7 +21,7 @@ def discriminators(moments: Moments, whitening: Whitening) -> Floats:
     moments : Moments
         Raw moments (T eq. 6.5 and 6.6).
     whitening : Whitening
-        Of these moments.
+        Whitening of these moments.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def discriminators(moments: Moments, whitening: Whitening) -> Floats:
 
     Notes
     -----
-    T Algorithm 5, lines 1 to 4. Time and memory as :func:`sidiwo`.
+    T Algorithm 5, lines 1 to 4. Time and memory as for :func:`sidiwo`.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def eigendecomposition(
     Returns
     -------
     Decomposition
-        Adds this diagnostic: "clipped_weights" (number of negative weights, which are set to zero).
+        Adds this diagnostic: "clipped_weights" (number of negative weights, set to zero).
 
     Raises
     ------

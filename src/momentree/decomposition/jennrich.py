@@ -50,8 +50,8 @@ def jennrich(
     Notes
     -----
     Jennrich's algorithm [1], in the span of the top eigenvectors of M2, where the contractions are
-    square. The eigenvectors are not orthogonal, and with noise two of them may be complex; their
-    real and imaginary parts, a basis of the plane of the two components, then take their place.
+    square. The eigenvectors are not orthogonal, and noise may make two of them complex; they are
+    then replaced by their real and imaginary parts, a basis of the plane of the two components.
     Time: one whitening, one pass over the data, O(k^3).
 
     References
@@ -73,7 +73,7 @@ def jennrich(
     T = whitened_tensor(moments, white)
     root = np.sqrt(white.eigenvalues[: white.rank])
     # U^T M3(U theta) U = S^(1/2) (sum_r g_r T_r) S^(1/2) with g = S^(1/2) theta. The eigenvectors
-    # of a quotient of two of them are those of the whitened ones, times S^(1/2).
+    # of a quotient of two such matrices are S^(1/2) times those for the whitened slices.
     A, B = np.tensordot(rng.standard_normal((2, white.rank)) * root, T, 1)
     V, pairs = real_eigenvectors(A @ np.linalg.pinv(B))
     warnings = [Message("complex_eigenvectors", found=pairs)] if pairs else []
@@ -83,7 +83,7 @@ def jennrich(
 def real_eigenvectors(A: Floats) -> tuple[Floats, int]:
     """Return the eigenvectors of a matrix in columns, and the number of complex pairs.
 
-    Of a complex pair, the real and the imaginary part.
+    For a complex pair, return the real and the imaginary part.
     """
     values, vectors = np.linalg.eig(A)
     second = values.imag < 0

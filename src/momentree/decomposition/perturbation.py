@@ -14,7 +14,7 @@ from momentree._validation import as_floats, check_integer, check_number, check_
 from momentree.exceptions import InvalidDataError
 
 ROUNDING = 1e-14
-"""Two values whose difference is below this, relative to the largest, are the same."""
+"""Values that differ by less than this, relative to the largest, are equal."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class PerturbationBound:
         Upper bound of max_i ||m~_i - m_i||_2, with m_i the rows of M (one for each feature);
         infinite for epsilon >= gamma, which the theorem does not cover.
     gamma : float
-        Supremum of the perturbations that the theorem covers (T Remark 2.2.1); 0 for models whose
-        components SVTD cannot distinguish.
+        Supremum of the perturbations that the theorem covers (T Remark 2.2.1); 0 if SVTD cannot
+        distinguish the components of the model.
     alpha_r : float
         Smallest difference between two entries of row r of M.
     alpha_m2 : float
-        Smallest difference between the squares of successive singular values of M2, and between
-        that of the k-th and zero.
+        Smallest difference between the squares of successive singular values of M2, the last
+        being that between the k-th and zero.
     feature : int
-        r, the feature whose slice of M3 gives the rotation.
+        r, the feature whose slice of M3 determines the rotation.
     """
 
     bound: float
@@ -76,7 +76,7 @@ def svtd_perturbation_bound(
     components : array-like of shape (k, d)
         mu_i in rows, finite. They need not sum to 1.
     epsilon : float, > 0
-        Size of the perturbations of M2 and of M3.
+        Size of the perturbations of M2 and M3.
     feature : int in [0, d) or None, default=None
         The feature r of SVTD; None selects the one with the largest alpha_r (T Remark 2.1.2).
 
@@ -96,14 +96,14 @@ def svtd_perturbation_bound(
     Notes
     -----
     Theorem 2.2.1 of [1] with the polynomials P1 to P4 of its proof written out. Two steps of the
-    proof are valid to first order in epsilon only, and are corrected here: the error of S^(1/2),
+    proof are valid only to first order in epsilon and are corrected here: the error of S^(1/2),
     where [1] has 2 sqrt(s_k) instead of sqrt(s_k) + sqrt(s~_k), and tau, where [1] has E instead of
     the perturbed E in two places. At epsilon = 0 the forms above equal those of [1]. The right side
     of (2.6) follows from Theorem 2.2.3 of [1]: eps_B = sqrt(2) h / alpha is at most
     1 / (2 g_B + sqrt(1 + 4 g_B^2)) with g_B = c / alpha.
 
     If components have negative entries, alpha_r is the smallest difference of absolute values,
-    because SVTD orders by singular values.
+    because SVTD sorts by singular values.
 
     The bound shows how errors scale with the gaps. It is very loose: by a factor of about a million
     for random perturbations of three components with five features, where gamma is about 1e-9. Time
@@ -134,13 +134,13 @@ def svtd_perturbation_bound(
     check_integer("feature", feature, at_least=0, at_most=len(M) - 1, optional=True)
     gaps = _gaps(np.sort(np.abs(M), axis=1))
     r = int(np.argmax(gaps)) if feature is None else int(feature)
-    chain = _Chain(w, M, r, float(gaps[r]))
-    gamma = chain.gamma()
-    bound = chain.rows(epsilon) if epsilon < gamma else math.inf
-    return PerturbationBound(bound, gamma, chain.alpha_r, chain.alpha_m2, r)
+    steps = ProofSteps(w, M, r, float(gaps[r]))
+    gamma = steps.gamma()
+    bound = steps.rows(epsilon) if epsilon < gamma else math.inf
+    return PerturbationBound(bound, gamma, steps.alpha_r, steps.alpha_m2, r)
 
 
-class _Chain:
+class ProofSteps:
     """The steps of the proof of T Theorem 2.2.1 for one model, each a function of epsilon."""
 
     def __init__(self, w: Floats, M: Floats, r: int, alpha_r: float) -> None:
@@ -186,7 +186,7 @@ class _Chain:
         return float(_product(math.sqrt(self.k), g, self.row_norms, h).max())
 
     def gamma(self) -> float:
-        """Return the largest epsilon for (2.6): h_r grows from 0 to infinity below s_k."""
+        """Return the largest epsilon satisfying (2.6); h_r grows from 0 to infinity below s_k."""
         if min(self.alpha_r, self.alpha_m2) == 0.0:
             return 0.0
         c = float(self.row_norms[self.r]) * (1 + math.sqrt(1 - 1 / self.k))
@@ -211,8 +211,8 @@ def _product(a: float, p: float, b: Floats, e: float | Floats) -> Floats:
 
 
 def _gaps(ascending: Floats) -> Floats:
-    """Return the smallest difference of neighbors on the last axis; 0 if it is rounding error."""
-    if ascending.shape[-1] == 1:  # there is no other component to confuse it with
+    """Return the smallest difference of neighbors on the last axis; 0 if only rounding error."""
+    if ascending.shape[-1] == 1:  # there is only one component
         return np.asarray(np.abs(ascending[..., 0]))
     least = np.diff(ascending).min(axis=-1)
     return np.asarray(np.where(least > ROUNDING * ascending[..., -1], least, 0.0))

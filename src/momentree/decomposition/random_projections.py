@@ -6,8 +6,8 @@ import numpy as np
 
 from momentree._types import Floats
 from momentree._validation import check_integer, generator
-from momentree.decomposition._ffdiag import ffdiag
 from momentree.decomposition._result import TINY, from_directions, whitened_tensor, whitening_for
+from momentree.decomposition.ffdiag import ffdiag
 from momentree.decomposition.jennrich import real_eigenvectors
 from momentree.objects import Decomposition, Moments, Whitening
 
@@ -27,9 +27,9 @@ def random_projections(
 
         U^T M3(eta) U = (U^T M) diag(w_i eta^T mu_i) (U^T M)^T,
 
-    is diagonalized by the inverse of U^T M. Find that inverse by joint diagonalization, first for
-    random eta, then for these and the vectors dual to the components found. M1 and M2 determine
-    the scale.
+    is diagonalized by the inverse of U^T M. Find this inverse by joint diagonalization, first for
+    random eta, then also for the vectors dual to the components found. M1 and M2 determine the
+    scale.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def random_projections(
     whitening : Whitening, default=None
         A whitening of these moments for at least k components; None computes one.
     n_projections : int >= 2 or None, default=None
-        Number of random projections; None is 2 k. Another k are along the dual vectors.
+        Number of random projections; None is 2 k. There are k more along the dual vectors.
     max_iter : int >= 1, default=100
         Maximum number of steps of each of the two joint diagonalizations.
 
@@ -50,7 +50,7 @@ def random_projections(
     -------
     Decomposition
         Adds these diagnostics: "objective" (sum of squares off the diagonal of all projections,
-        relative to the diagonal), "n_iter" (all steps).
+        relative to the diagonal) and "n_iter" (total number of steps).
 
     Raises
     ------
@@ -62,7 +62,7 @@ def random_projections(
     The two stages of [1]. Deviations: joint diagonalization uses FFDIAG, starting from the
     eigenvectors of Jennrich's algorithm for the first two projections; and projections are
     restricted to the span of U, so that M2 determines the subspace and the scale, but not the
-    metric. Time: one whitening, one pass over the data, O(k^4) a step.
+    metric. Time: one whitening, one pass over the data, O(k^4) per step.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """SIDIWO: simultaneous diagonalization by whitening and optimization (H Algorithm 1).
 
-``sidiwo(..., centers="rotation")`` is the algorithm as published; T calls it Algorithm 3.
+``sidiwo(..., centers="rotation")`` is the algorithm as published; in T it is Algorithm 3.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import numpy as np
 
 from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number
-from momentree.decomposition._joint_rotation import compress, jacobi, minimize_norms, objective
 from momentree.decomposition._result import (
     TINY,
     by_weight,
@@ -21,14 +20,15 @@ from momentree.decomposition._result import (
     whitened_tensor,
     whitening_for,
 )
+from momentree.decomposition.joint_rotation import compress, jacobi, minimize_norms, objective
 from momentree.decomposition.two_components import two_component_rotation
 from momentree.objects import Decomposition, Moments, Whitening
 
 Centers = Literal["diagonal", "rotation"]
 
 MANY_COMPONENTS = 21
-"""From here on ``centers="diagonal"`` uses k slices of the whitened tensor instead of the d slices
-of M3, whose sweeps take O(k^5): on samples of known models the errors agree to two digits."""
+"""For this many components, ``centers="diagonal"`` uses k slices of the whitened tensor, not the d
+slices of M3, whose sweeps take O(k^5): on known models the errors agree to two digits."""
 
 
 def sidiwo(
@@ -41,7 +41,7 @@ def sidiwo(
     tol: float = 1e-6,
     max_iter: int = 100,
 ) -> Decomposition:
-    """Find components by SIDIWO: one rotation that jointly diagonalizes all whitened slices.
+    """Find components by SIDIWO: one rotation jointly diagonalizes all whitened slices.
 
     Over rotations O of the whitened space, with D = O^T W, minimize (H eq. 5)
 
@@ -62,14 +62,14 @@ def sidiwo(
     centers : {"diagonal", "rotation"}, default="diagonal"
         How O determines the centers. ``"rotation"`` solves the equations above: H Algorithm 1 as
         published. The length of a center is then inversely proportional to its part of M1, which
-        amplifies the noise of rare components. ``"diagonal"`` takes row r of M as the diagonal of
-        O^T (W M3[r] W^T) O, as SVTD does, projects it on the span of the top k eigenvectors of M2,
+        amplifies the noise of rare components. ``"diagonal"`` sets row r of M to the diagonal of
+        O^T (W M3[r] W^T) O, as in SVTD, projects M onto the span of the top k eigenvectors of M2,
         and solves M omega = M1 by least squares. Both are exact for exact moments of k components.
     tol : float >= 0, default=1e-6
-        For k > 2: stop when a sweep over all planes lowers the objective by less than this, as a
-        fraction of it.
+        For k > 2: stop when a sweep over all planes decreases the objective by less than this
+        fraction.
     max_iter : int >= 1, default=100
-        For k > 2: maximum number of sweeps of each of the two stages.
+        For k > 2: maximum number of sweeps in each of the two stages.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def sidiwo(
         Adds these diagnostics: "objective" (H eq. 5 at the optimum), "objective_start" (after the
         Jacobi sweeps), "off_diagonal_share" (the objective relative to the norm of the slices),
         "n_iter" (sweeps of both stages), and for ``centers="diagonal"`` "clipped_weights" (number
-        of negative weights, which are set to zero).
+        of negative weights, set to zero).
 
     Raises
     ------
@@ -87,21 +87,22 @@ def sidiwo(
     Notes
     -----
     Algorithm 1 of [1]. Its Theorem 3.1 holds for both choices of `centers`: with fewer components
-    than the model has, the pseudo-centers lie in the span of the top k eigenvectors of M2. The
+    than in the model, the pseudo-centers lie in the span of the top k eigenvectors of M2. The
     diagonal of slice r is then sum_j w_j <d_i, mu_j>^2 mu_rj, a weighted mean of true centers; on
     samples no other decomposition was more accurate (``benchmarks/decompositions.py``).
 
-    Step 3, the minimization, is open in [1]. For k = 2, where [1] scans a grid of angles (Theorem
-    3.3), the minimum has a closed form. For k > 2, Jacobi sweeps [2] minimize the sum of squares of
-    the off-diagonal; from there, rotations of single planes, each by its best angle, lower the sum
-    of norms of H eq. 5 to a local minimum. On known models no random start found a better one.
+    [1] does not specify the minimization of step 3. For k = 2, where [1] scans a grid of angles
+    (Theorem 3.3), the minimum has a closed form. For k > 2, Jacobi sweeps [2] minimize the sum of
+    squares of the off-diagonal entries; rotations of single planes, each by its best angle, then
+    decrease the sum of norms in H eq. 5 to a local minimum. On known models, no random start found
+    a better one.
 
     The objective depends on the slices only through the inner products of their entries, so
-    k (k + 1) / 2 slices with the same inner products replace d. With ``centers="diagonal"`` and
-    k >= 21, the slices are those of M3(W, W, W), scaled by the roots of the eigenvalues of M2: they
-    omit what M3 holds outside the span of E, which is zero for exact moments of k components.
-    Time: one whitening, one pass over the data and O(k^5) a sweep, or O(k^4) on the slices of the
-    tensor; memory O(d k^2).
+    k (k + 1) / 2 slices with the same inner products replace the d slices. With
+    ``centers="diagonal"`` and k >= 21, the slices are those of M3(W, W, W), scaled by the roots of
+    the eigenvalues of M2: they omit the part of M3 outside the span of E, which is zero for exact
+    moments of k components. Time: one whitening, one pass over the data and O(k^5) per sweep, or
+    O(k^4) on the slices of the tensor; memory O(d k^2).
 
     References
     ----------
@@ -141,7 +142,7 @@ def pseudo_centers(
     random_state: int | np.random.RandomState | None = None,  # noqa: ARG001
     whitening: Whitening | None = None,
 ) -> Decomposition:
-    """Return the pseudo-centers of H Algorithm 1 without diagnostics, which a split discards."""
+    """Return the pseudo-centers of H Algorithm 1, without diagnostics, which splits do not use."""
     white = whitening_for(moments, n_components, whitening)
     rotation, _ = common_rotation(slices(moments, white, exact=True)[0])
     centers, weights, reason = scaled_directions(moments, white, white.E @ rotation)

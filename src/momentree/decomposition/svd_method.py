@@ -38,7 +38,7 @@ def svd_method(
     Returns
     -------
     Decomposition
-        With the diagnostics of all decompositions.
+        Components, with the diagnostics common to all decompositions.
 
     Raises
     ------

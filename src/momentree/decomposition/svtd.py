@@ -11,9 +11,9 @@ from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 
 CHUNK = 1 << 22
-"""Entries of slices whose eigenvalues are computed at once: 32 MB."""
+"""Number of entries of slices whose eigenvalues are computed at once: 32 MB."""
 SMALL_ALPHA = 1e-3
-"""Relative to the range of eigenvalues: noise of a thousandth lets closer ones change order."""
+"""Relative to the range of eigenvalues: noise of 0.1 % may reorder closer eigenvalues."""
 
 
 def svtd(
@@ -24,7 +24,7 @@ def svtd(
     whitening: Whitening | None = None,
     feature: int | None = None,
 ) -> Decomposition:
-    """Find components by SVTD: the eigenvectors of one whitened slice diagonalize all.
+    """Find components by SVTD: the eigenvectors of one whitened slice diagonalize all slices.
 
     With H[r] = W M3[r] W^T = O diag(mu_r1, ..., mu_rk) O^T for one feature r, row i of M is the
     diagonal of O^T H[i] O, and omega solves M omega = M1.
@@ -40,14 +40,14 @@ def svtd(
     whitening : Whitening, default=None
         A whitening of these moments for at least k components; None computes one.
     feature : int in [0, d) or None, default=None
-        The feature r. None selects the one that maximizes the smallest difference of eigenvalues,
+        The feature r. None selects the feature with the largest minimum difference of eigenvalues,
         alpha_r = min_{i != j} |mu_ri - mu_rj|.
 
     Returns
     -------
     Decomposition
         Adds these diagnostics: "feature" (r), "alpha_r" (infinite for k = 1), "clipped_weights"
-        (number of negative weights, which are set to zero).
+        (number of negative weights, set to zero).
 
     Raises
     ------
@@ -58,11 +58,11 @@ def svtd(
     Notes
     -----
     Algorithm 1 of [1] with r chosen as in its Remark 7; exact if the entries of row r of M are
-    distinct (Theorem 4 of [1]). Deviation: eigenvalues and eigenvectors of the slices take the
-    place of singular ones. For exact moments of a non-negative M they agree up to sign, and so
-    does r; if M has negative entries, the eigenvalues are correct. Estimated slices also have
-    negative eigenvalues, so that on a sample r may differ from that of [1].
-    Time: one whitening, one pass over the data, O(d k^3); memory O(d k^2).
+    distinct (Theorem 4 of [1]). Deviation: eigenvalues and eigenvectors of the slices replace
+    singular values and vectors. For exact moments of a nonnegative M they agree up to sign, and r
+    is the same; if M has negative entries, the eigenvalues are correct. Estimated slices also have
+    negative eigenvalues, so that r may differ from that of [1] on a sample. Time: one whitening,
+    one pass over the data, O(d k^3); memory O(d k^2).
 
     References
     ----------

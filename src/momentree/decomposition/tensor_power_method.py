@@ -19,7 +19,7 @@ from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
 
 CONVERGED = 1e-10
-"""Power iterations converge quadratically: after a smaller change, the next is rounding error."""
+"""Power iterations converge quadratically: after a smaller change, only rounding error is left."""
 
 
 def tensor_power_method(
@@ -53,14 +53,14 @@ def tensor_power_method(
     n_restarts : int >= 1, default=25
         Number of random starts for each component; the one with the largest lambda is kept.
     max_iter : int >= 1, default=100
-        Maximum number of iterations of the starts, and then of the one that is kept.
+        Maximum number of iterations for the starts, and again for the one that is kept.
 
     Returns
     -------
     Decomposition
         Adds these diagnostics: "eigenvalues_of_tensor" (lambda_i, in the order of the components),
-        "n_iter" (all power iterations; those of all starts of a component count once). The relative
-        norm of the tensor after the last deflation is "residual_m3".
+        "n_iter" (power iterations; those of all starts of a component count once). "residual_m3" is
+        the relative norm of the tensor after the last deflation.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def tensor_power_method(
 
 
 def _iterate(T: Floats, V: Floats, max_iter: int) -> tuple[Floats, int]:
-    """Return the limits of power iterations, or the last iterates, and how many there were."""
+    """Return the limits of power iterations, or the last iterates, and the number of iterations."""
     V = _unit(V)
     n_iter, change = 0, np.inf
     while n_iter < max_iter and change > CONVERGED:

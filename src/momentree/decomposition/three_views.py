@@ -1,4 +1,4 @@
-"""Three-view estimators 3V-MoM and 3V-TPM, for cross moments of three views (T section 4.3.1)."""
+"""Three-view estimators 3V-MoM and 3V-TPM, from cross moments of three views (T section 4.3.1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from momentree.moments import MultiviewMoments
 from momentree.objects import Decomposition, Whitening
 
 DRAWS = 20
-"""Maximum number of random contractions to find one with real eigenvalues."""
+"""Maximum number of random contractions drawn to find one with real eigenvalues."""
 
 
 def three_view_mom(
@@ -60,8 +60,8 @@ def three_view_mom(
     -------
     Decomposition
         Centers of shape (d_1 + d_2 + d_3, k): the views one after the other. Adds these
-        diagnostics: "draws" (of theta), "complex_eigenvalues" (their number in the contraction
-        used), "clipped_weights" (number of negative weights, which are set to zero),
+        diagnostics: "draws" (number of draws of theta), "complex_eigenvalues" (number in the
+        contraction used), "clipped_weights" (number of negative weights, set to zero),
         "singular_values" (of E[x_1 x_2^T]).
 
     Raises
@@ -72,7 +72,7 @@ def three_view_mom(
 
     See Also
     --------
-    three_view_tpm : The same views by the tensor power method.
+    three_view_tpm : The means by the tensor power method.
 
     Notes
     -----
@@ -81,8 +81,8 @@ def three_view_mom(
     weights solve M_3 omega = E[x_3] by least squares, and M_1 and M_2 a linear system, from
     E[x_v x_3^T] = M_v diag(omega) M_3^T, where [1] permutes the views and matches columns. In the
     first two views a component of weight zero gets the overall mean. Deviation: if noise makes
-    eigenvalues complex, where [1] fails, theta is drawn again, up to 20 times; then the contraction
-    with the fewest is used, with real and imaginary parts instead of eigenvectors.
+    eigenvalues complex, where [1] fails, theta is redrawn up to 20 times; then the contraction with
+    the fewest such values is used, with real and imaginary parts instead of eigenvectors.
 
     The method is very unstable ([2], section 6.4): it inverts two noisy matrices, and the result
     depends on one random contraction and on the split into views. Refine it with EM, or use
@@ -112,7 +112,7 @@ def three_view_mom(
     _check(moments, n_components)
     rng = generator(random_state)
     white = whitening_for(moments, n_components, whitening)
-    # M2 has at most as many positive eigenvalues as each cross moment has rank, up to rounding.
+    # Up to rounding, the rank of each cross moment limits the positive eigenvalues of M2.
     k = min(white.rank, len(moments.singular_values), moments.third_basis.shape[1])
     U3 = moments.third_basis[:, :k]
     # B[c] is the contraction with column c of U_3.
@@ -139,7 +139,7 @@ def three_view_tpm(
     random_state: int | np.random.RandomState | None = None,
     whitening: Whitening | None = None,
 ) -> Decomposition:
-    """Find the means of three views by the tensor power method on symmetrised moments.
+    """Find the means of three views by the tensor power method on symmetrized moments.
 
     The first two views are mapped so that they have the means of the third (see
     :class:`momentree.moments.MultiviewMoments`); then :func:`tensor_power_method` decomposes the
@@ -170,15 +170,15 @@ def three_view_tpm(
 
     See Also
     --------
-    three_view_mom : The same views by one random contraction.
+    three_view_mom : The means by one random contraction.
 
     Notes
     -----
     Section 3.3 and Algorithm 1 of [1] (3V-TPM in [2]): w_j = lambda_j^(-2), M_3 = E V Lambda.
     M_1 and M_2 follow by one linear solve, from E[x_v x_3^T] = M_v diag(omega) M_3^T.
 
-    The method is unstable ([2]): it inverts a noisy cross moment, whitening inverts again, and the
-    result depends on the split into views. Refine it with EM.
+    The method is unstable ([2]): it inverts a noisy cross moment, whitening inverts another, and
+    the result depends on the split into views. Refine it with EM.
 
     Time: that of the moments and of :func:`tensor_power_method`; memory O(n k).
 
@@ -219,7 +219,7 @@ def _check(moments: object, n_components: object) -> None:
 
 
 def _eigenvectors(B: Floats, rng: np.random.RandomState) -> tuple[Floats, int, int]:
-    """Return eigenvectors of a random contraction, the number of draws, and of complex values."""
+    """Return eigenvectors of a random contraction, and the numbers of draws and complex values."""
     best, fewest, draw = np.zeros(B.shape[1:]), len(B) + 1, 0
     while draw < DRAWS and fewest:
         draw += 1

@@ -1,4 +1,4 @@
-"""The best rotation of two components, in closed form (H Theorem 3.3)."""
+"""Best rotation of two components, in closed form (H Theorem 3.3)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from momentree._types import Floats
 
 
 def two_component_rotation(H: Floats) -> tuple[Floats, float]:
-    """Return the rotation of the plane that minimizes H eq. 5 for 2 x 2 slices, and the minimum.
+    """Return the rotation that minimizes H eq. 5 for 2 x 2 slices, and the minimum.
 
     H Theorem 3.3 scans the rotations O_a for a in [-1, 1]. The minimum has a closed form: with
-    f = H[:, 0, 0] - H[:, 1, 1] and h = H[:, 0, 1], a rotation by t leaves the off-diagonal
+    f = H[:, 0, 0] - H[:, 1, 1] and h = H[:, 0, 1], a rotation by t gives the off-diagonal
 
         h cos 2t - (f / 2) sin 2t,
 
-    whose norm is least when (cos 2t, sin 2t) is the eigenvector of the smaller eigenvalue of
+    whose norm is smallest when (cos 2t, sin 2t) is the eigenvector of the smaller eigenvalue of
     the Gram matrix of the columns (h, -f / 2).
     """
     basis = np.stack([H[:, 0, 1], -0.5 * (H[:, 0, 0] - H[:, 1, 1])], axis=1)

@@ -1,4 +1,4 @@
-"""Inference: parameters and data in; posteriors, topic proportions and log-likelihoods out."""
+"""Inference: posteriors, topic proportions and log-likelihoods from parameters and data."""
 
 from momentree.inference.completion import completion_log_likelihood, split_words
 from momentree.inference.gibbs import gibbs_proportions

@@ -12,7 +12,7 @@ from momentree.backends import Block, RowBlocks
 from momentree.objects import LDAParameters
 
 LARGEST = 2.0**53
-"""Above this, not every whole number is a float."""
+"""Above this, floats skip whole numbers."""
 
 
 def split_words(X: Any, random_state: np.random.RandomState) -> tuple[Any, Any]:
@@ -21,18 +21,18 @@ def split_words(X: Any, random_state: np.random.RandomState) -> tuple[Any, Any]:
     Parameters
     ----------
     X : csr_array of shape (n, d)
-        Counts >= 0. The fractional part of a count is not split.
+        Counts >= 0. The fractional part of a count stays in one half.
     random_state : RandomState
         Source of randomness.
 
     Returns
     -------
     first, second : csr_array of shape (n, d)
-        They sum to X.
+        The halves, which sum to X.
     """
     data = X.data.astype(np.float64)
     whole = np.floor(data)
-    # Counts too large to draw are halved, as the standard deviation is below their precision.
+    # Counts too large to draw are halved: their standard deviation is below their precision.
     many = whole > LARGEST
     first = random_state.binomial(np.where(many, 0, whole).astype(np.int64), 0.5)
     first = np.where(many, 0.5 * whole, first)
@@ -55,11 +55,11 @@ def completion_log_likelihood(
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Word counts: the half that `proportions` were not inferred from.
+        Word counts of the half that was not used to infer `proportions`.
     parameters : LDAParameters
         The topics.
     proportions : ndarray of shape (n, k)
-        h, rows sum to 1.
+        h, with rows that sum to 1.
 
     Returns
     -------
@@ -79,6 +79,6 @@ def completion_log_likelihood(
             values = np.log(p, out=np.zeros_like(p), where=data > 0)
         document = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         sums = np.bincount(document, weights=data * values, minlength=len(indptr) - 1)
-        return sums.astype(np.float64)  # without any words they are integers
+        return sums.astype(np.float64)  # without words, bincount returns integers
 
     return rows.map(kernel)

@@ -17,7 +17,7 @@ from momentree.objects import LDAParameters
 Keys = NDArray[np.uint64]
 
 TINY = 1e-300
-"""Keeps words usable that have probability zero in every topic."""
+"""Keeps words with probability zero in every topic usable."""
 
 
 def gibbs_proportions(
@@ -34,19 +34,19 @@ def gibbs_proportions(
 
         P[Y_i = j | all other Y] ~ mu_(x_i) j (n_j + alpha_j),
 
-    with n_j the number of other words of the document with topic j, and average
+    with n_j the number of other words in the document with topic j, and average
     (n_j + alpha_j) / (c + alpha_0).
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Whole counts of words; others are refused.
+        Whole-number word counts; other counts are rejected.
     parameters : LDAParameters
         Concentrations and topics.
     n_iter : int >= 1, default=100
-        Number of sweeps over the words of each document to average.
+        Number of sweeps over the words of each document that are averaged.
     burn_in : int >= 0, default=20
-        Number of sweeps before them.
+        Number of sweeps before averaging starts.
     random_state : int, RandomState or None, default=None
         Seed; None is seed 0.
 
@@ -58,11 +58,11 @@ def gibbs_proportions(
 
     Notes
     -----
-    Remark 4 of [1], with alpha_j as derived there (printed as alpha_i), and averages of many states
-    instead of the last one. The denominator c - 1 + alpha_0 of [1] is the same for all j. Position
-    i of all documents is drawn at once. Each document has its own random numbers, derived from the
-    seed and its words, so its topic proportions depend neither on other documents nor on threads.
-    Time O(k) for each word and sweep; memory O(words + n k).
+    Remark 4 of [1], with alpha_j as derived there (printed as alpha_i), and averages over many
+    states instead of the last state. The denominator c - 1 + alpha_0 of [1] is the same for all j.
+    Position i of all documents is drawn at once. Each document has its own random numbers, derived
+    from the seed and its words, so its topic proportions depend neither on other documents nor on
+    threads. Time O(k) for each word and sweep; memory O(words + n k).
 
     References
     ----------
@@ -106,10 +106,10 @@ def seed_of(random_state: int | np.random.RandomState | None) -> np.uint64:
 
 
 class Chains:
-    """The sampled topics of all words in a block of documents, one chain for each document.
+    """Sampled topics of all words in a block of documents, one chain for each document.
 
-    ``documents`` are the rows of the block, by descending length, and ``counts`` of shape (n, k)
-    the numbers of words n_j of each topic. Topics are in C order.
+    ``documents`` contains the rows of the block by descending length, and ``counts`` of shape
+    (n, k) the number of words n_j with each topic. `centers` must be in C order.
     """
 
     def __init__(self, B: Block, centers: Floats, alpha: Floats, seed: np.uint64) -> None:
@@ -128,7 +128,7 @@ class Chains:
         self._topics = np.zeros(places.shape, dtype=np.intp)
         # Number of documents with a word in each position.
         self._active = self._there.sum(axis=0)
-        # A key for each document, from its words; the sum with overflow is independent of order.
+        # A key for each document, from its words; sums with overflow do not depend on the order.
         hashed = _mixed_bits((self._words.astype(np.uint64) + np.uint64(1)) ^ seed)
         self._keys = np.where(self._there, hashed, np.uint64(0)).sum(axis=1, dtype=np.uint64)
         self._passes = 0
@@ -136,7 +136,7 @@ class Chains:
         self._pass(centers, alpha, first=True)
 
     def sweep(self, centers: Floats, alpha: Floats) -> None:
-        """Draw the topic of every word once, given all others."""
+        """Draw the topic of every word once, given all other topics."""
         self._pass(centers, alpha, first=False)
 
     def _pass(self, centers: Floats, alpha: Floats, *, first: bool) -> None:
@@ -153,7 +153,7 @@ class Chains:
             N[at, new] += 1.0
 
     def _uniform(self, m: int, position: int) -> Floats:
-        """Return a random number in [0, 1) for this position of each of the first m documents."""
+        """Return random numbers in [0, 1) for this position in each of the first m documents."""
         step = np.uint64(((self._passes << 32) + position) * GOLDEN % (1 << 64))
         bits = _mixed_bits(self._keys[:m] + step)
         return np.asarray((bits >> np.uint64(11)) * 2.0**-53)
@@ -172,7 +172,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def _mixed_bits(x: Any) -> Keys:
-    """Return the output function of SplitMix64, a bijection that maps counters to random bits."""
+    """Apply the output function of SplitMix64, a bijection from counters to random bits."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(x ^ (x >> np.uint64(31)))

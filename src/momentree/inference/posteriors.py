@@ -14,20 +14,20 @@ from momentree.objects import MixtureParameters
 
 
 def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
-    """Return log P[x, component j] for each sample, up to a constant that depends on x only.
+    """Return log P[x, component j] for each sample, up to a constant that depends only on x.
 
         log P[x, j] = b_j + sum_w t_w(x) theta_wj + const(x)     (S eq. 1, numerator)
 
     For topics t(x) = x, theta = log mu, b_j = log omega_j, and the constant is the logarithm of the
-    multinomial coefficient. For Poisson variables b_j = log omega_j - sum_w mu_wj, and it is
-    -sum_w log x_w!. For binary and Gaussian variables see the classes of their parameters.
+    multinomial coefficient. For Poisson variables b_j = log omega_j - sum_w mu_wj, and the
+    constant is -sum_w log x_w!. For binary and Gaussian variables, see their parameter classes.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, p)
-        Sufficient statistics t(x) of the samples; for counts the (scaled) counts.
+        Sufficient statistics t(x) of the samples; for counts, the (scaled) counts.
     parameters : MixtureParameters
-        Parameters. In a mixture for counts, a word that occurs although its center is zero gives
+        Parameters of the mixture. For counts, a word that occurs although its center is zero gives
         -inf.
 
     Returns
@@ -47,7 +47,7 @@ def log_posterior(joint: Floats) -> tuple[Floats, Floats]:
     Parameters
     ----------
     joint : ndarray of shape (n, k)
-        From :func:`log_joint`.
+        Result of :func:`log_joint`.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def log_factorials(X: Any) -> Floats:
 def log_multinomial(X: Any) -> Floats:
     """Return the logarithm of the multinomial coefficient of each document.
 
-        log (c! / prod_w x_w!),   c the sum of x: the number of orders of its words
+        log (c! / prod_w x_w!),   with c = sum_w x_w: the number of orders of its words
 
     Parameters
     ----------

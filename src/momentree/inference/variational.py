@@ -14,13 +14,13 @@ from momentree.backends import Block, RowBlocks
 from momentree.objects import LDAParameters
 
 SMALL_BLOCK_NNZ = 1 << 16
-"""Stored values in a block. Inference does about a hundred times the work of a product for each,
-so small blocks have no overhead and balance the threads better."""
+"""Stored values in a block. Inference needs about a hundred times the work of a product for each
+value, so small blocks have no noticeable overhead and balance the threads better."""
 GROUP_VALUES = 1 << 19
-"""Size of the dense array of topic probabilities of a group of documents: 4 MB. With smaller ones
-the overhead of calls exceeds the gain in cache."""
+"""Size of the dense array of topic probabilities of a group of documents: 4 MB. With smaller
+arrays, call overhead exceeds the gain from the cache."""
 PADDING = 1.25
-"""Largest ratio of the numbers of distinct words of two documents in a group."""
+"""Largest ratio between the numbers of distinct words of two documents in a group."""
 TINY = 1e-300
 
 
@@ -64,7 +64,7 @@ def variational_gammas(
         Maximum number of iterations for a document.
     tol : float >= 0, default=1e-3
         A document has converged when an iteration moves less than this fraction of its words to
-        other topics.
+        different topics.
 
     Returns
     -------
@@ -73,8 +73,8 @@ def variational_gammas(
 
     Notes
     -----
-    Coordinate ascent of the evidence lower bound [1]_, starting from equal topic proportions. phi
-    is never stored. Time O(nnz k) an iteration; memory O(n k).
+    Coordinate ascent on the evidence lower bound [1]_, starting from equal topic proportions. phi
+    is never stored. Time O(nnz k) per iteration; memory O(n k).
 
     References
     ----------
@@ -92,7 +92,7 @@ def variational_gammas(
 
 
 def variational_bound(rows: RowBlocks, parameters: LDAParameters, gammas: Floats) -> Floats:
-    """Return the evidence lower bound (ELBO) of the log-likelihood of each document.
+    """Return the evidence lower bound (ELBO) on the log-likelihood of each document.
 
         E_q log P[x, z, h] - E_q log q(z, h),   q(h) = Dirichlet(gamma), q(z) = phi.
 
@@ -103,7 +103,7 @@ def variational_bound(rows: RowBlocks, parameters: LDAParameters, gammas: Floats
     parameters : LDAParameters
         Concentrations and topics.
     gammas : ndarray of shape (n, k)
-        From :func:`variational_gammas`; phi is optimal for it.
+        Result of :func:`variational_gammas`; phi is optimal given gamma.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def variational_bound(rows: RowBlocks, parameters: LDAParameters, gammas: Floats
 
 
 def small_blocks(rows: RowBlocks) -> RowBlocks:
-    """Return the same rows in blocks of suitable size."""
+    """Return the same rows in blocks of a suitable size."""
     return RowBlocks(rows.matrix, max(SMALL_BLOCK_NNZ, 2 * rows.shape[1]))
 
 
@@ -136,9 +136,9 @@ def document_bound(alpha: Floats, gamma: Floats, log_mass: Floats) -> Floats:
 def fit_block(
     B: Block, alpha: Floats, centers: Floats, gamma: Floats, *, max_iter: int, tol: float = 0.0
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Improve gamma (n, k) for the documents of a block, for topics in C order.
+    """Improve gamma (n, k) for the documents in a block; `centers` must be in C order.
 
-    Also returns e = exp psi(gamma), up to a factor for each row; the ratios x_w / sum_j e_j mu_wj
+    Also return e = exp psi(gamma), up to a factor for each row; the ratios x_w / sum_j e_j mu_wj
     of each stored value, so that x_w phi_wj = ratio e_j mu_wj; and, for each document,
     sum_w x_w log sum_j exp(E_q log h_j) mu_wj. ``max_iter=0`` keeps gamma as given.
     """
@@ -163,9 +163,9 @@ def fit_block(
 def _iterate(
     x: Floats, M: Floats, alpha: Floats, gamma: Floats, max_iter: int, tol: float
 ) -> Floats:
-    """Return gamma (m, k) of a group of documents with counts x (m, L) and topics M (m, L, k).
+    """Return gamma (m, k) for a group of documents with counts x (m, L) and topics M (m, L, k).
 
-    Each document has its own stopping time, so that it does not depend on the others.
+    Each document stops separately, so that its result does not depend on other documents.
     """
     out, at = gamma, np.arange(len(gamma))
     words = x.sum(axis=1)
@@ -203,7 +203,7 @@ def _groups(indptr: Any, k: int) -> Iterator[tuple[Ints, Ints, NDArray[np.bool_]
     """Yield groups of documents with similar numbers of stored values, and their positions.
 
     Groups become dense arrays with little padding, whose batched products in NumPy are five times
-    as fast here as sparse ones.
+    as fast here as sparse products.
     """
     sizes = np.diff(indptr)
     order = np.argsort(sizes, kind="stable")

@@ -1,4 +1,4 @@
-"""Messages: reasons, notes, warnings and errors as codes with values, and their words."""
+"""Messages: reasons, notes, warnings and errors as codes with values, and their wording."""
 
 from momentree.messages.catalogue import CATALOGUE
 from momentree.messages.message import PYTHON, Audience, Message, in_words

@@ -1,4 +1,4 @@
-"""Messages: what happened, as a code with values, and its words for a given audience."""
+"""Messages: codes with values, and their wording for a given audience."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 from momentree.messages.catalogue import CATALOGUE
 
 LISTED = 8
-"""At most so many entries of a list are spelled out."""
+"""Maximum number of entries of a list that are written out."""
 
 
 @dataclass(frozen=True)
 class Audience:
-    """For whom a message is worded.
+    """How to word messages for a group of readers.
 
     Attributes
     ----------
     parameter : callable
-        ``parameter(name, value)`` returns how the audience writes a parameter of Python; `value`
-        is None where the message names the parameter alone.
+        ``parameter(name, value)`` returns a Python parameter as the audience writes it; `value` is
+        None if the message gives only the name.
     words : mapping of str to str
-        Templates that replace those of the catalogue, by code.
+        Templates by code, which replace those in the catalogue.
     """
 
     parameter: Callable[[str, str | None], str]
@@ -39,18 +39,18 @@ PYTHON = Audience(_in_python)
 
 
 class Message:
-    """What happened, as a code with values.
+    """A reason, note, warning or error, as a code with values.
 
-    Reasons, notes, warnings and errors are made of it. Code decides on `code` and `values`; ``str``
-    gives the words for Python, :func:`in_words` those for another audience.
+    Programs use `code` and `values`; ``str`` returns the wording for Python, and :func:`in_words`
+    the wording for another audience.
 
     Parameters
     ----------
     code : str
-        What happened; the catalogue has the words for each code.
+        What happened; the catalogue contains a template for each code.
     **values
-        What the words name: numbers, strings, lists of these, or other messages. The value called
-        ``parameter`` is the name of a parameter in Python. Counts of samples are called
+        Values for the template: numbers, strings, lists of these, or other messages. The value
+        ``parameter`` is the name of a Python parameter. Counts of samples must be named
         ``n_records``, ``n_rows`` or ``n_entries``, so that disclosure control finds them.
 
     Examples
@@ -88,28 +88,28 @@ class Message:
 
 
 def in_words(message: Message, audience: Audience = PYTHON) -> str:
-    """Return the words of a message.
+    """Return the text of a message.
 
-    Templates are those of ``str.format``, with these additions:
+    Templates have the syntax of ``str.format``, with these additions:
 
-    - ``{parameter}`` and ``{parameters.NAME}`` are parameters as the audience writes them, with a
-      value after a colon: ``{parameters.max_df:1.0}``, ``{parameter:{value!r}}``;
-    - ``{n:~row}`` and ``{n:~entry/entries}`` are a number with its noun, ``{n:?is/are}`` the word
-      alone;
-    - ``{names:list}``, ``{names:and}`` and ``{names:or}`` join a list, ``{names:quoted list}`` and
-      so on quote its entries; ``{facts:sentences}`` puts one sentence after the other.
+    - ``{parameter}`` and ``{parameters.NAME}`` are parameters as the audience writes them, with an
+      optional value after a colon: ``{parameters.max_df:1.0}``, ``{parameter:{value!r}}``;
+    - ``{n:~row}`` and ``{n:~entry/entries}`` are a number with its noun, ``{n:?is/are}`` only the
+      word;
+    - ``{names:list}``, ``{names:and}`` and ``{names:or}`` join a list; ``{names:quoted list}`` etc.
+      also quote its entries; ``{facts:sentences}`` puts one sentence after another.
 
     Parameters
     ----------
     message : Message
         What happened.
     audience : Audience, default=PYTHON
-        For whom.
+        Readers of the message.
 
     Returns
     -------
     str
-        One line.
+        The text, in one line.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def in_words(message: Message, audience: Audience = PYTHON) -> str:
     growth=1; expected 'a' or 'b'
     """
     template = audience.words.get(message.code) or CATALOGUE.get(message.code)
-    if template is None:  # a code without words stands for itself
+    if template is None:  # codes without a template are returned unchanged
         return message.code
     return _Words(audience).vformat(template, (), message.values)
 

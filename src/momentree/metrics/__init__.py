@@ -1,4 +1,4 @@
-"""Metrics: words of topics, recovery, stability, profiles of groups and their outcomes."""
+"""Metrics: topic coherence, recovery, stability, profiles of groups, and outcomes."""
 
 from momentree.metrics.bootstrap import GroupStability, bootstrap_groups
 from momentree.metrics.groups import GroupProfiles, group_profiles

@@ -26,7 +26,7 @@ def fitted_labels(fitted: Any, X: Any) -> NDArray[Any]:
 
 
 def check_labels(labels: ArrayLike, n: int | None, n_groups: int | None) -> tuple[Ints, int]:
-    """Return the group of each record, 0 to k - 1, and k; None is the largest label plus one."""
+    """Return the group of each record, 0 to k - 1, and k (default: largest label + 1)."""
     groups = np.asarray(labels)
     check_shape("labels", groups, ("n" if n is None else n,))
     if not groups.size:
@@ -42,7 +42,7 @@ def check_labels(labels: ArrayLike, n: int | None, n_groups: int | None) -> tupl
 
 
 def check_list(parameter: str, values: ArrayLike) -> NDArray[Any]:
-    """Return sortable numbers or texts, one for each record, as an array."""
+    """Return sortable numbers or strings, one for each record, as an array."""
     array = np.asarray(values)
     check_shape(parameter, array, ("n",))
     try:

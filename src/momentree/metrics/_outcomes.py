@@ -1,4 +1,4 @@
-"""Classes of an outcome: from a threshold, true and false, few numbers or categories."""
+"""Classes of an outcome: from a threshold, booleans, a few numbers, or categories."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 
 OTHER = "other"
-"""Class of all values without a class of their own."""
+"""Class of all remaining values."""
 MAX_NUMBERS = 10
-"""More different numbers are measurements, which require a threshold."""
+"""Outcomes with more distinct numbers are measurements and require a threshold."""
 MAX_CLASSES = 50
-"""More different texts are names or dates, not categories."""
+"""Outcomes with more distinct strings are names or dates, not categories."""
 
 _NUMBER = re.compile(r"(?:^-)?\d+(?:[.,]\d+)?")
 _BELOW = ("<", "under", "below", "up to", "less", "before", "bis", "unter")
@@ -29,9 +29,9 @@ def outcome_classes(
 ) -> tuple[Ints, list[str], bool]:
     """Return the class of each record, the names of the classes, and whether they are no and yes.
 
-    A missing outcome (None, NaN, an empty text) has class -1. No and yes are classes 0 and 1, for
-    false and true, 0 and 1, and numbers compared with a threshold, even if one of them never
-    occurs.
+    A missing outcome (None, NaN, an empty string) has class -1. For a yes-or-no outcome (booleans,
+    0 and 1, or numbers compared with a threshold), classes 0 and 1 are no and yes, even if one of
+    them never occurs.
     """
     import pandas as pd
 
@@ -55,7 +55,7 @@ def outcome_classes(
         codes[~missing] = known.to_numpy(dtype=np.float64) > 0
         names = ["False", "True"] if pd.api.types.is_bool_dtype(known.dtype) else ["0", "1"]
         return codes, names, True
-    # The messages quote no value: a text may be the name of a person.
+    # The messages quote no value: a value may be the name of a person.
     if numeric and len(kinds) > MAX_NUMBERS:
         raise InvalidDataError("outcome_of_many_numbers", found=len(kinds), most=MAX_NUMBERS)
     if not numeric and len(kinds) > MAX_CLASSES:
@@ -69,7 +69,7 @@ def outcome_classes(
 
 
 def _natural_order(names: Sequence[str]) -> list[int]:
-    """Return the order of classes: by their first numbers if all have one, else by name.
+    """Return the order of classes: by the first number if every name contains one, else by name.
 
     "other" is last, and "< 1" comes before "1 to 17".
     """

@@ -13,9 +13,9 @@ from momentree._validation import check_table
 from momentree.exceptions import InvalidDataError
 
 ROUNDING = 1e-9
-"""Relative to sums of weights, smaller differences are rounding error, and set to zero."""
+"""Differences below this fraction of a sum of weights are rounding errors, set to zero."""
 _BLOCK_ROWS = 1 << 16
-"""Rows of a dense table that are copied at once."""
+"""Number of rows of a dense table that are copied at once."""
 
 
 def check_records(X: Any) -> Any:
@@ -29,7 +29,7 @@ def check_records(X: Any) -> Any:
 
 
 def group_sums(X: Any, groups: Ints, weights: Floats, k: int) -> tuple[Floats, Floats, Floats]:
-    """Return the weights of groups (k,), of their ones (k, d), and of zeros and ones (k, d)."""
+    """Return the weights of groups (k,), of their ones (k, d), and of their known values (k, d)."""
     n, d = X.shape
     ends: Any = np.arange(n + 1)
     member: Any = sp.csr_array((weights, groups, ends), shape=(n, k))

@@ -18,7 +18,7 @@ from momentree.metrics._checks import Clusterer, check_labels, fitted_labels
 from momentree.metrics._records import check_records, group_sums
 
 MOST_RECORDS = 2**53
-"""Largest number of records in a resample: above, floats are not all whole numbers."""
+"""Largest number of records in a resample: floats above it skip whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class GroupStability:
     frequencies : ndarray of shape (k, d)
         P[code | group] in that fit; NaN where no value is observed.
     size_intervals, frequency_intervals : ndarray of shape (k, 2) and (k, d, 2)
-        Lower and upper limits over the resamples in which the group has a match; NaN if in none.
-        If `jaccard` is low, these are limits of other groups.
+        Lower and upper limits over the resamples in which the group has a match; NaN if there are
+        none. If `jaccard` is low, the limits describe other groups.
     jaccard : ndarray of shape (k,)
         Mean over the resamples of the Jaccard similarity of the group with its match, in [0, 1];
         0 for resamples without a match. Groups with values above 0.75 are called stable, below 0.5
@@ -45,7 +45,7 @@ class GroupStability:
     n_bootstrap : int
         Number of resamples.
     confidence : float
-        Of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
     """
 
     labels: Ints
@@ -68,18 +68,18 @@ def bootstrap_groups(
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> GroupStability:
-    """Measure the stability of groups by fitting again to records drawn with replacement.
+    """Measure the stability of groups by refitting to records drawn with replacement.
 
     Parameters
     ----------
     estimator : estimator
-        With ``fit(X, sample_weight=...)``, ``labels_`` and ``predict``; its clones are fitted.
+        Must have ``fit(X, sample_weight=...)``, ``labels_`` and ``predict``; clones are fitted.
     X : {array-like, sparse matrix or array} of shape (n, d)
-        1 if a record has a code, 0 if not, NaN if that is unknown.
+        1 if a record has a code, 0 if not, NaN if unknown.
     n_bootstrap : int >= 1, default=50
         Number of resamples.
     confidence : float in (0, 1), default=0.95
-        Of each two-sided interval.
+        Confidence level of each two-sided interval.
     random_state : int, RandomState or None, default=None
         Seed of the resamples; None is seed 0.
     sample_weight : array-like of shape (n,), default=None
@@ -94,8 +94,8 @@ def bootstrap_groups(
     Raises
     ------
     InvalidDataError
-        If X holds other values than 0, 1 and NaN, weights are invalid or sum to more than 2**53, or
-        the estimator assigns a record to no group (a label below 0).
+        If X contains values other than 0, 1 and NaN, weights are invalid or sum to more than 2**53,
+        or the estimator assigns a record to no group (a label below 0).
     InvalidParameterError
         If `n_bootstrap` is not a whole number of at least 1, `confidence` is not between 0 and 1,
         or the estimator does not accept sample weights.
@@ -103,10 +103,10 @@ def bootstrap_groups(
     Notes
     -----
     A resample of N records, with N the total weight, is drawn as Multinomial(N, w / N) weights of
-    the rows. The groups of its fit, predicted for all rows, are matched one to one with those of
-    the fit to all records so as to maximize the sum of their Jaccard similarities
-    |A and B| / |A or B|. Hennig [1] takes the largest similarity for each group, on the rows drawn.
-    Sizes and frequencies are those of the records drawn; the intervals are percentiles.
+    the rows. Its groups, predicted for all rows, are matched one to one with those of the fit to
+    all records, maximizing the sum of the Jaccard similarities |A and B| / |A or B|. Hennig [1]
+    uses the largest similarity for each group, on the rows drawn. Sizes and frequencies are those
+    of the records drawn; the intervals are percentiles.
 
     Time: n_bootstrap + 1 fits and predictions; memory O(n_bootstrap k d).
 

@@ -12,13 +12,13 @@ from momentree._types import Floats
 from momentree._validation import as_floats, check_number, check_sample_weight, check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
-from momentree.metrics._intervals import (
+from momentree.metrics._records import ROUNDING, check_records, group_sums
+from momentree.metrics.intervals import (
     bootstrap_interval,
     effective_sample_size,
     risk_ratio,
     wilson_interval,
 )
-from momentree.metrics._records import ROUNDING, check_records, group_sums
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class GroupProfiles:
         P[code | group] / P[code | not group], in [0, inf]; inf where only the group has the
         code; NaN where no record has it, or it is not observed inside or outside the group.
     frequency_intervals, relative_risk_intervals : ndarray of shape (k, d, 2)
-        Lower and upper limits; NaN where the frequency or relative risk is.
+        Lower and upper limits; NaN where the frequency or relative risk is NaN.
     lift : ndarray of shape (k, d)
         P[code | group] / P[code]; NaN where either is NaN or no record has the code.
     confidence : float
-        Of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
     """
 
     n_records: Floats
@@ -82,7 +82,7 @@ def group_profiles(
     Parameters
     ----------
     X : {array-like, sparse matrix or array} of shape (n, d)
-        1 if a record has a code, 0 if not, NaN if that is unknown.
+        1 if a record has a code, 0 if not, NaN if unknown.
     labels : array-like of int of shape (n,)
         Group of each record, 0 to k - 1.
     n_groups : int >= 1, default=None
@@ -94,18 +94,18 @@ def group_profiles(
         Number of records that each row represents, >= 0; None is 1 each. A row of weight two is
         equivalent to two rows, in the intervals as well.
     confidence : float in (0, 1), default=0.95
-        Of each two-sided interval.
+        Confidence level of each two-sided interval.
 
     Returns
     -------
     GroupProfiles
-        Groups in the order of their labels, codes in that of the columns. The frequencies and
+        Groups in the order of labels, codes in the order of columns. The frequencies and
         relative risks of an empty group are NaN.
 
     Raises
     ------
     InvalidDataError
-        If X holds other values than 0, 1 and NaN, labels are not whole numbers from 0 to k - 1,
+        If X contains values other than 0, 1 and NaN, labels are not whole numbers from 0 to k - 1,
         shapes do not match, or rows of `proba` do not sum to 1.
     InvalidParameterError
         If `confidence` is not between 0 and 1, or `n_groups` is below 1.
@@ -114,8 +114,8 @@ def group_profiles(
     -----
     **Frequencies.** Percentile bootstrap of the n_g records of a group in which the code is
     observed [1]. If c of them have it, the count in a resample is Binomial(n_g, c/n_g), so the
-    quantiles are exact and nothing is drawn. If c is 0 or n_g, the interval would have no width;
-    its limit is then that of Clopper and Pearson, 1 - (a/2)^(1/n_g) for confidence 1 - a.
+    quantiles are exact, without sampling. If c is 0 or n_g, the interval would have no width; its
+    limit is then that of Clopper and Pearson, 1 - (a/2)^(1/n_g) for confidence 1 - a.
 
     **Sizes.** A random record is in group g with probability m = n_g / n, so the size is
     Binomial(n, m) with variance V = n m (1 - m). With `proba`, m is the mean of p_ig over the
@@ -125,7 +125,7 @@ def group_profiles(
 
     by the missing information principle [2]. The interval is Wilson's for the effective sample
     size n (V - A) / V (n without `proba`). It does not reflect uncertainty about the groups
-    themselves; that of :func:`bootstrap_groups` does.
+    themselves; use :func:`bootstrap_groups` for that.
 
     **Relative risks.** Katz's logarithmic interval [3], with half a record added to each of the
     four cells if one of them is zero.

@@ -1,4 +1,4 @@
-"""Groups and an outcome: predictive accuracy, and the rate of the outcome in each group."""
+"""How groups relate to an outcome: predictive accuracy, and outcome rates in groups."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_number, generator
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels, check_list
-from momentree.metrics._intervals import risk_ratio, wilson_interval
 from momentree.metrics._outcomes import outcome_classes
+from momentree.metrics.intervals import risk_ratio, wilson_interval
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class OutcomeRates:
         Rate in the group / rate in all others, in [0, inf]; NaN for 0 / 0, or if there is no
         record inside or outside the group.
     intervals, relative_intervals : ndarray of shape (k, c, 2)
-        Lower and upper limits of the rates and of the relative rates; NaN where these are.
+        Lower and upper limits of the rates and of the relative rates; NaN where these are NaN.
     confidence : float
-        Of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
     """
 
     classes: tuple[str, ...]
@@ -93,9 +93,9 @@ def predictive_accuracy(
     Parameters
     ----------
     labels : array-like of shape (n,)
-        Group of each record: numbers or texts.
+        Group of each record: numbers or strings.
     outcome : array-like of shape (n,)
-        At least two classes: true and false, texts, or up to ten different numbers. Records with a
+        At least two classes: booleans, strings, or up to ten different numbers. Records with a
         missing outcome (None, NaN, "") are omitted.
     threshold : float, default=None
         For numbers: predict whether the outcome is above it.
@@ -107,21 +107,21 @@ def predictive_accuracy(
     Returns
     -------
     PredictivePower
-        Accuracy, its standard deviation, that of a constant prediction, and area under the curve.
+        Accuracy, its standard deviation, the baseline, and the area under the ROC curve.
 
     Raises
     ------
     InvalidDataError
         If lengths differ; the outcome has fewer than two classes, more than ten numbers without a
-        threshold, or more than fifty texts; or each class has fewer than `cv` records (or one of
-        two classes).
+        threshold, or more than fifty strings; or the largest class, or either of two classes, has
+        fewer than `cv` records.
     InvalidParameterError
         If `cv` is not a whole number of at least 2.
 
     Notes
     -----
-    The measure of section 6.4.1 of [1], which uses one split, not folds. The groups may have been
-    fitted to all records, but not to the outcome. The regression is that of scikit-learn with its
+    The measure of section 6.4.1 of [1], with folds instead of a single split. The groups may have
+    been fitted to all records, but not to the outcome. The regression is scikit-learn's with the
     default penalty; it predicts the most frequent class of each group, unless the group is tiny or
     the margin small. Records with the same group and class are combined into one weighted row:
     time O(n) and a regression on k c rows for each fold.
@@ -161,7 +161,7 @@ def predictive_accuracy(
     folds = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
     right, constant, areas = [], [], []
     with warnings.catch_warnings():
-        # The accuracy accounts for a rare class that is missing from some folds.
+        # The accuracy already accounts for a rare class that is missing from some folds.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         splits = list(folds.split(groups, y))
     for train, test in splits:
@@ -196,14 +196,14 @@ def outcome_rates(
     labels : array-like of int of shape (n,)
         Group of each record, 0 to k - 1.
     outcome : array-like of shape (n,)
-        True and false, texts, or up to ten different numbers. Records with a missing outcome (None,
+        Booleans, strings, or up to ten different numbers. Records with a missing outcome (None,
         NaN, "") are omitted.
     n_groups : int >= 1, default=None
         k; None is the largest label plus one.
     threshold : float, default=None
-        For numbers: the rate of outcomes above it.
+        For numbers: return the rate of outcomes above it.
     confidence : float in (0, 1), default=0.95
-        Of each two-sided interval.
+        Confidence level of each two-sided interval.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def outcome_rates(
     ------
     InvalidDataError
         If labels are not whole numbers from 0 to k - 1, lengths differ, or the outcome has more
-        than ten numbers without a threshold or more than fifty texts.
+        than ten numbers without a threshold or more than fifty strings.
     InvalidParameterError
         If `confidence` is not between 0 and 1, or `n_groups` is below 1.
 

@@ -19,7 +19,7 @@ _DISTANCES: dict[str, Literal["cityblock", "euclidean"]] = {"l1": "cityblock", "
 
 
 def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") -> Ints:
-    """Match components with true ones so as to minimize the sum of their distances.
+    """Match components with the true ones by minimizing the sum of distances.
 
         order = argmin over permutations p of  sum_j ||found[p(j)] - truth[j]||
 
@@ -34,8 +34,8 @@ def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") 
     -------
     ndarray of intp of shape (n_components,)
         The row of `found` that is matched with each row of `truth`, so that ``found[order]`` is in
-        the order of the truth. If there are too few rows, -1 stands for no match, and the sum also
-        counts the norms of the unmatched true components; superfluous rows are ignored.
+        the order of `truth`. If there are too few rows, -1 stands for no match, and the sum also
+        counts the norms of the unmatched true components; extra rows are ignored.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") 
         If `found` and `truth` are not tables of finite numbers with the same number of columns, or
         `truth` has no rows.
     InvalidParameterError
-        If `metric` is neither of these.
+        If `metric` is neither "l1" nor "l2".
 
     Notes
     -----
@@ -66,7 +66,7 @@ def match_components(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") 
 
 
 def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") -> float:
-    """Return the mean distance between true components and those found, after matching.
+    """Return the mean distance between found and true components, after matching.
 
         min over permutations p of  (1 / k) sum_j ||found[p(j)] - truth[j]||
 
@@ -81,8 +81,8 @@ def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") ->
     -------
     float
         In the units of the components; 0 = perfect. With "l1" it is at most 2 for topics (rows >= 0
-        with sum 1). A true component without a match counts with its norm; superfluous rows of
-        `found` are ignored.
+        with sum 1). An unmatched true component contributes its norm; extra rows of `found`
+        are ignored.
 
     See Also
     --------
@@ -104,7 +104,7 @@ def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[Ints, Fl
     check_shape("truth", B, ("n_components", A.shape[1]))
     if not len(B):
         raise InvalidDataError("no_true_components")
-    # The distance of a true component to a row of zeros is its norm.
+    # The distance between a true component and a row of zeros is its norm.
     missing = np.zeros((max(0, len(B) - len(A)), B.shape[1]))
     distances = cdist(np.vstack([A, missing]), B, _DISTANCES[metric])
     rows, columns = linear_sum_assignment(distances)

@@ -53,7 +53,7 @@ def stability_score(
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
-    """Measure the agreement of clusterings of overlapping samples on the common ones.
+    """Measure how well clusterings of overlapping samples agree on the common samples.
 
     A clustering of S + Sa and a clustering of S + Sb, with disjoint samples Sa and Sb, induce two
     partitions of S. The score is the adjusted Rand index [2] of these partitions, for the labels of
@@ -76,11 +76,11 @@ def stability_score(
     n_repeats : int >= 1, default=5
         With an estimator: number of times that S, Sa and Sb are drawn.
     overlap : float in (0, 1), default=0.8
-        With an estimator: fraction of the samples in S. Sa and Sb are the two halves of the others.
+        With an estimator: fraction of the samples in S. Sa and Sb are halves of the rest.
     random_state : int, RandomState or None, default=None
         With an estimator: seed of the samples; None is seed 0.
     sample_weight : array-like of shape (n,), default=None
-        With an estimator: weights for ``fit``. The index counts each sample of S once.
+        With an estimator: weights for ``fit``. The score counts each sample of S once.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def stability_score(
 
     Examples
     --------
-    Ten samples without the last in one run, and without the first in the other:
+    Ten samples, without the last in one run and without the first in the other:
 
     >>> import numpy as np
     >>> from momentree.metrics import stability_score
@@ -144,7 +144,7 @@ def stability_score(
     # Imported here because it loads much of scikit-learn, which this module does not use elsewhere.
     from sklearn.metrics import adjusted_rand_score
 
-    # As whole numbers, because scikit-learn rejects infinite and complex labels.
+    # Use whole numbers, because scikit-learn rejects infinite and complex labels.
     a, b = (np.unique(labels, return_inverse=True)[1] for labels in (a, b))
     return float(adjusted_rand_score(a, b))
 
@@ -163,7 +163,7 @@ def _scores(
     X = check_table(X)
     n = X.shape[0]
     w = None if sample_weight is None else check_sample_weight(sample_weight, n)
-    n_both = int(overlap * n + 1e-9)  # 0.8 of 10 are 8 despite rounding
+    n_both = int(overlap * n + 1e-9)  # so that 0.8 * 10 is 8 despite rounding
     n_one = (n - n_both) // 2
     if n_both < 2 or n_one < 1:
         raise InvalidDataError(

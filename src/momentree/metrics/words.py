@@ -1,4 +1,4 @@
-"""Words of topics: relevance, UMass and NPMI coherence."""
+"""Relevance of words to topics, and coherence of topics (UMass and NPMI)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from momentree._validation import as_floats, check_number, check_shape, check_ta
 from momentree.exceptions import InvalidDataError
 
 DECIMALS = 9
-"""Closer relevances are ties: the report computes them again in JavaScript, whose logarithm may
-differ in the last digit."""
+"""Relevances equal to this many decimals are ties: the report recomputes them in JavaScript, whose
+logarithm may differ in the last digit."""
 
 
 def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 0.7) -> Floats:
@@ -41,12 +41,12 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     InvalidParameterError
         If `lam` is outside [0, 1].
     InvalidDataError
-        If shapes do not match, values are negative or not finite, or a topic has a word that does
-        not occur in the corpus.
+        If shapes do not match, values are negative or not finite, or a topic gives a positive
+        probability to a word whose corpus probability is zero.
 
     Notes
     -----
-    The relevance of [1] as used in section 4.2 of [2], with lambda = 0.7. Time O(k d).
+    The relevance of [1], as used in section 4.2 of [2] with lambda = 0.7. Time O(k d).
 
     References
     ----------
@@ -92,7 +92,7 @@ def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:
 
         sum_{j=2..L} sum_{i<j} log (D(w_i, w_j) + 1) / D(w_i),
 
-    with D the number of documents with a word, or with both.
+    with D the number of documents that contain a word, or both words.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:
     Raises
     ------
     InvalidDataError
-        If `top_words` does not hold columns of X.
+        If `top_words` does not contain columns of X.
 
     Notes
     -----
@@ -146,11 +146,11 @@ def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:
 
 
 def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
-    """Return the NPMI coherence of topics: normalised pointwise mutual information of words.
+    """Return the NPMI coherence of topics: normalized pointwise mutual information of words.
 
         mean over i < j of  log (p_ij / (p_i p_j)) / -log p_ij,
 
-    with p the fraction of documents with a word, or with both.
+    with p the fraction of documents that contain a word, or both words.
 
     Parameters
     ----------
@@ -162,13 +162,13 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
     Returns
     -------
     ndarray of shape (n_topics,)
-        In [-1, 1]; higher is better. A pair has -1 if its words never occur together, and 1 if they
-        do in every document.
+        In [-1, 1]; higher is better. A pair scores -1 if its words never occur together, and 1 if
+        they occur together in every document.
 
     Raises
     ------
     InvalidDataError
-        If `top_words` does not hold columns of X.
+        If `top_words` does not contain columns of X.
 
     Notes
     -----
@@ -202,7 +202,7 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
 
 
 def _document_counts(top_words: ArrayLike, X: Any) -> tuple[Ints, Floats]:
-    """Return the words renumbered, and the number of documents with each pair of them."""
+    """Return renumbered words, and the number of documents that contain each pair of them."""
     X = sp.csc_array(X)
     as_floats("top_words", top_words)  # rejects lists of unequal lengths
     table = np.asarray(top_words)

@@ -1,4 +1,4 @@
-"""Models: flat latent variable models as scikit-learn estimators."""
+"""Fit flat latent variable models, as scikit-learn estimators."""
 
 from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture

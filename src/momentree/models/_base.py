@@ -1,4 +1,4 @@
-"""The base of all flat models: ``fit`` and its checks."""
+"""Base class of all flat models: ``fit`` and its checks."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ DecompositionName = Literal[
 Decomposer = DecompositionName | Callable[..., Decomposition]
 
 DECOMPOSITIONS: tuple[str, ...] = get_args(DecompositionName)
-"""Names of the functions of ``momentree.decomposition`` that a flat model takes."""
+"""Names of the functions in ``momentree.decomposition`` that a flat model accepts."""
 
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")
 
 WHITENING_TOL = 1e-4
-"""Residual of the eigenpairs of estimated moments, whose own error is larger by far."""
+"""Residual of the eigenpairs of estimated moments, far below the error of the moments."""
 WHITENING_ITER = 30
-"""Products with M2 beyond two for each component, where its spectrum is flat."""
+"""Products with M2, beyond two per component, if its spectrum is flat."""
 
 
 class FlatModel(
@@ -68,7 +68,7 @@ class FlatModel(
     BaseEstimator,  # type: ignore[misc]
     ABC,
 ):
-    """Base of the models that are a list of components, not a tree.
+    """Base class of models with a list of components instead of a tree.
 
     A subclass sets its parameters in ``__init__`` and implements :meth:`_fit` and the inference.
     """
@@ -103,14 +103,14 @@ class FlatModel(
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            One sample per row: counts >= 0; for :class:`BernoulliMixture` 0 or 1, also False or
-            True, and NaN for a missing value.
+            One sample per row: counts >= 0; for :class:`BernoulliMixture`, 0 and 1 or False and
+            True, with NaN for missing values.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0; a weight of 2 is the same as the sample twice.
+            Weights >= 0; a weight of 2 has the effect of two copies of the sample.
         feature_names : sequence of str of shape (n_features,), default=None
-            Names of the columns: words or codes. None takes those of a data frame.
+            Column names (words or codes). None uses the column names of a data frame.
 
         Returns
         -------
@@ -120,17 +120,17 @@ class FlatModel(
         Raises
         ------
         InvalidDataError
-            If X holds other values, if weights or names do not fit it, or if it has fewer usable
-            samples than components.
+            If X contains other values, if weights or names do not match it, or if there are fewer
+            usable samples than components.
         EmptyCorpusError
-            If no count of a sample with positive weight is above zero.
+            If no sample of positive weight has a nonzero value.
         InvalidParameterError
             If a parameter is out of its range.
 
         Warns
         -----
         ConvergenceWarning
-            If fewer components were found than `n_components`, with the reason.
+            If fewer than `n_components` components were found; the message says why.
         """
         self._check_parameters()
         samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
@@ -154,7 +154,7 @@ class FlatModel(
 
     @abstractmethod
     def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
-        """Fit to checked samples; return the result in canonical order, and that order."""
+        """Fit checked samples; return the result in canonical order, and this order."""
 
     def _check_samples(
         self,
@@ -162,7 +162,7 @@ class FlatModel(
         sample_weight: ArrayLike | None,
         feature_names: Sequence[str] | NDArray[Any] | None,
     ) -> tuple[Any, Any, Floats]:
-        """Check the data of ``fit``; return samples, their nonnegative values, and weights."""
+        """Check the data of ``fit``; return samples, their non-negative values, and weights."""
         counts, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, counts.shape[0])
         check_something(counts, weight)
@@ -186,8 +186,8 @@ class FlatModel(
         check_flag("verbose", bool(verbose) if isinstance(verbose, Integral) else verbose)
 
     def _last_fit(self, n_features: int) -> Any | None:
-        """Return the parameters of the last fit, if a warm start continues from them."""
-        if not (self.warm_start and self.refine):  # moments alone have no past
+        """Return the parameters of the last fit if a warm start continues from them."""
+        if not (self.warm_start and self.refine):  # moments need no starting values
             return None
         last = getattr(self, "posterior_", None)
         if last is None or last.centers.shape != (n_features, self.n_components):

@@ -1,4 +1,4 @@
-"""Binary data of a fit, with missing values, in canonical order."""
+"""Binary data of a fit in canonical order, possibly with missing values."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from momentree.preprocessing import FeatureMap
 class BinaryData:
     """Checked binary data of a fit in canonical order; `rows` are their statistics."""
 
-    ones: Any  # zero where a value is missing
-    missing: Any | None  # 1 where a value is missing
+    ones: Any  # 0 if a value is missing
+    missing: Any | None  # 1 if a value is missing
     weight: Floats
     feature_map: FeatureMap
     rows: RowBlocks
@@ -65,7 +65,7 @@ class BinaryData:
         return float((m1 - m1**2).max())
 
     def take(self, here: Ints) -> BinaryData:
-        """Return some of the samples; observation rates remain those of all."""
+        """Return some of the samples, with the observation rates of all samples."""
         missing = None if self.missing is None else self.missing[here]
         rows = self.rows.take(here)
         return BinaryData(self.ones[here], missing, self.weight[here], self.feature_map, rows)

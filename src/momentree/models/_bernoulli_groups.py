@@ -1,4 +1,4 @@
-"""A fitted Bernoulli mixture: posteriors (T eq. 4.1), scores, samples, and edits of its groups."""
+"""Methods of a fitted Bernoulli mixture: posteriors (T eq. 4.1), scores, sampling, edits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from momentree.tree.page import RecordsPage
 
 
 class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponent, FlatModel):  # type: ignore[misc] # its own to_html
-    """Base of :class:`BernoulliMixture`: everything but the fit."""
+    """Base class of :class:`BernoulliMixture`, with everything except the fit."""
 
     _log: ClassVar[logging.Logger] = package_log
 
@@ -37,7 +37,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
 
     @abstractmethod
     def _fit_result(self, data: BinaryData) -> FitResult:
-        """Fit to prepared data."""
+        """Fit prepared data."""
 
     @property
     def means_(self) -> Floats:
@@ -72,7 +72,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
         return RowBlocks(IncompleteBernoulliParameters.statistics(ones, missing)), True
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
-        """Return the assigner, and checked samples as its rows."""
+        """Return the assigner, and the checked samples as rows for it."""
         rows, incomplete = self._rows(X)
         assigner = self._groups_assigner
         return assigner.for_missing_values() if incomplete else assigner, rows
@@ -83,17 +83,17 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
             P[j | x] = omega_j P[x | mu_j] / sum_i omega_i P[x | mu_i],
             P[x | mu_j] = prod_w mu_wj^x_w (1 - mu_wj)^(1 - x_w)
 
-        omega and mu are the weights and centers of ``posterior_``, with mu limited to 1e-9 to
-        1 - 1e-9; with EM they are ``weights_`` and ``components_``. The product leaves out missing
+        omega and mu are the weights and centers of ``posterior_``, with mu clipped to [1e-9,
+        1 - 1e-9]; with EM they are ``weights_`` and ``components_``. The product omits missing
         values.
 
-        After :meth:`split_group` the probability of a part is that of its group times that of the
+        After :meth:`split_group`, the probability of a part is that of its group times that of the
         part within the group, by the same formula; :meth:`merge_groups` adds probabilities.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            0 or 1 in the columns of ``fit``; NaN for a missing value.
+            0 or 1, with the columns of ``fit``; NaN for missing values.
 
         Returns
         -------
@@ -109,14 +109,14 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            0 or 1 in the columns of ``fit``; NaN for a missing value.
+            0 or 1, with the columns of ``fit``; NaN for missing values.
 
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Numbers of components; on the data of ``fit`` this is ``labels_``. After an edit a
-            sample is assigned to its group before the edit first, and then within it, so the
-            component need not be the one of largest probability.
+            Component numbers; equal to ``labels_`` for the data of ``fit``. After an edit, a sample
+            is first assigned to a group of the fit and then within it, so its component is not
+            always the most probable one.
         """
         assigner, rows = self._ready(X)
         return assigner.labels(rows)
@@ -124,13 +124,13 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 
-        Without EM these may hold zeros and ones; the likelihood is then that of ``posterior_``,
-        which is smoothed.
+        Without EM these may contain zeros and ones; the likelihood then uses ``posterior_``, which
+        is smoothed.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            0 or 1 in the columns of ``fit``; NaN for a missing value, which is left out.
+            0 or 1, with the columns of ``fit``; NaN for missing values, which are ignored.
 
         Returns
         -------
@@ -149,8 +149,8 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
         -------
         dict
             ``{"kind": "mixture", "coef": (m, d), "intercept": (m,), "group": (m,)}``: the
-            probabilities are softmax(coef @ x + intercept), and "group" has the component of each.
-            For the form after :meth:`split_group` see :meth:`momentree.ClusterTree.scoring`.
+            probabilities are softmax(coef @ x + intercept), and "group" is the component of each.
+            For the form after :meth:`split_group`, see :meth:`momentree.ClusterTree.scoring`.
         """
         check_is_fitted(self, "components_")
         return self._groups_assigner.scoring(self.components_.shape[1])
@@ -199,12 +199,12 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
         weights = p.weights[kept] / p.weights[kept].sum()
         likely, centers = p.centers[:, kept], result.centers[:, kept]
         if part.missing is not None:
-            # Of a feature with no value in the group, the parts keep the frequency of the group.
+            # If the group has no value of a feature, the parts keep the frequency of the group.
             unseen = part.missing.T @ part.weight > (1 - 1e-12) * part.weight.sum()
             likely[unseen] = self.posterior_.centers[unseen, group, None]
             centers[unseen] = self.components_[group, unseen, None]
         within = MixtureAssigner.of(type(p)(weights, likely)).labels(part.rows)
-        # The assigner of the model reads records without missing values.
+        # The assigner of the model expects records without missing values.
         parts = Groups(MixtureAssigner.of(BernoulliParameters(weights, likely)), within)
         w, before, after = self.weights_, slice(group), slice(group + 1, None)
 
@@ -224,7 +224,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
         w = self.weights_
         _, to = merged_numbers(groups, refit.sizes(len(w)))
         weights = np.bincount(to, weights=w).astype(np.float64)
-        # Components without weight count alike where there are no others.
+        # If all merged components have weight zero, they count equally.
         fraction = np.where(weights[to] > 0, w, 1.0)
         fraction /= np.bincount(to, weights=fraction)[to]
         union = fraction[:, None] * (to[:, None] == np.arange(len(weights)))
@@ -253,7 +253,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
         out._edited, out.converged_ = groups.assigner, converged
         out.posterior_ = type(self.posterior_)(weights[order], likely[:, order])
         out.weights_, out.components_ = out.posterior_.weights, centers[:, order].T.copy()
-        # The log-likelihood was that of the model before the edit.
+        # The log-likelihood belongs to the model before the edit.
         known = self.diagnostics_.items()
         out.diagnostics_ = {key: value for key, value in known if key != "log_likelihood"}
         return out

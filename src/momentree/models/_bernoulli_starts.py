@@ -1,4 +1,4 @@
-"""Where EM of a Bernoulli mixture starts: moments (T chapter 4), three views, or a tree."""
+"""Initialize EM of a Bernoulli mixture from moments (T chapter 4), three views, or a tree."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from momentree.tree.split import SPLIT_ITER
 Start = Initialization[BernoulliParameters]
 
 ROUNDS = 3
-"""Rounds of correction: more did not improve the agreement on samples of known mixtures."""
+"""Rounds of bias correction; more did not improve the agreement with known mixtures."""
 POSSIBLE = 0.05
-"""Fraction of the average sample in every component of a start, as no moment is certain."""
+"""Fraction of the average sample mixed into every initial component, against extreme estimates."""
 
 
 def starts_from_moments(
     data: BinaryData, decompose: Callable[[Moments], Decomposition]
 ) -> list[Start]:
-    """Decompose the raw moments (with SVTD this is ASVTD, T Algorithm 2), and corrected ones.
+    """Decompose the raw moments (with SVTD this is ASVTD, T Algorithm 2) and corrected moments.
 
-    Corrected moments lack the bias that the parameters found so far predict; the parameters they
-    give predict the bias better, and so on for three rounds.
+    Corrected moments are raw moments minus the bias that the current parameters predict; their
+    parameters predict the bias better, so the correction is repeated three times.
     """
     moments = data.moments
     raw = found = decompose(moments)
@@ -71,9 +71,9 @@ def start_from_views(
 
 
 def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: bool) -> Start:
-    """Group the samples by D-SIDIWO: by one split into k, or by the leaves of a tree.
+    """Group the samples by D-SIDIWO, in one split into k or by the leaves of a tree.
 
-    If the moments show fewer than k groups, there is no split into k; then a tree is grown.
+    If the moments support fewer than k groups, grow a tree instead of splitting into k.
     """
     splitter = DSidiwoSplitter(
         min_samples_leaf=1,
@@ -94,7 +94,7 @@ def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: 
 def _smoothed(found: Decomposition, name: str, data: BinaryData) -> Start:
     mean = np.clip(data.moments.m1, 0.0, 1.0)[:, None]
     if found.n_components < 2 or not found.weights.sum() > 0:
-        centers, weights = mean, np.ones(1)  # M1 alone gives one component, without bias
+        centers, weights = mean, np.ones(1)  # M1 alone gives one component without bias
     else:
         centers, weights = np.clip(found.centers, 0.0, 1.0), found.weights / found.weights.sum()
     # Equal weights, so that EM does not starve a small component.

@@ -1,4 +1,4 @@
-"""Mixtures for counts: start from moments, tf-idf or a tree, then EM. One fit for both families."""
+"""Fit mixtures for counts: initialize from moments, tf-idf or a tree, then run EM."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from momentree.tree.topic_split import TopicSplitter
 Start = Literal["auto", "tree", "tfidf", "moments"]
 
 POSSIBLE = 1e-3
-"""Fraction of the average sample in every component of a start from moments."""
+"""Fraction of the average sample mixed into every component initialized from moments."""
 
 
 @dataclass(frozen=True)
 class CountData:
-    """Counts in canonical order, and after log scaling (`rows`); `smoothing` is on that scale."""
+    """Counts in canonical order, raw and log-scaled; `smoothing` is on the scale of `rows`."""
 
     counts: RowBlocks
     rows: RowBlocks
@@ -41,11 +41,11 @@ class CountData:
 
 
 class CountMixture(FlatModel):
-    """Base of mixtures whose log-probabilities are linear in the counts."""
+    """Base class of mixtures whose log-probabilities are linear in the counts."""
 
     _family: ClassVar[type[MixtureParameters]]
 
-    # How documents are weighted in moments, where the model has a choice.
+    # Weighting of documents in the moments, if the model has this option.
     weighting: Weighting = "length"
     start: Start
     tol: float
@@ -57,18 +57,18 @@ class CountMixture(FlatModel):
 
     @abstractmethod
     def _valid_centers(self, found: Decomposition) -> Floats:
-        """Return the valid centers closest to those found, shape (d, k)."""
+        """Project the estimated centers onto valid ones, shape (d, k)."""
 
     @abstractmethod
     def _chosen_start(self) -> str:
         """Return "tree", "tfidf" or "moments"."""
 
     def _chosen_log_scaling(self) -> LogScaling | None:
-        """Return how counts are scaled before the fit."""
+        """Return the scaling of counts before the fit."""
         return None
 
     def _log_base(self, X: Any) -> Floats:
-        """Return the part of the log-likelihood of each sample that no parameter changes."""
+        """Return the part of each sample's log-likelihood that does not depend on parameters."""
         raise NotImplementedError
 
     def _check_parameters(self) -> None:
@@ -96,7 +96,7 @@ class CountMixture(FlatModel):
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
         responsibilities, weights = _responsibilities(data.rows, fitted), fitted.weights
-        if self._chosen_log_scaling():  # report weights and topics of the counts themselves
+        if self._chosen_log_scaling():  # report weights and topics of the raw counts
             counted = m_step(
                 self._family, data.counts, responsibilities, data.weight, self.smoothing
             )
@@ -141,7 +141,7 @@ class CountMixture(FlatModel):
         return Initialization(parameters, parameters.weights, centers, found.diagnostics)
 
     def _from_tfidf(self, data: CountData) -> Initialization[MixtureParameters]:
-        """Decompose the raw moments of tf-idf rows; group rows by their largest score."""
+        """Decompose the raw moments of tf-idf rows, and group rows by their largest score."""
         rows = RowBlocks(tfidf(data.counts.matrix, data.weight))
         found = self._decompose(RawMoments(rows, sample_weight=data.weight))
         return self._from_groups(data, _largest_score(rows, found, data.weight), found)
@@ -169,14 +169,14 @@ class CountMixture(FlatModel):
     def _smoothed(
         self, found: Decomposition, centers: Floats, data: CountData
     ) -> MixtureParameters:
-        """Return parameters without zeros: centers as the counts that they predict, smoothed."""
+        """Return parameters without zeros, by smoothing the counts that the centers predict."""
         weights = found.weights / found.weights.sum()
         if self.refine:  # equal weights, so that EM does not starve a small component
             weights = np.full_like(weights, 1.0 / len(weights))
         sums = centers * weights
         mass = float(data.weight @ data.rows.row_sums)
         sums *= mass / max(float(sums.sum()), 1e-300)
-        # A word that occurs at all is possible in every component, whatever the moments say.
+        # Every word that occurs is possible in every component, whatever the moments say.
         words = data.rows.sum(lambda B: B.tdot(data.weight[B.at]))
         sums += POSSIBLE * words[:, None] * weights
         return self._family.m_step(sums, weights * data.weight.sum(), data.smoothing)
@@ -195,13 +195,13 @@ class CountMixture(FlatModel):
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``; held in single precision, which is exact for whole
-            counts up to 16 million.
+            Counts with the columns of ``fit``; converted to single precision, which is exact for
+            integers up to 16 million.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            Rows sum to 1. For a :class:`SingleTopicModel` a sample without counts has the
+            Rows sum to 1. For a :class:`SingleTopicModel`, a sample without counts has the
             probabilities ``posterior_.weights``.
         """
         X = self._new_counts(X)
@@ -211,19 +211,19 @@ class CountMixture(FlatModel):
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 
-        With neither EM nor log scaling these may hold zeros; the likelihood is then that of
+        Without EM and log scaling, these may contain zeros; the likelihood then uses
         ``posterior_``, which is smoothed.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts in the columns of ``fit``; they are not log-scaled.
+            Counts with the columns of ``fit``; they are not log-scaled.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            log P[x] in nats. :class:`PoissonMixture` gives that of the counts,
-            :class:`SingleTopicModel` that of the counts given their sum, including the multinomial
+            log P[x] in nats: for :class:`PoissonMixture`, of the counts; for
+            :class:`SingleTopicModel`, of the counts given their sum, including the multinomial
             coefficient.
         """
         X = self._new_counts(X)
@@ -241,8 +241,8 @@ def _responsibilities(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
 def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
     """Return ones, shape (n, k), at the largest score of each row (T Algorithm 5, for k > 2).
 
-    The scores are D x with D = (M Omega^1/2)^+, with the sign that makes their third moment
-    positive: rows that belong to a component score high in it.
+    The scores are D x with D = (M Omega^1/2)^+, with signs that make their third moments
+    positive: rows of a component have high scores for it.
     """
     if not found.n_components:
         return np.ones((rows.shape[0], 1))

@@ -1,4 +1,4 @@
-"""The start of a fit and its result, in the form that all flat models share."""
+"""The initialization and the result of a fit, in the form that all flat models share."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ M = TypeVar("M", bound=MixtureParameters)
 
 @dataclass(frozen=True)
 class Initialization(Generic[P]):
-    """Parameters that EM starts from; without EM they are the result."""
+    """Initial parameters for EM; without EM they are the result."""
 
-    parameters: P  # smoothed so that no probability is zero
-    weights: Floats  # as found, (k,)
-    centers: Floats  # as found, before smoothing, (d, k)
+    parameters: P  # smoothed, so that no probability is zero
+    weights: Floats  # as estimated, (k,)
+    centers: Floats  # as estimated, before smoothing, (d, k)
     diagnostics: Mapping[str, Any]
 
     @classmethod
@@ -37,9 +37,9 @@ class Initialization(Generic[P]):
 class FitResult:
     """A fitted model, its components in descending order of weight."""
 
-    parameters: Any  # samples are assigned by these
+    parameters: Any  # used to assign samples
     weights: Floats
-    centers: Floats  # without EM they may hold zeros that `parameters` do not
+    centers: Floats  # without EM, may contain zeros, unlike `parameters`
     labels: Ints
     diagnostics: Mapping[str, Any]
     n_iter: int = 1
@@ -49,7 +49,7 @@ class FitResult:
 def m_step(
     family: type[M], rows: RowBlocks, responsibilities: Floats, weight: Floats, smoothing: float
 ) -> M:
-    """Return the parameters of given responsibilities."""
+    """Return the parameters for given responsibilities."""
     weighted = responsibilities * weight[:, None]
     sums = rows.sum(lambda B: B.tdot(weighted[B.at]))
     return family.m_step(sums, weighted.sum(axis=0), smoothing)
@@ -63,7 +63,7 @@ def from_leaves(
     weight: Floats,
     smoothing: float,
 ) -> Initialization[M]:
-    """Return one component per leaf of a tree, with the reason if these are too few."""
+    """Return one component per leaf of a tree, and the reason if there are too few."""
     leaves = grown.root.leaves()
     k = len(leaves)
     reason = Message("no_group_splits", reason=leaves[0].reason) if k < n_components else None

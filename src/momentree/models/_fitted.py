@@ -19,7 +19,7 @@ from momentree.metrics import relevance
 class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # type: ignore[misc]
     """The results of a flat model, from the probabilities that a subclass computes."""
 
-    # Whether `score_samples` counts the orders in which the words of a document may come.
+    # Whether `score_samples` includes the multinomial coefficient.
     _counts_orders: ClassVar[bool] = False
 
     weights_: Floats
@@ -36,7 +36,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
 
     @property
     def _n_parameters(self) -> int:
-        """Free parameters of the fitted model: of k weights and k unconstrained centers."""
+        """Number of free parameters: those of k weights and k unconstrained centers."""
         return int(self.components_.size + len(self.weights_) - 1)
 
     def _new_counts(self, X: Any) -> Any:
@@ -50,7 +50,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
         y : None
             Ignored.
 
@@ -62,25 +62,25 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
         return float(self.score_samples(X).mean())
 
     def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - the same convention
-        """Return the perplexity: how many equally likely words are as hard to predict.
+        """Return the perplexity, the effective number of equally likely words.
 
             exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of sample i
 
-        For topic models P[x_i] is the probability of the words in their order, without the
+        For topic models, P[x_i] is the probability of the sequence of words, without the
         multinomial coefficient that :meth:`score_samples` includes.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
         y : None
             Ignored.
 
         Returns
         -------
         float
-            From 1; smaller is better; NaN where all counts are zero. An upper bound for
-            :class:`LatentDirichletAllocation`, whose :meth:`score_samples` is a lower bound.
+            At least 1; smaller is better; NaN if all counts are zero. For
+            :class:`LatentDirichletAllocation` an upper bound on the perplexity.
         """
         counts = self._new_counts(X)
         words = float(counts.sum())
@@ -97,7 +97,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
@@ -106,10 +106,10 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
 
         Notes
         -----
-        Compare models of the same data only: different numbers of components, or a
+        Compare only models of the same data: different numbers of components, or a
         :class:`SingleTopicModel` with a :class:`LatentDirichletAllocation`, whose value is an upper
-        bound. Both take the length of each document as given. :class:`PoissonMixture` predicts the
-        lengths as well, so its value is not comparable with theirs.
+        bound. Both condition on the length of each document, whereas :class:`PoissonMixture` also
+        models the lengths, so its value is not comparable with theirs.
         """
         values = self.score_samples(X)
         return float(-2.0 * values.sum() + self._n_parameters * np.log(len(values)))
@@ -125,12 +125,12 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
         return np.asarray(P / np.maximum(P.sum(axis=1, keepdims=True), 1e-300))
 
     def transform(self, X: Any) -> Floats:
-        """Return :meth:`predict_proba`, so that the model serves as a transformer.
+        """Return :meth:`predict_proba`, so that the model can be used as a transformer.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
@@ -140,17 +140,17 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
         return self.predict_proba(X)
 
     def predict(self, X: Any) -> Ints:
-        """Return the component of largest probability or proportion for each sample.
+        """Return the component with the largest probability or proportion for each sample.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Numbers of components; on the data of ``fit`` this is ``labels_``.
+            Component numbers; equal to ``labels_`` for the data of ``fit``.
         """
         return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
 
@@ -162,14 +162,14 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
         Parameters
         ----------
         n_words : int >= 0, default=10
-            Most words of each component.
+            Maximum number of words per component.
         lam : float in [0, 1], default=0.7
             1 ranks words by probability, 0 by lift.
 
         Returns
         -------
         list of list of str
-            Names of columns, most relevant first, in the order of components.
+            Column names, most relevant first, one list per component.
         """
         check_is_fitted(self, "components_")
         check_integer("n_words", n_words, at_least=0)

@@ -1,4 +1,4 @@
-"""Where latent Dirichlet allocation starts: its moments (S Theorem 3) or a single-topic model."""
+"""Initialize latent Dirichlet allocation from moments (S Theorem 3) or a single-topic model."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from momentree.whitening import whiten
 Start = Initialization[LDAParameters]
 
 TEST_DOCUMENTS = 2000
-"""Documents on which starts are compared: enough to rank them, for the cost of one step of EM."""
+"""Number of documents for comparing starts: enough to rank them, in the time of one EM step."""
 WRONG_FACTOR = 1.5
 WRONG_FIT = 1.3
-"""The moments contradict a given alpha_0 if the estimate differs by this factor and leaves so many
-times less of the third moment off the diagonal. Noise alone causes the first, not the second."""
+"""The moments contradict a given alpha_0 if the estimate differs by the first factor and reduces
+the off-diagonal part of the third moment by the second. Noise can cause the former, not the
+latter."""
 RAW_TOL = 1e-3
-"""Residual of the eigenpairs for the estimate of alpha_0, which is rough: it lies on a grid."""
+"""Residual of the eigenpairs for the estimate of alpha_0, which is rough because it uses a grid."""
 TEXT_ALPHA0 = 1.0
 
 
@@ -45,7 +46,7 @@ class LDAData:
     smoothing: float
 
     def smoothed(self, topics: Floats, weights: Floats) -> Floats:
-        """Return topics (d, k) as the counts that they predict, smoothed."""
+        """Return topics (d, k) after smoothing the counts that they predict."""
         total = float(self.weight @ self.rows.row_sums)
         return smoothed_topics(topics * (weights * total), self.smoothing)
 
@@ -61,7 +62,7 @@ def from_moments(
 ) -> tuple[list[Start], list[Message]]:
     """Decompose the moments of the model (S Theorem 3).
 
-    If the moments contradict a given `alpha0`, a second start has the estimate; return a warning.
+    If the moments contradict a given `alpha0`, also return a start with the estimate and a warning.
     """
     raw = SingleTopicMoments.from_rows(
         data.rows,
@@ -87,7 +88,7 @@ def from_moments(
         found = decompose(LDAMoments(raw, value))
         if found.weights.sum() > 0:
             parameters = lda_parameters(found, value)
-        else:  # the moments show nothing but the mean
+        else:  # the moments support only one topic
             parameters = LDAParameters(np.array([value]), raw.m1[:, None] / raw.m1.sum())
         weights, topics = parameters.weights, parameters.centers
         smoothed = LDAParameters(parameters.alpha, data.smoothed(topics, weights))
@@ -114,16 +115,16 @@ def from_single_topics(data: LDAData, model: SingleTopicModel, *, alpha0: float 
 
 
 def concentrations(weights: Floats, n: float, alpha0: float) -> Floats:
-    """Return concentrations of sum `alpha0` for topics that hold given fractions of n documents.
+    """Return concentrations with sum `alpha0`, given the fraction of n documents in each topic.
 
-    One document is added to each topic, so that EM does not starve a rare one.
+    Each topic receives one additional document, so that EM does not starve a rare one.
     """
     alpha = weights * n + 1.0
     return np.asarray(alpha * (alpha0 / alpha.sum()))
 
 
 def most_likely(data: LDAData, starts: Sequence[Start]) -> tuple[Start, dict[str, Any]]:
-    """Return the start with the lowest perplexity of document completion, and all perplexities."""
+    """Return the start with the lowest document completion perplexity, and all perplexities."""
     if len(starts) == 1:
         return starts[0], {}
     usable = np.flatnonzero(data.weight > 0)
@@ -142,9 +143,9 @@ def most_likely(data: LDAData, starts: Sequence[Start]) -> tuple[Start, dict[str
 
 
 def _halves(X: Any) -> tuple[Any, Any]:
-    """Halve each count; the odd one of a word goes to the same half in all documents.
+    """Halve each count; the odd token of a word goes to the same half in all documents.
 
-    A document is halved by itself: neither the order nor the repetition of documents matters.
+    The halves of a document do not depend on the order or repetition of documents.
     """
     side = np.random.RandomState(0).randint(0, 2, size=X.shape[1])[X.indices]
     first = np.floor(0.5 * X.data)

@@ -1,4 +1,4 @@
-"""Draw new samples from a fitted model, a block of rows at a time."""
+"""Draw new samples from a fitted model, one block of rows at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, generator
 
 DENSE_VALUES = 1 << 22
-"""Values of new samples that are dense at one time: 32 MB."""
+"""Number of values in a dense block of new samples: 32 MB."""
 
 
 def draw_components(weights: Floats, n_samples: int, rng: np.random.RandomState) -> Ints:
@@ -44,12 +44,12 @@ def draw_by_component(labels: Ints, d: int, draw: Callable[[int, int], Any]) -> 
 
 
 class SamplesByComponent:
-    """Mixtures whose samples depend on their components alone."""
+    """Mixtures whose samples depend only on their components."""
 
     weights_: Floats
 
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
-        """Return a sample of each of the given components as a sparse array."""
+        """Return one sample from each of the given components as a sparse array."""
         raise NotImplementedError
 
     def sample(
@@ -62,12 +62,12 @@ class SamplesByComponent:
         n_samples : int >= 0, default=1
             Number of samples.
         random_state : int, RandomState or None, default=None
-            Seed; None is seed 0.
+            Seed; None means seed 0.
 
         Returns
         -------
         X : csr_array of int64, shape (n_samples, n_features)
-            Counts; zeros and ones of a mixture of binary variables.
+            Counts; zeros and ones for a mixture of binary variables.
         labels : ndarray of int of shape (n_samples,)
             Component of each sample.
         """
@@ -103,9 +103,9 @@ class SamplesOfDocuments:
         n_samples : int >= 0, default=1
             Number of documents.
         length : int >= 0, default=None
-            Words in each document. None takes the mean of the documents of ``fit``, rounded.
+            Number of words per document. None uses the rounded mean over the documents of ``fit``.
         random_state : int, RandomState or None, default=None
-            Seed; None is seed 0.
+            Seed; None means seed 0.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What the files of flat models hold, and the checks of a model that is read."""
+"""Save flat models to files, and check the models that are loaded."""
 
 from __future__ import annotations
 

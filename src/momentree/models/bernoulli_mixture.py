@@ -1,4 +1,4 @@
-"""BernoulliMixture: independent binary variables, for records of codes (T chapter 4)."""
+"""BernoulliMixture: a mixture of independent binary variables, for coded records (T chapter 4)."""
 
 from __future__ import annotations
 
@@ -49,15 +49,16 @@ class BernoulliMixture(BernoulliGroups):
         Number of components k.
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
-        "jennrich", "random_projections" of ``momentree.decomposition``, or a function like these.
+        "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
+        same signature.
         "svtd" with ``start="raw_moments"`` is ASVTD (T Algorithm 2).
     refine : {"em", None}, default="em"
-        "em" improves the start by expectation-maximisation, which removes the bias of raw moments.
-        None keeps the start.
+        "em" refines the start by expectation-maximisation, which removes the bias of raw moments.
+        None returns the start.
     start : {"auto", "moments", "raw_moments", "clusters", "tree", "three_view_mom", \
 "three_view_tpm"}, default="auto"
         "raw_moments" decomposes the raw moments, as the thesis does. "moments" then subtracts the
-        bias that the parameters found predict and decomposes again, three times; see
+        bias that the estimated parameters predict and decomposes again, three times; see
         :class:`momentree.moments.CorrectedMoments`. "auto" runs EM from both and keeps "moments" if
         its log-likelihood is higher by n_components / 2 log n_samples; without EM it is "moments".
         "clusters" and "tree" group the records by D-SIDIWO, in one split into k or in a tree of k
@@ -65,60 +66,60 @@ class BernoulliMixture(BernoulliGroups):
         the features into three random views, whose cross moments are unbiased but noisy (T section
         4.3.1).
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
-        EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
-        more than the fraction `tol` of its size, or moves omega (T section 4.5) or the centers M (T
-        section 6.4.1) by no more than `tol` in norm.
+        Stopping criterion of EM: a step raises the log-likelihood, plus the log prior of
+        `smoothing`, by no more than the fraction `tol` of its size, or moves omega (T section 4.5)
+        or the centers M (T section 6.4.1) by no more than `tol` in norm.
     smoothing : float > 0, default=1.0
         Number of average records added to every component, so that no frequency is 0 or 1.
     max_iter : int >= 1, default=200
-        Most steps of EM.
+        Maximum number of EM steps.
     tol : float >= 0 or None, default=None
-        See `convergence`. None is 1e-5, 0.01 and 0.0001 for its three values; the last two are
-        those of the thesis.
+        Tolerance; see `convergence`. None means 1e-5, 0.01 and 0.0001 for its three values; the
+        last two are those of the thesis.
     warm_start : bool, default=False
-        Start from the components of the last ``fit``, if it had as many components and features.
+        Start from the components of the last ``fit``, if their number and features are the same.
     random_state : int, RandomState or None, default=None
-        Seed of the three views and of decompositions that use random numbers. None is seed 0.
+        Seed for the three views and for random decompositions. None means seed 0.
     verbose : bool or int, default=False
-        Print progress to standard error; the logger ``momentree.models`` always receives it.
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        omega, descending, sum 1. If the data show fewer components than `n_components`, ``fit``
-        warns and returns these.
+        omega, descending, sum 1. If the data support fewer than `n_components` components, ``fit``
+        warns and returns fewer.
     means_ : ndarray of shape (n_components, n_features)
         mu in rows: the frequency of each feature in each component, from 0 to 1.
     components_ : ndarray of shape (n_components, n_features)
-        The same array, under the name that all flat models share.
+        The same array, under the name that all flat models use.
     posterior_ : BernoulliParameters
-        Parameters that records are assigned by: those above. With a start from moments and no EM,
-        its frequencies are 0.95 ``means_`` plus 0.05 times the mean of all records.
+        Parameters used to assign records: those above. If moments are not refined by EM, the
+        frequencies are 0.95 ``means_`` plus 0.05 times the mean of all records.
     labels_ : ndarray of int of shape (n_samples,)
         Component of each record (T eq. 4.2).
     n_iter_ : int
-        Steps of EM; 1 without it.
+        Number of EM steps; 1 without EM.
     converged_ : bool
-        Whether EM met its tolerance; True without it.
+        Whether EM reached its tolerance; True without EM.
     diagnostics_ : mapping
         See :class:`momentree.objects.Decomposition`; also "start"; "m2_bias_bound", the largest
-        bias that T Theorem 4.3.1 allows an entry of raw M2 (for all bounds see
+        bias of an entry of raw M2 by T Theorem 4.3.1 (for all bounds, see
         :func:`momentree.moments.bernoulli_bias_bounds`); and, after EM, "log_likelihood".
     mean_count_ : float
-        Mean number of ones of a record.
+        Mean number of ones per record.
     vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns.
+        Column names; "0", "1", ... if there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only if X was a data frame with column names.
+        Column names, if X was a data frame.
 
     Notes
     -----
-    T chapter 4. EM ignores missing values (NaN, stored in a sparse matrix); moments correct for
-    them by inverse observation rates. Both assume that values are missing at random. Time O(nnz k)
-    for a step of EM and O(nnz k^2) for the moments; memory beyond X: O(d k^2 + n k), and 12 bytes
-    per stored value up to four million of them.
+    Implements T chapter 4. EM ignores missing values (NaN, also in a sparse matrix); the moments
+    correct for them by inverse observation rates. Both assume that values are missing at random.
+    Time: O(nnz k) per EM step and O(nnz k^2) for the moments. Memory beyond X: O(d k^2 + n k), and
+    12 bytes per stored value for up to four million of them.
 
     References
     ----------
@@ -207,7 +208,7 @@ class BernoulliMixture(BernoulliGroups):
     def _most_likely(
         self, data: BinaryData
     ) -> tuple[Initialization[BernoulliParameters], Refined[BernoulliParameters] | None]:
-        """Return the chosen start, and its EM if any."""
+        """Return the chosen start, and the result of EM if any."""
         starts = self._starts(data)
         if not self.refine:
             return starts[-1], None
@@ -224,8 +225,8 @@ class BernoulliMixture(BernoulliGroups):
                 convergence=self.convergence,
             )
             runs.append((start, refined))
-        # Raw moments assume least: corrected ones must gain what BIC charges for a parameter of
-        # each component.
+        # Raw moments assume least, so corrected ones must gain the BIC penalty of one parameter
+        # per component.
         margin = 0.5 * self.n_components * np.log(max(data.weight.sum(), 2.0))
         best, *others = runs
         for run in others:

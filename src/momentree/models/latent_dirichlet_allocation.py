@@ -1,4 +1,4 @@
-"""LatentDirichletAllocation: documents that mix topics, from moments (S Theorem 3) and EM."""
+"""LatentDirichletAllocation: documents that mix topics, by moments (S Theorem 3) and EM."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Inference = Literal["variational", "gibbs"]
 
 
 class LatentDirichletAllocation(SamplesOfDocuments, FlatModel):
-    """Find topics that documents mix.
+    """Find topics in documents that mix them.
 
         h ~ Dirichlet(alpha),   each word: Y ~ Discrete(h), w | Y = j ~ Discrete(mu_j)
 
@@ -46,84 +46,85 @@ class LatentDirichletAllocation(SamplesOfDocuments, FlatModel):
     n_components : int >= 1, default=8
         Number of topics k.
     alpha0 : float > 0 or None, default=None
-        Total concentration alpha_0 = sum_i alpha_i that corrects the moments; close to zero if
-        each document has one topic. None estimates it; see
+        Total concentration alpha_0 = sum_i alpha_i assumed by the moments; close to zero if each
+        document has one topic. None estimates it; see
         :func:`momentree.decomposition.estimate_alpha0`.
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
-        "jennrich", "random_projections" of ``momentree.decomposition``, or a function like these.
+        "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
+        same signature.
     refine : {"em", "variational", "gibbs", None}, default="em"
-        "em" and "variational" improve topics and alpha by variational EM. "gibbs" is stochastic EM
-        with a Gibbs sampler: slower, less biased in alpha, for whole counts only. None keeps the
-        start.
+        "em" and "variational" refine topics and alpha by variational EM. "gibbs" is stochastic EM
+        with a Gibbs sampler: slower, less biased in alpha, for integer counts only. None returns
+        the start.
     start : {"auto", "moments", "single-topic"}, default="auto"
-        "moments" decomposes the moments of the model (S Theorem 3), which is exact for infinitely
-        many documents of the model. "single-topic" takes the topics of :class:`SingleTopicModel`.
-        "auto" keeps the one with the lower perplexity of document completion: usually
-        "single-topic" for real text. Without refinement "auto" is "moments".
+        "moments" decomposes the moments of the model (S Theorem 3), which is exact in the limit of
+        infinitely many documents. "single-topic" uses the topics of :class:`SingleTopicModel`.
+        "auto" keeps the one with the lower document completion perplexity: usually
+        "single-topic" for real text. Without refinement, "auto" is "moments".
     weighting : {"length", "uniform", "three_words"}, default="length"
         Weights of documents in the moments of the model; see
         :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
         the length of documents depends on their topics; "uniform" is not.
     inference : {"variational", "gibbs"}, default="variational"
-        How topic proportions of documents are inferred: by mean field, or by the sampler of S
-        Remark 4, which is slower and takes whole counts only.
+        Inference of topic proportions: by mean field, or by the sampler of S Remark 4, which is
+        slower and accepts only integer counts.
     smoothing : float > 0, default=0.05
         Pseudo-count of every word in every topic.
     max_iter : int >= 1, default=30
-        Most steps of EM.
+        Maximum number of EM steps.
     tol : float >= 0, default=5e-5
         Variational EM stops when a step raises the bound by less than this fraction of its size.
     warm_start : bool, default=False
-        Start from the topics of the last ``fit``, if it had as many topics and words.
+        Start from the topics of the last ``fit``, if their number and words are the same.
     random_state : int, RandomState or None, default=None
-        Seed of "gibbs", "three_words" and decompositions that use random numbers. None is seed 0.
+        Seed for "gibbs", "three_words" and random decompositions. None means seed 0.
     verbose : bool or int, default=False
-        Print progress to standard error; the logger ``momentree.models`` always receives it.
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
     alpha_ : ndarray of shape (n_components,)
-        Concentrations, descending. If the data show fewer topics than `n_components`, ``fit``
-        warns and returns these.
+        Concentrations, descending. If the data support fewer than `n_components` topics, ``fit``
+        warns and returns fewer.
     weights_ : ndarray of shape (n_components,)
         alpha_i / alpha_0, the expected topic proportions; sum 1.
     components_ : ndarray of shape (n_components, n_features)
         Topics in rows: P[word | topic], sum 1.
     posterior_ : LDAParameters
-        Parameters of the inference: ``alpha_`` and ``components_``, with zeros of moments
+        Parameters used for inference: ``alpha_`` and ``components_``, with zeros from the moments
         smoothed.
     labels_ : ndarray of int of shape (n_samples,)
-        Topic of largest proportion in each document.
+        Topic with the largest proportion in each document.
     n_iter_ : int
-        Steps of EM; 1 without it.
+        Number of EM steps; 1 without EM.
     converged_ : bool
-        Whether EM met its tolerance; True without it and for "gibbs", which has none.
+        Whether EM reached its tolerance; True without EM and for "gibbs", which has none.
     diagnostics_ : mapping
-        See :class:`momentree.objects.Decomposition`; also "start"; "alpha0" at the start; after
-        EM "bound" (see :class:`momentree.refinement.RefinedLDA`). From moments "alpha0_estimate",
-        "alpha0_reason" and "alpha0_curve" (values tried, and the fraction of the third moment that
-        each leaves off the diagonal); if these contradict the given `alpha0`, "warnings" has a
-        message. If starts were compared, "completion" has their names, alpha_0 and perplexity.
+        See :class:`momentree.objects.Decomposition`; also "start"; "alpha0" at the start; after EM,
+        "bound" (see :class:`momentree.refinement.RefinedLDA`). With moments: "alpha0_estimate",
+        "alpha0_reason" and "alpha0_curve" (values tried, and the off-diagonal fraction of the third
+        moment for each); if these contradict the given `alpha0`, "warnings" contains a message. If
+        starts were compared, "completion" contains their names, alpha_0 and perplexity.
     mean_count_ : float
-        Mean number of words of a document.
+        Mean number of words per document.
     vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns.
+        Column names; "0", "1", ... if there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only if X was a data frame with column names.
+        Column names, if X was a data frame.
 
     Notes
     -----
     ``refine=None`` is the method of S sections 2.2 and 3: the estimators of Theorem 3, a
-    decomposition, and a projection of the topics to the simplex. A few steps of variational EM
+    decomposition, and a projection of the topics onto the simplex. A few steps of variational EM
     reduce the error of these topics by about a quarter, but underestimate alpha_0 = 1 by a tenth to
-    a third. On real text, where words come in bursts, the estimate from moments is only a start.
+    a third. On real text, where words are bursty, the estimate from moments is only a start.
 
-    Counts are not log-scaled, because the result would be no mixture of topics. Time O(nnz k^2) for
-    the moments and O(nnz k) for a round of inference, of which EM makes five per step; memory
-    beyond X O(nnz) for an ordered copy, and O(d k^2 + n k).
+    Counts are not log-scaled, because log-scaled counts do not follow a mixture of topics. Time:
+    O(nnz k^2) for the moments and O(nnz k) per round of inference, with five rounds per EM step.
+    Memory beyond X: O(nnz) for an ordered copy, and O(d k^2 + n k).
 
     References
     ----------
@@ -261,7 +262,7 @@ class LatentDirichletAllocation(SamplesOfDocuments, FlatModel):
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``.
+            Word counts with the columns of ``fit``.
 
         Returns
         -------
@@ -273,12 +274,12 @@ class LatentDirichletAllocation(SamplesOfDocuments, FlatModel):
             return self._proportions(RowBlocks(X), self.posterior_)
 
     def score_samples(self, X: Any) -> Floats:
-        """Return a lower bound of the log-likelihood of each document, the ELBO.
+        """Return the ELBO, a lower bound on the log-likelihood of each document.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``.
+            Word counts with the columns of ``fit``.
 
         Returns
         -------
@@ -296,25 +297,25 @@ class LatentDirichletAllocation(SamplesOfDocuments, FlatModel):
     def completion_perplexity(
         self, X: Any, *, random_state: int | np.random.RandomState | None = None
     ) -> float:
-        """Return the perplexity of document completion: half of the words predict the other half.
+        """Return the document completion perplexity of half of the words given the other half.
 
             exp(-sum x_w log sum_j h_j mu_wj / sum x_w),   h inferred from the first half
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Word counts in the columns of ``fit``, of documents that were not in the fit.
+            Word counts of held-out documents, with the columns of ``fit``.
         random_state : int, RandomState or None, default=None
-            Seed of the halves; None is seed 0.
+            Seed for the halves; None means seed 0.
 
         Returns
         -------
         float
-            From 1; smaller is better; NaN where there are no words.
+            At least 1; smaller is better; NaN if there are no words.
 
         Notes
         -----
-        Unlike :meth:`perplexity` this is not a bound, so it compares models with different
+        Unlike :meth:`perplexity`, this is not a bound, so you can compare models with different
         inference.
         """
         known, hidden = split_words(self._new_counts(X), generator(random_state))

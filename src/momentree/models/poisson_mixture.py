@@ -1,4 +1,4 @@
-"""PoissonMixture: independent Poisson counts, from factorial moments (T Proposition 1.2.1)."""
+"""PoissonMixture: a mixture of independent Poisson counts (T Proposition 1.2.1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PoissonMixture(SamplesByComponent, CountMixture):
 
         Y ~ Discrete(omega),   x_w | Y = j ~ Poisson(mu_wj), independent     (T section 1.2)
 
-    Unlike :class:`SingleTopicModel` it also uses the total of each sample.
+    Unlike :class:`SingleTopicModel`, it also models the total of each sample.
 
     Parameters
     ----------
@@ -28,61 +28,62 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         Number of components k.
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
-        "jennrich", "random_projections" of ``momentree.decomposition``, or a function like these.
+        "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
+        same signature.
     refine : {"em", None}, default="em"
-        "em" improves the start by expectation-maximisation. None keeps the start.
+        "em" refines the start by expectation-maximisation. None returns the start.
     start : {"auto", "tree", "tfidf", "moments"}, default="auto"
         "moments" decomposes the moments of the model (T Proposition 1.2.1). "tree" and "tfidf"
-        group the samples as in :class:`SingleTopicModel`, by proportions and not by totals. "auto"
-        is "moments".
+        group the samples as in :class:`SingleTopicModel`, by proportions rather than totals.
+        "auto" is "moments".
     smoothing : float > 0, default=1.0
-        Number of average samples added to every component, so that no mean is zero where counts
-        are not.
+        Number of average samples added to every component, so that no mean of an occurring feature
+        is zero.
     max_iter : int >= 1, default=100
-        Most steps of EM.
+        Maximum number of EM steps.
     tol : float >= 0, default=1e-5
         EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
         more than this fraction of its size.
     warm_start : bool, default=False
-        Start from the components of the last ``fit``, if it had as many components and features.
+        Start from the components of the last ``fit``, if their number and features are the same.
     random_state : int, RandomState or None, default=None
-        Seed of decompositions that use random numbers. None is seed 0.
+        Seed for random decompositions. None means seed 0.
     verbose : bool or int, default=False
-        Print progress to standard error; the logger ``momentree.models`` always receives it.
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        omega, descending, sum 1. If the data show fewer components than `n_components`, ``fit``
-        warns and returns these.
+        omega, descending, sum 1. If the data support fewer than `n_components` components, ``fit``
+        warns and returns fewer.
     means_ : ndarray of shape (n_components, n_features)
         mu in rows, >= 0.
     components_ : ndarray of shape (n_components, n_features)
-        The same array, under the name that all flat models share.
+        The same array, under the name that all flat models use.
     posterior_ : PoissonParameters
-        Parameters that samples are assigned by: those above, with zeros of moments smoothed.
+        Parameters used to assign samples: those above, with zeros from the moments smoothed.
     labels_ : ndarray of int of shape (n_samples,)
         Component of each sample.
     n_iter_ : int
-        Steps of EM; 1 without it.
+        Number of EM steps; 1 without EM.
     converged_ : bool
-        Whether EM met its tolerance; True without it.
+        Whether EM reached its tolerance; True without EM.
     diagnostics_ : mapping
         See :class:`momentree.objects.Decomposition`; also "start" and, after EM,
-        "log_likelihood" of all samples in nats, without the factorials of counts.
+        "log_likelihood" of all samples in nats, without the factorials of the counts.
     mean_count_ : float
-        Mean total of the samples.
+        Mean total per sample.
     vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns.
+        Column names; "0", "1", ... if there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only if X was a data frame with column names.
+        Column names, if X was a data frame.
 
     Notes
     -----
-    T Proposition 1.2.1 and section 2.3. Means below zero are set to zero after the decomposition.
-    Time O(nnz k) for a step of EM and O(nnz k^2) for the moments; memory O(d k^2).
+    Implements T Proposition 1.2.1 and section 2.3. Negative means are set to zero after the
+    decomposition. Time: O(nnz k) per EM step and O(nnz k^2) for the moments. Memory: O(d k^2).
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""SingleTopicModel: a mixture of multinomials, from the moments of word counts (S Theorem 1)."""
+"""SingleTopicModel: a mixture of multinomials, by moments of word counts (S Theorem 1)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
 
         Y ~ Discrete(omega),   x | Y = j ~ Multinomial(c, mu_j)     (S section 2.1)
 
-    The same documents give the same topics on every run and in any order of rows (to the last bit
-    up to four million stored counts, to rounding error beyond).
+    The same documents give the same topics on every run and in any order of rows (exactly for up
+    to four million stored counts, to rounding error beyond).
 
     Parameters
     ----------
@@ -33,79 +33,78 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         Number of topics k.
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
-        "jennrich", "random_projections" of ``momentree.decomposition``, or a function like these.
+        "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
+        same signature.
     refine : {"em", None}, default="em"
-        "em" improves the start by expectation-maximisation. None keeps the start.
+        "em" refines the start by expectation-maximisation. None returns the start.
     start : {"auto", "tree", "tfidf", "moments"}, default="auto"
-        "moments" decomposes the moments of the model (S Theorem 1), which is exact for infinitely
-        many documents of the model. "tree" splits the documents in two, and then always the group
-        that gains most likelihood, until there are k (H Algorithm 2, best first). "tfidf"
-        decomposes the raw moments of tf-idf rows of unit length, and assigns each document to its
-        largest score (T Algorithm 5). "auto" is "tree" with EM and "moments" without.
+        "moments" decomposes the moments of the model (S Theorem 1), which is exact in the limit of
+        infinitely many documents. "tree" splits the documents in two, and then always splits the
+        group that gains most likelihood, until there are k groups (H Algorithm 2, best first).
+        "tfidf" decomposes the raw moments of tf-idf rows of unit length, and assigns each document
+        to its largest score (T Algorithm 5). "auto" is "tree" with EM and "moments" without.
     log_scaling : {"auto", "log1p", None}, default="auto"
-        "log1p" scales counts by log(1 + x), and documents by the square root of their length,
-        before moments and EM, because words come in bursts; see
-        :func:`momentree.preprocessing.log_scale`. Topics are always reported for the counts
-        themselves. "auto" is "log1p" with EM, unless ``weighting="three_words"``, and None without.
+        "log1p" scales counts by log(1 + x), and documents to the square root of their length,
+        before moments and EM, because words are bursty; see
+        :func:`momentree.preprocessing.log_scale`. Topics are always reported for the raw counts.
+        "auto" is "log1p" with EM, unless ``weighting="three_words"``, and None without EM.
     weighting : {"length", "uniform", "three_words"}, default="length"
         Weights of documents in the moments of the model; see
         :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
         the length of documents depends on their topic; "uniform" is not.
     smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic; 1 is Laplace's rule.
+        Pseudo-count of every word in every topic; 1 is Laplace smoothing.
     max_iter : int >= 1, default=100
-        Most steps of EM.
+        Maximum number of EM steps.
     tol : float >= 0, default=1e-5
         EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
         more than this fraction of its size.
     warm_start : bool, default=False
-        Start from the topics of the last ``fit``, if it had as many topics and words.
+        Start from the topics of the last ``fit``, if their number and words are the same.
     random_state : int, RandomState or None, default=None
-        Seed of decompositions that use random numbers, and of ``weighting="three_words"``. None
-        is seed 0.
+        Seed for random decompositions and for ``weighting="three_words"``. None means seed 0.
     verbose : bool or int, default=False
-        Print progress to standard error; the logger ``momentree.models`` always receives it.
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        omega, descending, sum 1. If the data show fewer topics than `n_components`, ``fit`` warns
-        and returns these. EM may reduce a weight to zero.
+        omega, descending, sum 1. If the data support fewer than `n_components` topics, ``fit``
+        warns and returns fewer. EM may reduce a weight to zero.
     components_ : ndarray of shape (n_components, n_features)
         Topics in rows: P[word | topic], sum 1.
     posterior_ : TopicParameters
-        Parameters that documents are assigned by: weights and topics of the log-scaled counts; see
-        :meth:`predict_proba`. Without log scaling ``weights_`` and ``components_``, smoothed.
+        Parameters used to assign documents: weights and topics of the log-scaled counts; see
+        :meth:`predict_proba`. Without log scaling: ``weights_`` and ``components_``, smoothed.
     labels_ : ndarray of int of shape (n_samples,)
         Most probable topic of each document.
     n_iter_ : int
-        Steps of EM; 1 without it.
+        Number of EM steps; 1 without EM.
     converged_ : bool
-        Whether EM met its tolerance; True without it.
+        Whether EM reached its tolerance; True without EM.
     diagnostics_ : mapping
         See :class:`momentree.objects.Decomposition`; also "start" and, after EM,
-        "log_likelihood" of all documents in nats, of the (scaled) counts, without the multinomial
-        coefficients.
+        "log_likelihood" of all (log-scaled) counts in nats, without the multinomial coefficients.
     mean_count_ : float
-        Mean number of words of a document.
+        Mean number of words per document.
     vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns.
+        Column names; "0", "1", ... if there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
-        Only if X was a data frame with column names.
+        Column names, if X was a data frame.
 
     Notes
     -----
     ``refine=None`` is the method of S sections 2 and 3: the estimators of Theorem 1, a
-    decomposition, and a projection of the topics to the simplex. It is consistent if the length of
-    documents does not depend on their topic, and with ``weighting="uniform"`` in any case. On real
-    text EM is far better, because a few long documents dominate the third moment.
+    decomposition, and a projection of the topics onto the simplex. It is consistent if the length
+    of documents does not depend on their topic, and with ``weighting="uniform"`` in any case. On
+    real text EM is far better, because a few long documents dominate the third moment.
     ``docs/choices.md`` reports the measurements behind the defaults.
 
-    Time O(nnz k) for a step of EM; for the moments O(nnz log k) with "tree", if splits are even,
-    and O(nnz k^2) otherwise. Memory beyond X: O(d k^2), and 8 bytes per stored value, but none
-    without log scaling beyond four million of them.
+    Time: O(nnz k) per EM step; for the moments O(nnz log k) with "tree", if splits are even, and
+    O(nnz k^2) otherwise. Memory beyond X: O(d k^2), and 8 bytes per stored value, unless there is
+    no log scaling and more than four million values.
 
     References
     ----------

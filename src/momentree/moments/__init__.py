@@ -1,4 +1,4 @@
-"""Moments: data or parameters in, M1, M2 and whitened slices of M3 out."""
+"""Moments: compute M1, M2 and whitened slices of M3 from data or parameters."""
 
 from momentree.moments.augmented import AugmentedRawMoments
 from momentree.moments.bernoulli import BernoulliMoments

@@ -1,4 +1,4 @@
-"""The interface of all moments: M1, M2 as an operator, and M3 after whitening only."""
+"""The interface of all moments: M1, M2 as an operator, and M3 only after whitening."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_map
 
 COLUMNS_AT_ONCE = 16
-"""Columns per pass over the data. Wider products are no faster per column, and each thread holds a
-partial sum of this many columns and d rows."""
+"""Columns per pass over the data. Wider products are no faster per column, and each thread stores a
+partial sum with this many columns and d rows."""
 
 
 class BaseMoments(ABC):
@@ -39,7 +39,7 @@ class BaseMoments(ABC):
         return self._slices(check_map(W, self._d))
 
     def whitened_tensor(self, W: ArrayLike) -> Floats:
-        """Return T = M3(W, W, W), shape (k, k, k), for W of shape (k, d), without its d slices."""
+        """Return T = M3(W, W, W), shape (k, k, k), for W of shape (k, d), without the d slices."""
         return self._tensor(check_map(W, self._d))
 
     def m3_dense(self) -> Floats:
@@ -54,13 +54,13 @@ class BaseMoments(ABC):
 
 
 def chunks(n: int) -> Iterator[slice]:
-    """Yield slices of n columns for one pass over the data each."""
+    """Yield slices of n columns, one for each pass over the data."""
     for start in range(0, n, COLUMNS_AT_ONCE):
         yield slice(start, start + COLUMNS_AT_ONCE)
 
 
 def pairs_of(k: int) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the pairs a <= b of k directions, as many as fit in one pass over the data."""
+    """Yield pairs a <= b of k directions, as many as fit in one pass over the data."""
     a, b = np.triu_indices(k)
     for at in chunks(len(a)):
         yield a[at], b[at]

@@ -1,4 +1,4 @@
-"""Symmetric operators, which stand for M2 where no d x d array is formed."""
+"""Symmetric linear operators, which represent M2 without a d x d array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from momentree._types import Floats
 
 
 def symmetric(d: int, times: Callable[[Floats], Floats]) -> LinearOperator:
-    """Return a symmetric operator of shape (d, d), given its product with (d,) and (d, m)."""
+    """Return a symmetric operator of shape (d, d), given its products with (d,) and (d, m)."""
     # SciPy also passes columns (d, 1) to matvec; `times` keeps either shape.
     return LinearOperator(
         shape=(d, d), dtype=np.float64, matvec=times, rmatvec=times, matmat=times, rmatmat=times

@@ -1,4 +1,4 @@
-"""Moments that are weighted means over samples, whatever the totals of the samples."""
+"""Moments that are weighted means over samples, regardless of row totals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from momentree.moments.factorial import FactorialMoments
 
 
 class SampleMeans(FactorialMoments):
-    """Base of moments in which r1 = r2 = r3 = v / sum v, with v the sample weights."""
+    """Base class of moments with r1 = r2 = r3 = v / sum v, where v are the sample weights."""
 
     _count_per_token: ClassVar[float]
     """1 for factorial moments, 0 for raw ones."""
@@ -32,7 +32,7 @@ class SampleMeans(FactorialMoments):
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
             Values >= 0.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the samples; a weight of 2 equals the same sample twice.
+            Weights >= 0 of the samples; a weight of 2 is equivalent to two copies.
 
         Returns
         -------
@@ -42,7 +42,7 @@ class SampleMeans(FactorialMoments):
         Raises
         ------
         InvalidDataError
-            If X is not two-dimensional or holds negative values, NaN or infinities, or if no
+            If X is not two-dimensional or contains negative values, NaN or infinities, or if no
             sample has a positive weight.
         """
         X = check_counts(X)

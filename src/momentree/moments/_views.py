@@ -16,7 +16,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.moments._base import chunks
 
 DENSE_FEATURES = 256
-"""Up to this many features of one view, a complete SVD costs no more than a partial one."""
+"""Up to this many features of one view, a full SVD costs no more than a truncated one."""
 RANK_TOLERANCE = 1e-10
 """Singular values below this fraction of the largest are rounding error."""
 
@@ -55,7 +55,7 @@ def leading_pair(a: View, b: View, v: Floats, k: int) -> tuple[Floats, Floats, F
     """Return the k leading singular triples U, S, V of the cross moment E[x_a x_b^T].
 
     Uses a dense SVD if one view has few features, else Lanczos iteration (ARPACK) from a fixed
-    start, so that the result is reproducible. The result has fewer triples if the rank is lower.
+    start, so that the result is reproducible. Fewer triples are returned if the rank is lower.
     """
     least = min(a.d, b.d)
     if least <= max(DENSE_FEATURES, k):
@@ -108,7 +108,7 @@ def checked_views(views: Sequence[Any]) -> list[tuple[Any, Any | None]]:
 
 
 def checked_means(weights: ArrayLike, means: Sequence[ArrayLike]) -> tuple[Floats, list[Floats]]:
-    """Return weights (k,) that sum to 1 and three finite matrices of k rows."""
+    """Return weights (k,) that sum to 1 and three finite matrices with k rows."""
     w = as_floats("weights", weights)
     check_shape("weights", w, ("k",))
     check_distribution("weights", w)

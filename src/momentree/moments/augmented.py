@@ -1,4 +1,4 @@
-"""T eq. 6.5 and 6.6 for rows scaled and augmented by a constant feature, without a copy."""
+"""T eq. 6.5 and 6.6 for rows scaled and augmented with a constant feature, without a copy."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class AugmentedRawMoments(BaseMoments):
 
         M1 = sum v y,     M2 = sum v y y^T,     M3 = sum v y (x) y (x) y
 
-    The constant c is one more feature, the last, with the same value in all rows. It gives linear
-    scores of y an intercept, so that rows of the same direction but different size can differ in
-    the sign of their score.
+    The constant c is an additional last feature with the same value in all rows. It gives linear
+    scores of y an intercept, so that rows with the same direction but different sizes can differ
+    in the sign of their score.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class AugmentedRawMoments(BaseMoments):
 
     Notes
     -----
-    T eq. 6.5 and 6.6 are f = s = 1 and c = 0. Time O(nnz) for M2 v, O(nnz k^2) for the slices,
-    O(nnz k + n k^3) for the tensor; memory O(p k^2 + n k).
+    T eq. 6.5 and 6.6 are the case f = s = 1, c = 0. Time O(nnz) for M2 v, O(nnz k^2) for the
+    slices, O(nnz k + n k^3) for the tensor; memory O(p k^2 + n k).
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class AugmentedRawMoments(BaseMoments):
         return self._rows.sum(cubes).reshape(k, k, k)
 
     def _scores(self, V: Floats) -> Callable[[Block], Floats]:
-        """Return the function that maps a block to its scores (s * x, c) V."""
+        """Return a function that maps a block to its scores (s * x, c) V."""
         right = V[:-1] * (self._scale if V.ndim == 1 else self._scale[:, None])
         right, last = np.ascontiguousarray(right), self._constant * V[-1]
 
@@ -119,7 +119,7 @@ class AugmentedRawMoments(BaseMoments):
         return of_block
 
     def _back_of(self, V: Floats, weigh: Callable[[Floats, slice], Floats]) -> Floats:
-        """Return Y^T Z for Z the weighted scores; `weigh` applies the weights, f included."""
+        """Return Y^T Z with Z the weighted scores; `weigh` applies the weights, including f."""
         scores = self._scores(V)
 
         def kernel(B: Block) -> Floats:

@@ -1,4 +1,4 @@
-"""T eq. 4.6 to 4.8: raw moments of binary data, also incomplete, for ASVTD (T Algorithm 2)."""
+"""T eq. 4.6 to 4.8: raw moments of (incomplete) binary data, for ASVTD (T Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class BernoulliMoments(SampleMeans):
 
     See Also
     --------
-    bernoulli_bias_bounds : How large the bias may be.
-    momentree.decomposition.svtd : With these moments, ASVTD.
+    bernoulli_bias_bounds : Bounds on the bias.
+    momentree.decomposition.svtd : Decomposition of these moments, as in ASVTD.
 
     Notes
     -----
@@ -54,7 +54,7 @@ class BernoulliMoments(SampleMeans):
     z = x E^+T.
 
     Missing values. With x = 0 where a value is missing and y = x / p, products of different
-    features of y estimate those of complete data, if values are missing independently of each
+    features of y estimate those of the complete data, if values are missing independently of each
     other and of their own values. Products that repeat a feature are too large, because
     y_i^2 = y_i / p_i. With c = 1 / p - 1 the correction is
 
@@ -62,9 +62,9 @@ class BernoulliMoments(SampleMeans):
         M3[a, b, c] = R3 - [a = b] c_a R2_ac - [a = c] c_a R2_ab - [b = c] c_b R2_ab
                       + [a = b = c] c_a (2 c_a + 1) M1_a,
 
-    with R2 and R3 the raw moments of y. All entries then estimate those of complete data, but M2
-    may have negative eigenvalues. No correction helps where a value is missing because of what
-    it would have been.
+    with R2 and R3 the raw moments of y. All entries then estimate those of the complete data, but
+    M2 may have negative eigenvalues. No correction helps if the probability that a value is
+    missing depends on the value.
 
     Time and memory as for :class:`momentree.moments.FactorialMoments`; missing values cost
     another pass over k columns for the tensor, k (k + 3) / 2 for the slices.
@@ -107,7 +107,7 @@ class BernoulliMoments(SampleMeans):
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
             0 or 1, NaN for a missing value (stored explicitly in a sparse matrix).
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the samples; a weight of 2 equals the same sample twice.
+            Weights >= 0 of the samples; a weight of 2 is equivalent to two copies.
 
         Returns
         -------
@@ -117,8 +117,9 @@ class BernoulliMoments(SampleMeans):
         Raises
         ------
         InvalidDataError
-            If X is not two-dimensional or holds a value other than 0, 1 and NaN (the message names
-            row and column), if a feature is never observed, or no sample has a positive weight.
+            If X is not two-dimensional or contains a value other than 0, 1 and NaN (the message
+            names its row and column), if a feature is never observed, or if no sample has a
+            positive weight.
         """
         X, missing = check_missing(X)
         check_ones(X)
@@ -134,7 +135,7 @@ class BernoulliMoments(SampleMeans):
         weights : array-like of shape (k,)
             omega >= 0, sum 1.
         means : array-like of shape (k, d)
-            Probabilities of a one in rows, in [0, 1].
+            Probability that each feature is 1, one row per component, in [0, 1].
 
         Returns
         -------

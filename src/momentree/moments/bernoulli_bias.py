@@ -15,14 +15,14 @@ from momentree.moments.bernoulli import BernoulliMoments, check_bernoulli
 from momentree.objects import Moments
 
 COLUMNS = 64
-"""Columns of M2 computed at a time, so that M2 is never complete in memory."""
+"""Columns of M2 computed at a time, so that the full M2 is never in memory."""
 
 
 @dataclass(frozen=True)
 class BernoulliBias:
     """Bias of the raw moments of binary data, or bounds on it: by entry and in summary.
 
-    The bias of every entry is zero or more; that of three different features is zero.
+    The bias of every entry is nonnegative, and zero if its three features are different.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class BernoulliBias:
         Bias of M2_ii.
     m2_worst : float
         Largest of `m2`. The bias of M2 is diagonal, so this is its spectral norm: an eigenvalue
-        of M2 that is not well above it may be bias instead of a component.
+        of M2 that is not well above it may be due to bias, not to a component.
     m2_relative : float
         Frobenius norm of the bias of M2 divided by that of the raw M2, in [0, 1].
     m3 : ndarray of shape (d,)
@@ -75,7 +75,7 @@ def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
     Raises
     ------
     InvalidDataError
-        If data are given and are not binary.
+        If data are given that are not binary.
 
     See Also
     --------
@@ -83,16 +83,16 @@ def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
 
     Notes
     -----
-    All bounds are attained if the components do not differ. They are far above the bias if each
-    feature is almost always present or almost always absent in a component.
+    All bounds are attained if the components do not differ. They are far larger than the bias if
+    each feature is almost always present or almost always absent in a component.
 
     The thesis states the theorem for any variables with means in [0, 1]. The third inequality
-    requires variables that are not negative: for one component with the values -2 and 1.5, and
+    requires nonnegative variables: for one component with the values -2 and 1.5, and
     probabilities 1/3 and 2/3, its right-hand side is -49/108. (Misprints: read i != l for i != j,
     and j = 1 for j = i as the start of the sums; the bias is that of the expected raw moments.)
 
     The bounds are for population moments; estimates from n samples have an additional error of
-    order n^(-1/2). With missing values, a pair may be estimated as more frequent than one of its
+    order n^(-1/2). With missing values, a pair may be estimated to be more frequent than one of its
     features; the bound is then set to zero.
 
     Time O(nnz d), memory O(64 (n_block + d)): M2 is computed 64 columns at a time.
@@ -118,7 +118,7 @@ def bernoulli_bias_bounds(moments: Moments | Any) -> BernoulliBias:
         moments = BernoulliMoments.from_data(moments)
     m1, M2 = moments.m1, moments.m2
     d = len(m1)
-    # A feature l that never occurs is in no pair: take 0 / 0 as 0.
+    # A feature l that never occurs is in no pair: treat 0 / 0 as 0.
     inverse = np.divide(1.0, m1, out=np.zeros(d), where=m1 > 0)
 
     def columns(at: Ints) -> tuple[Floats, Floats]:
@@ -141,7 +141,7 @@ def bernoulli_bias(weights: ArrayLike, means: ArrayLike) -> BernoulliBias:
     weights : array-like of shape (k,)
         omega >= 0, sum 1.
     means : array-like of shape (k, d)
-        Probabilities of a one in rows, in [0, 1].
+        Probability that each feature is 1, one row per component, in [0, 1].
 
     Returns
     -------
@@ -183,7 +183,7 @@ def _collected(
     m3: Floats,
     columns: Callable[[Ints], tuple[Floats, Floats]],
 ) -> BernoulliBias:
-    """Summarise biases; `columns` returns M2_il and the bias of M3_iil for some features l."""
+    """Summarize biases; `columns` returns M2_il and the bias of M3_iil for some features l."""
     d = len(m1)
     m2, m3 = np.maximum(m2, 0.0), np.maximum(m3, 0.0)
     pairs, squares = np.zeros(d), 0.0

@@ -23,10 +23,10 @@ class CorrectedMoments(BaseMoments):
         M3[i, i, l]:  sum_j w_j V_ij mu_lj                  (l != i, and in any order),
         M3[i, i, i]:  sum_j w_j (mu_ij - mu_ij^3).
 
-    With the true parameters the corrected moments estimate sum w mu^(x)2 and sum w mu^(x)3
-    without bias. With parameters found from raw moments most of the bias disappears, and
-    repeating the correction reduces it further. This correction is not in the papers; it makes
-    moments of few features useful.
+    With the true parameters the corrected moments estimate sum w mu^(x)2 and sum w mu^(x)3 without
+    bias. With parameters estimated from raw moments, most of the bias disappears, and repeating the
+    correction reduces it further. This correction is not in the papers; it makes moments of few
+    features useful.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class CorrectedMoments(BaseMoments):
         for w, mu, v in zip(self._w, self._mu.T, self._v.T, strict=True):
             u, A = W @ mu, v[:, None] * R
             H -= w * mu[:, None, None] * (W @ A)
-            # Both orders together, so that rounding keeps H symmetric.
+            # Subtract both orders together, so that rounding keeps H symmetric.
             H -= w * (A[:, :, None] * u[None, None, :] + u[None, :, None] * A[:, None, :])
         H -= self._cubes[:, None, None] * R[:, :, None] * R[:, None, :]
         return np.asarray(0.5 * (H + H.transpose(0, 2, 1)))

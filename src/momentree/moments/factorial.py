@@ -1,4 +1,4 @@
-"""Factorial moments of counts as sums over rows: the kernels shared by S Theorem 1 and others."""
+"""Factorial moments of counts as sums over rows: kernels shared by S Theorem 1 and others."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from momentree.moments._operators import symmetric
 
 
 class FactorialMoments(BaseMoments):
-    """Hold M1, M2, M3 of counts, corrected for words paired with themselves.
+    """Compute M1, M2, M3 of counts, corrected for words paired with themselves.
 
-    With r1, r2, r3 the weights of rows x, and u the count per token (1 for plain counts),
+    With r1, r2, r3 the weights of rows x, and u the count per token (1 for unscaled counts),
 
         M1 = sum r1 x,     M2 = sum r2 (x x^T - u diag(x)),
         M3[a, b, c] = sum r3 x_a (x_b - u [a = b]) (x_c - u [a = c] - u [b = c]).

@@ -19,7 +19,7 @@ from momentree.moments.single_topic import SingleTopicMoments
 from momentree.moments.weighting import Weighting
 
 SMALLEST_ALPHA0, LARGEST_ALPHA0 = 1e-100, 1e100
-"""Beyond these, products of alpha0 underflow or overflow."""
+"""Beyond these limits, products of alpha0 underflow or overflow."""
 
 
 class LDAMoments(BaseMoments):
@@ -55,7 +55,7 @@ class LDAMoments(BaseMoments):
                 + a^2 (E[N1^(x)3] - E[N1]^(x)3).
 
     Both biases decrease as 1 / n, faster than the noise. They are not corrected, because a document
-    of weight 2 would then differ from the same document twice.
+    of weight 2 would then differ from two copies of the document.
 
     As for ``"length"`` in :class:`SingleTopicMoments`, the length of a document must not depend
     on its topics; use ``"uniform"`` if it does. Time and memory as for
@@ -113,9 +113,9 @@ class LDAMoments(BaseMoments):
         Raises
         ------
         InvalidDataError
-            As :meth:`SingleTopicMoments.from_data`.
+            As in :meth:`SingleTopicMoments.from_data`.
         InvalidParameterError
-            If `alpha0` is not a number above zero, or `weighting` is none of these.
+            If `alpha0` is not a number above zero, or `weighting` is not one of these.
         """
         check_alpha0(alpha0)
         raw = SingleTopicMoments.from_data(
@@ -137,7 +137,7 @@ class LDAMoments(BaseMoments):
         Returns
         -------
         PopulationMoments
-            With weights alpha_i / alpha_0.
+            The moments, with weights alpha_i / alpha_0.
 
         Raises
         ------
@@ -195,6 +195,6 @@ def correct_tensor(N3: Floats, N2: Floats, N1: Floats, alpha0: float) -> Floats:
 
 
 def check_alpha0(alpha0: float) -> float:
-    """Return a total concentration from 1e-100 to 1e100 as a float."""
+    """Return the total concentration as a float after checking that it is in range."""
     check_number("alpha0", alpha0, at_least=SMALLEST_ALPHA0, at_most=LARGEST_ALPHA0)
     return float(alpha0)

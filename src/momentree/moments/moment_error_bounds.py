@@ -15,9 +15,9 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 Version = Literal["thesis", "paper"]
 
 MOST_DOCUMENTS = 1e200
-"""Larger numbers of documents are refused, before their square overflows."""
+"""Largest number of documents: the square of larger numbers overflows."""
 LONGEST = 2.0**53
-"""Most words of a document: larger whole numbers are not exact as floats."""
+"""Longest document in words: larger whole numbers are not exact as floats."""
 
 
 def moment_error_bound(
@@ -40,7 +40,7 @@ def moment_error_bound(
     Parameters
     ----------
     lengths : array-like of int of shape (n,), >= 0
-        Words in each document. Documents of fewer than `order` words do not contribute to the
+        Words in each document. Documents with fewer than `order` words do not contribute to the
         moment: their t_i is zero. Only the sum of all c_i in "paper" includes them.
     delta : float in (0, 1)
         Probability with which the bound may fail.
@@ -63,7 +63,7 @@ def moment_error_bound(
     InvalidDataError
         If `lengths` are not whole numbers >= 0, or no document has `order` words.
     InvalidParameterError
-        If `delta`, `order`, `m_norm` or `version` is out of its range.
+        If `delta`, `order`, `m_norm` or `version` is out of range.
 
     See Also
     --------
@@ -74,15 +74,15 @@ def moment_error_bound(
     T Theorem 3.2.2 bounds the mean error by Jensen's inequality, and the deviation from it by
     McDiarmid's inequality over whole documents, which are independent given their lengths.
     Changing one document changes M~_m by at most 2 t_i / sum t; because entries are never
-    negative, sqrt(W log(1 / delta)) would suffice as the second term.
+    negative, sqrt(W log(1 / delta)) suffices as the second term.
 
-    S Theorem 2 applies McDiarmid's inequality to single words, which are independent only given
-    the topic of their document: its second term vanishes for long documents, although the
-    randomness of the topics remains. Counterexample: for two equally likely topics of one word
-    each, the error is sqrt(2) |p - 1/2| for any length, with p the proportion of documents on the
-    first topic. For 100 documents of 1,000 words the bound at delta = 0.05 is 0.076, and the error
-    exceeds it with probability 0.27. (Also, changing one word changes the moment by up to
-    sqrt(6) (c - 1) / C2, not sqrt(2) c / C2, because both orders of a pair change.)
+    S Theorem 2 applies McDiarmid's inequality to single words, which are independent only given the
+    topic of their document: its second term vanishes for long documents, although the topics remain
+    random. Counterexample: for two equally likely topics of one word each, the error is sqrt(2)
+    |p - 1/2| for any length, with p the proportion of documents on the first topic. For 100
+    documents of 1,000 words the bound at delta = 0.05 is 0.076, and the error exceeds it with
+    probability 0.27. (Also, changing one word changes the moment by up to sqrt(6) (c - 1) / C2, not
+    sqrt(2) c / C2, because both orders of a pair change.)
 
     Time and memory O(n).
 
@@ -99,7 +99,7 @@ def moment_error_bound(
     >>> from momentree.moments import moment_error_bound
     >>> round(moment_error_bound([100] * 10_000, 0.05), 4)
     0.0345
-    >>> round(moment_error_bound([100] * 5_000 + [10] * 5_000, 0.05), 4)  # as for 5,091
+    >>> round(moment_error_bound([100] * 5_000 + [10] * 5_000, 0.05), 4)  # as 5,091 of 100 words
     0.0483
     """
     if order not in (2, 3):
@@ -136,10 +136,10 @@ def required_samples(
     epsilon : float, > 0
         Upper limit of ||M~_m - M_m||_F.
     delta : float in (0, 1)
-        Probability with which the error may exceed it.
+        Probability with which the error may exceed this limit.
     length : int
-        Words in each document, at least `order`. The valid bound does not depend on it: longer
-        documents do not show more topics.
+        Words in each document, at least `order`. The valid bound does not depend on the length,
+        because longer documents do not show more topics.
     order : {2, 3}, default=2
         Order m of the moment.
     m_norm : float in [0, 1], default=0.0
@@ -157,7 +157,7 @@ def required_samples(
     InvalidDataError
         If `length` is not a whole number of at least `order`.
     InvalidParameterError
-        If `epsilon`, `delta`, `order`, `m_norm` or `version` is out of its range.
+        If `epsilon`, `delta`, `order`, `m_norm` or `version` is out of range.
 
     Notes
     -----
@@ -189,7 +189,7 @@ def required_samples(
 
 
 def _checked(lengths: ArrayLike, order: int) -> Floats:
-    """Return the lengths of documents as floats."""
+    """Return the lengths of documents as floats, after checking them."""
     c = as_floats("lengths", lengths)
     if c.ndim != 1 or not ((c >= 0) & (c <= LONGEST) & (c == np.floor(c))).all():
         raise InvalidDataError("bad_lengths", longest=LONGEST)

@@ -33,8 +33,8 @@ class MultiviewMoments(BaseMoments):
 
         M1 = E[x_3],   M2 = E[x~_1 x~_2^T],   M3 = E[x~_1 (x) x~_2 (x) x_3]
 
-    are sum_j w_j mu_3j, sum_j w_j mu_3j mu_3j^T and sum_j w_j mu_3j^(x)3. The diagonal has no
-    bias, whatever the distribution of a view. Use :meth:`from_data` for the estimators,
+    are sum_j w_j mu_3j, sum_j w_j mu_3j mu_3j^T and sum_j w_j mu_3j^(x)3. The diagonal is
+    unbiased for any distribution of a view. Use :meth:`from_data` for the estimators,
     :meth:`from_parameters` for exact moments, and
     :func:`momentree.decomposition.three_view_tpm` for the means of all views.
 
@@ -63,15 +63,15 @@ class MultiviewMoments(BaseMoments):
 
     Notes
     -----
-    Section 3.3 of [1], Theorem 3.6, with the views in another order. Estimates of M2 and M3 are
+    Section 3.3 of [1], Theorem 3.6, with the views in a different order. Estimates of M2 and M3 are
     averaged over all orders of their modes, which makes them symmetric. Missing values count as
     zero and means are divided by the observation rate, which leaves cross moments unbiased if
     values are missing independently.
 
     These moments are unstable: the inverse of E_12 divides its errors by its smallest singular
-    value. Another split into views gives other results (T section 4.3.1).
+    value. Different splits into views give different results (T section 4.3.1).
 
-    Time O(nnz k) and O(nnz d_v) or some 10 k products for the singular vectors, then O(nnz k^2)
+    Time O(nnz k) and O(nnz d_v) or about 10 k products for the singular vectors, then O(nnz k^2)
     for the slices and O(nnz k + n k^3) for the tensor; memory O(n k + d k^2). If the views have
     more than 256 features each, no d x d matrix is formed.
 
@@ -129,7 +129,7 @@ class MultiviewMoments(BaseMoments):
         n_components : int >= 1
             Number of components k, the rank to which cross moments are truncated.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the samples; a weight of 2 equals the same sample twice.
+            Weights >= 0 of the samples; a weight of 2 is equivalent to two copies.
 
         Returns
         -------
@@ -172,12 +172,12 @@ class MultiviewMoments(BaseMoments):
             If weights are not a distribution, means are not finite, or shapes do not match.
         """
         w, mu = checked_means(weights, means)
-        # Only cross moments are used, and the means as samples have those of the model.
+        # Only cross moments are used; with the means as samples, they equal those of the model.
         return cls([RowBlocks(csr_array(part)) for part in mu], w, len(w))
 
     @property
     def n_components(self) -> int:
-        """The rank to which cross moments are truncated, as given."""
+        """Requested rank to which cross moments are truncated."""
         return self._k
 
     @cached_property

@@ -33,8 +33,8 @@ class PoissonMoments(SampleMeans):
 
     Notes
     -----
-    For two equal indices h, h != m, T Proposition 1.2.1 has E[x_h x_h x_m] - (M2)_hm, which is the
-    same number. Time and memory as for :class:`momentree.moments.FactorialMoments`.
+    For two equal indices h, h != m, T Proposition 1.2.1 states E[x_h x_h x_m] - (M2)_hm, which is
+    equal. Time and memory as for :class:`momentree.moments.FactorialMoments`.
 
     References
     ----------

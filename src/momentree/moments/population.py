@@ -12,7 +12,7 @@ from momentree.moments._base import BaseMoments
 
 
 class PopulationMoments(BaseMoments):
-    """Hold the moments sum_i w_i mu_i^(x)m for m = 1, 2, 3 in factored form.
+    """Represent the moments sum_i w_i mu_i^(x)m, m = 1, 2, 3, in factored form.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class PopulationMoments(BaseMoments):
 
     Notes
     -----
-    A product with M2 costs O(d k), the whitened slices O(d k l^2) for W of l rows.
+    A product with M2 costs O(d k), and the whitened slices O(d k l^2) for W with l rows.
     """
 
     def __init__(self, weights: Floats, centers: Floats) -> None:

@@ -15,13 +15,12 @@ class RawMoments(SampleMeans):
         M1 = sum v x,     M2 = sum v x x^T,     M3 = sum v x (x) x (x) x.
 
     If a group of features occurs together in some rows and is absent from others, a common
-    rotation of the whitened slices finds it, whatever the distribution of the rows (T section
-    6.2).
+    rotation of the whitened slices finds it for any distribution of the rows (T section 6.2).
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Non-negative values.
+        Nonnegative values.
     sample_weight : ndarray of shape (n,)
         Weights >= 0, not all zero.
 

@@ -47,7 +47,7 @@ class SingleTopicMoments(FactorialMoments):
     -----
     The weighting ``"length"`` is unbiased only if the length of a document is independent of its
     topic. Otherwise the weights w_i differ between M1, M2 and M3, and neither weights nor topics
-    are consistent. The other weightings are unbiased for any lengths of three or more.
+    are consistent. The other weightings are unbiased for all lengths of three or more.
 
     Time O(nnz) for M2 v, O(nnz k^2) for the slices; memory O(d k^2 + n).
 
@@ -90,7 +90,7 @@ class SingleTopicMoments(FactorialMoments):
         weighting : {"length", "uniform", "three_words"}, default="length"
             How documents of different lengths are weighted; see the class.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the documents; a weight of 2 equals the same document twice.
+            Weights >= 0 of the documents; a weight of 2 is equivalent to two copies.
         random_state : int, RandomState or None, default=None
             Seed for ``weighting="three_words"``; None is the same as 0.
 
@@ -102,11 +102,11 @@ class SingleTopicMoments(FactorialMoments):
         Raises
         ------
         InvalidDataError
-            If X is not two-dimensional or holds negative values, NaN or infinities, or if no
-            document of positive weight has three words; for "three_words" also if counts are not
+            If X is not two-dimensional or contains negative values, NaN or infinities, or if no
+            document of positive weight has three words; for "three_words", also if counts are not
             whole numbers.
         InvalidParameterError
-            If `weighting` is none of these.
+            If `weighting` is not one of these.
         """
         X = check_counts(X)
         w = check_sample_weight(sample_weight, X.shape[0])
@@ -128,7 +128,7 @@ class SingleTopicMoments(FactorialMoments):
         count_per_token: Floats | float = 1.0,
         random_state: int | np.random.RandomState | None = None,
     ) -> SingleTopicMoments:
-        """Estimate the moments from rows that were checked before.
+        """Estimate the moments from validated rows.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class SingleTopicMoments(FactorialMoments):
         Raises
         ------
         InvalidDataError
-            If weights or components are not distributions or their shapes do not fit.
+            If weights or components are not distributions or their shapes do not match.
         """
         w, mu = check_parameters(weights, components)
         return PopulationMoments(w, mu.T)

@@ -30,15 +30,15 @@ def document_weights(
 
     for the weighting by length (S Theorem 1), and r1 = v / (c sum v), r2 = v / (c(c-1) sum v),
     r3 = v / (c(c-1)(c-2) sum v) for the uniform one (Zou et al. 2013). After log scaling, the
-    count per token u of the document replaces 1 in these formulas.
+    count per token u of a document replaces 1 in these formulas.
 
     Documents with fewer than 2 (3) words have no weight in M2 (M3). If no document has enough
     words, all weights are zero.
     """
     c, u = rows.row_sums, count_per_token
     words = c / u
-    # Whole counts need 2 (3) words. Log-scaled lengths are fractional: weighted by length, any
-    # that makes c(c-u) positive contributes; weighted uniformly, a document needs as much as 2 (3)
+    # Whole counts need 2 (3) words. Log-scaled lengths are fractional: weighted by length, every
+    # document with positive c(c-u) contributes; weighted uniformly, a document needs at least 2 (3)
     # words, or 1 / c(c-u) would be huge. 1e-6 absorbs the rounding of scaled lengths.
     shortest = 2 - 1e-6 if uniform else 1 + 1e-6
     pairs = np.where(words > shortest, c * (c - u), 0.0)

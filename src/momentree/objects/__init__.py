@@ -1,7 +1,7 @@
-"""The objects that rooms exchange: read this folder first.
+"""Objects that the sub-packages exchange: read this folder first.
 
-Inside the mathematical rooms arrays hold components in columns, (d, k), as in the papers;
-public estimators put the component first, (k, d).
+Mathematical code stores components in columns, (d, k), as in the papers; public estimators store
+them in rows, (k, d).
 """
 
 from momentree.objects.bernoulli import BernoulliParameters, IncompleteBernoulliParameters

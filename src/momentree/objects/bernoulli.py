@@ -1,4 +1,4 @@
-"""T eq. 4.1: parameters of mixtures of independent binary variables, also with missing values."""
+"""T eq. 4.1: mixtures of independent binary variables, with or without missing values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from momentree._types import Floats
 from momentree.objects.mixtures import MixtureParameters
 
 CERTAIN = 1e-9
-"""In likelihoods no probability is closer to 0 or 1, so that logarithms are finite."""
+"""Likelihoods keep probabilities this far from 0 and 1, so that logarithms are finite."""
 
 
 class BernoulliParameters(MixtureParameters):
@@ -53,7 +53,7 @@ class BernoulliParameters(MixtureParameters):
         return cls(sizes / sizes.sum(), np.clip(mu, 0.0, 1.0))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
-        """Return the log density of Beta probabilities: `smoothing` samples of mean m.
+        """Return the log density of the Beta prior, which adds `smoothing` samples of mean m.
 
         smoothing sum_wj (m_w log mu_wj + (1 - m_w) log(1 - mu_wj))
         """

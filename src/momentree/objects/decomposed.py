@@ -1,4 +1,4 @@
-"""Moments, Whitening and Decomposition: the results that the mathematical rooms exchange."""
+"""Moments, Whitening and Decomposition: the results that mathematical functions exchange."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Whitening:
     E : ndarray of shape (d, rank)
         E = U S^(1/2), the pseudo-inverse of W.
     eigenvalues : ndarray of shape (n_components,)
-        The largest eigenvalues of M2, descending; the first `rank` of them are used.
+        The largest eigenvalues of M2, descending; the first `rank` are used.
     reason : Message or None
         Why `rank` is less than the requested number of components; None if it is not.
     next_eigenvalue : float

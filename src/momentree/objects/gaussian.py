@@ -75,8 +75,8 @@ class GaussianParameters(MixtureParameters):
             v_j = (V_j + smoothing d v) / (d (N_j + smoothing))
 
         V_j is the sum of squared distances to mu_j, and v = sum_j V_j / (d sum N) the pooled
-        variance: the prior adds `smoothing` samples of variance v. A component without samples has
-        the mean of all.
+        variance: the prior adds `smoothing` samples of variance v. An empty component gets the
+        overall mean.
         """
         d, total = len(sums) - 1, float(sizes.sum())
         overall = sums.sum(axis=1) / total
@@ -90,7 +90,7 @@ class GaussianParameters(MixtureParameters):
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
         """Return -smoothing d / 2 sum_j (log v_j + v / v_j), the log density of the variances.
 
-        The pooled variance v changes between steps of EM, and this prior with it: a step raises
+        The pooled variance v, and with it this prior, changes between EM steps: each step increases
         the likelihood plus the prior of that step.
         """
         d = len(sums) - 1
@@ -100,9 +100,9 @@ class GaussianParameters(MixtureParameters):
 
     @classmethod
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
-        """Return -(N d / 2) (log v + 1) of each group, v its variance per feature.
+        """Return -(N d / 2) (log v + 1) of each group, with variance v per feature.
 
-        A group without samples has 0. A group of equal samples has the variance of rounding.
+        It is 0 for an empty group; for identical samples, v is the variance of rounding errors.
         """
         d = len(sums) - 1
         N = np.where(sizes > 0, sizes, 1.0)

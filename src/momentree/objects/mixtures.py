@@ -13,7 +13,7 @@ from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 
 SUM_TOLERANCE = 1e-6
-"""Probabilities may miss a sum of 1 by this, for the rounding of long sums."""
+"""Allowed deviation of a sum of probabilities from 1, for the rounding of long sums."""
 
 
 @dataclass(frozen=True)
@@ -132,9 +132,9 @@ class MixtureParameters(ABC):
     @classmethod
     @abstractmethod
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
-        """Return the parameters of greatest likelihood plus prior: the M-step of EM.
+        """Return the maximum a posteriori parameters: the M-step of EM.
 
-        They maximise
+        They maximize
 
             sum_j (S_j . theta_j + N_j b_j) + log_prior(S, N, smoothing).
 
@@ -155,7 +155,7 @@ class MixtureParameters(ABC):
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
         """Return the logarithm of the prior density of the parameters.
 
-        A step of EM never lowers the log-likelihood plus this prior.
+        An EM step never decreases the log-likelihood plus this prior.
 
         Parameters
         ----------
@@ -171,12 +171,12 @@ class MixtureParameters(ABC):
     @classmethod
     @abstractmethod
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
-        """Return the log-likelihood of groups of samples, each maximised over one component.
+        """Return the maximized log-likelihood of each group of samples under one component.
 
         Parameters
         ----------
         sums, sizes : ndarray of shape (p, ...) and (...)
-            Sums of the statistics, and numbers of samples, of the groups.
+            Sums of the statistics, and numbers of samples, in each group.
 
         Returns
         -------

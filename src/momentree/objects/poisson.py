@@ -47,7 +47,7 @@ class PoissonParameters(MixtureParameters):
         return cls(sizes / sizes.sum(), (sums + smoothing * mean) / (sizes + smoothing))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
-        """Return smoothing sum_wj (m_w log mu_wj - mu_wj), the log density of Gamma means."""
+        """Return smoothing sum_wj (m_w log mu_wj - mu_wj), the log density of the Gamma prior."""
         mean = sums.sum(axis=1, keepdims=True) / sizes.sum()
         return smoothing * float((xlogy(mean, self.centers) - self.centers).sum())
 

@@ -38,7 +38,7 @@ class TopicParameters(MixtureParameters):
         return cls(sizes / sizes.sum(), C / C.sum(axis=0))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:  # noqa: ARG002
-        """Return smoothing sum_wj log mu_wj, the log density of Dirichlet(smoothing + 1) topics."""
+        """Return smoothing sum_wj log mu_wj, the log density of Dirichlet(smoothing + 1)."""
         return smoothing * float(self.coefficients.sum())
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Parameters: decompositions in, valid model parameters out."""
+"""Parameters: turn decompositions into valid model parameters."""
 
 from momentree.parameters.lda import lda_parameters
 from momentree.parameters.simplex import project_to_simplex, topic_parameters

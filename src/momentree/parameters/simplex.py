@@ -1,4 +1,4 @@
-"""H Algorithm 2, step 3: project decomposed moments to the parameters of a single-topic model."""
+"""H Algorithm 2, step 3: project decomposed moments onto single-topic model parameters."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from momentree.objects import Decomposition, TopicParameters
 
 
 def project_to_simplex(V: Floats) -> Floats:
-    """Return the Euclidean projection of each column on the probability simplex.
+    """Return the Euclidean projection of each column onto the probability simplex.
 
-    The solution of min ||p - v||_2 over p >= 0, sum p = 1 is p = max(v - t, 0), for the t with
+    The solution of min ||p - v||_2 over p >= 0, sum p = 1 is p = max(v - t, 0), where t satisfies
     sum p = 1.
 
     Parameters
@@ -37,16 +37,16 @@ def project_to_simplex(V: Floats) -> Floats:
 
 
 def topic_parameters(found: Decomposition) -> TopicParameters:
-    """Project a decomposition to the parameters of a single-topic model.
+    """Project a decomposition onto the parameters of a single-topic model.
 
     Parameters
     ----------
     found : Decomposition
-        At least one component.
+        Decomposition with at least one component.
 
     Returns
     -------
     TopicParameters
-        Centers projected on the simplex, weights scaled to sum 1.
+        Centers projected onto the simplex, weights scaled to sum 1.
     """
     return TopicParameters(found.weights / found.weights.sum(), project_to_simplex(found.centers))

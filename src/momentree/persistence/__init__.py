@@ -1,4 +1,4 @@
-"""Persistence: one file format for every fitted estimator, without pickle."""
+"""Save and load fitted estimators in one file format, without pickle."""
 
 from momentree.persistence._values import storable
 from momentree.persistence.estimators import SavedEstimator, load

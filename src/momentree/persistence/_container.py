@@ -1,4 +1,4 @@
-"""The file of a model: a zip of one JSON manifest and .npy arrays, without pickle."""
+"""Read and write model files: ZIP archives of a JSON manifest and .npy arrays, without pickle."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MANIFEST = "manifest.json"
 
 
 def write_container(path: str | PathLike[str], manifest: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a manifest and arrays to a file, whole or not at all; equal content, equal bytes."""
+    """Write a manifest and arrays to a file atomically; equal content gives equal bytes."""
     with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
-        # JSON in ASCII also keeps names that hold half of a surrogate pair.
+        # ASCII JSON also preserves names that contain unpaired surrogates.
         _add(archive, MANIFEST, json.dumps(manifest).encode())
         for name, array in arrays.items():
             buffer = io.BytesIO()
@@ -35,16 +35,16 @@ def write_container(path: str | PathLike[str], manifest: Mapping[str, Any], arra
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    # A fixed date, so that the same model gives the same bytes.
+    # A fixed date, so that equal models give equal bytes.
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-    # Large content is stored, as it may compress further than the limits for reading allow.
+    # Store large content uncompressed: its compression ratio may exceed the limits for reading.
     info.compress_type = zipfile.ZIP_STORED if len(content) > FLOOR else zipfile.ZIP_DEFLATED
     archive.writestr(info, content)
 
 
 @contextmanager
 def reading(path: str | PathLike[str]) -> Iterator[tuple[dict[str, Any], Arrays]]:
-    """Open the file of a model, and turn errors within the block into a ReadError."""
+    """Open a model file, and convert errors within the block to ReadError."""
     found = check_readable(path)
     try:
         with zipfile.ZipFile(found) as archive:

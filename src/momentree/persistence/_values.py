@@ -1,7 +1,7 @@
-"""Values as JSON and arrays, and back: plain values, arrays, messages and registered dataclasses.
+"""Convert plain values, arrays, messages and registered dataclasses to JSON and arrays, and back.
 
-A dataclass is written field by field. Reading trusts nothing: each field must have the type of its
-annotation, and arrays of numbers hold finite numbers only.
+A dataclass is written field by field. Nothing in a file is trusted: each field must have the type
+of its annotation, and numeric arrays must be finite.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from momentree.preprocessing import FeatureMap
 T = TypeVar("T", bound=type[Any])
 
 LARGEST = 1e200
-"""Larger numbers overflow wherever parameters are used."""
+"""Larger numbers overflow when parameters are used."""
 
 _UNBOUNDED = {(FeatureMap, "scale")}  # infinite for a constant column
 
@@ -46,12 +46,12 @@ _VALUES, _CLASS, _OBJECT = "values", "class", "object"
 
 
 def storable(kind: T) -> T:
-    """Register a dataclass whose objects files may hold; a decorator.
+    """Register a dataclass so that files can contain its instances; use as a decorator.
 
     Parameters
     ----------
     kind : type
-        A dataclass; fields are checked against their annotations when a file is read.
+        A dataclass; reading a file checks its fields against their annotations.
 
     Returns
     -------
@@ -82,14 +82,14 @@ for _known in (
 
 
 class Encoder:
-    """Turns values into JSON, and collects their arrays, each once."""
+    """Converts values to JSON, and collects each of their arrays once."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
-        self._names: dict[int, str] = {}  # by identity; `arrays` keeps the objects alive
+        self._names: dict[int, str] = {}  # by id; `arrays` keeps the objects alive
 
     def encoded(self, value: Any, name: str) -> Any:
-        """Return a value for JSON; `name` is that of its arrays."""
+        """Return a value for JSON; its arrays are stored under `name`."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | int | float | str):
@@ -125,7 +125,7 @@ class Encoder:
 
 
 def decoded(value: Any, arrays: Arrays) -> Any:
-    """Return the value that :meth:`Encoder.encoded` turned into JSON."""
+    """Return the value that :meth:`Encoder.encoded` converted to JSON."""
     if isinstance(value, list):
         return [decoded(entry, arrays) for entry in value]
     if not isinstance(value, dict):
@@ -143,7 +143,7 @@ def decoded(value: Any, arrays: Arrays) -> Any:
     content = {key: decoded(entry, arrays) for key, entry in entries.items()}
     if _MESSAGE in value:
         message = Message(_fitting(value[_MESSAGE], str, "code"), **content)
-        str(message)  # its values fit its words
+        str(message)  # raises if the values do not fit the template
         return message
     return _object(_STORABLE[value[_OBJECT]], content) if _OBJECT in value else content
 
@@ -161,7 +161,7 @@ def _object(cls: type[Any], content: dict[str, Any]) -> Any:
 
 
 def _check_parameters(cls: type[Any], values: dict[str, Any]) -> None:
-    """Check signs, as logarithms follow, and that there is one number per component."""
+    """Check that parameters are non-negative where required, and the number of components."""
     for name, array in values.items():
         if (array < 0).any() and not (name == "centers" and getattr(cls, "signed", False)):
             raise InvalidDataError("below_zero", name=name)
@@ -170,7 +170,7 @@ def _check_parameters(cls: type[Any], values: dict[str, Any]) -> None:
 
 
 def _fitting(value: Any, hint: Any, name: str) -> Any:
-    """Return a value as its annotation says; refuse one that does not fit."""
+    """Convert a value to the type of its annotation; raise TypeError if it does not match."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is np.ndarray and isinstance(value, np.ndarray):
         dtype = np.dtype(get_args(arguments[1])[0])
@@ -202,7 +202,7 @@ def _fitting(value: Any, hint: Any, name: str) -> Any:
 
 
 def check_finite(name: str, array: NDArray[Any]) -> None:
-    """Refuse an array of floats, or of anything but integers, that holds unusable numbers."""
+    """Raise ValueError unless an array contains integers or usable floats."""
     if array.dtype.kind != "i" and not (
         array.dtype.kind == "f" and (np.abs(array) < LARGEST).all()
     ):

@@ -1,4 +1,4 @@
-"""Save fitted estimators to files, and load them: the methods that all estimators share."""
+"""Save fitted estimators to files and load them, with methods that all estimators share."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ E = TypeVar("E", bound="SavedEstimator")
 
 
 class SavedEstimator:
-    """Estimators that can be saved to a file; each subclass is known by its name.
+    """Base of estimators that can be saved to a file; subclasses are registered by name.
 
-    A file holds the parameters and every attribute that ``fit`` set, as JSON and arrays.
+    A file contains the parameters and every attribute that ``fit`` set, as JSON and arrays.
     """
 
     vectorizer_config_: dict[str, Any] | None
@@ -47,24 +47,24 @@ class SavedEstimator:
     def save(
         self, path: str | PathLike[str], *, vectorizer_config: dict[str, Any] | None = None
     ) -> None:
-        """Write the fitted estimator to a file, whole or not at all.
+        """Save the fitted estimator to a file; on an error, no partial file remains.
 
         Parameters
         ----------
         path : str or path-like
-            The file, usually ".mt": a zip of JSON and .npy arrays, without pickle.
+            The file, usually ".mt": a ZIP archive of JSON and .npy arrays, without pickle.
         vectorizer_config : dict, default=None
-            How text becomes counts, as ``TextVectorizer.to_dict()`` returns it.
+            Settings that convert text to counts, from ``TextVectorizer.to_dict()``.
 
         Raises
         ------
         InvalidParameterError
-            If a parameter is a function that momentree does not have, or `vectorizer_config` is not
-            made of plain values.
+            If a parameter is a function that is not part of momentree, or `vectorizer_config` has a
+            value that JSON cannot represent.
         InvalidDataError
-            If an attribute holds a value that a file cannot hold.
+            If an attribute has a value that cannot be stored.
         OSError
-            If the file cannot be written; nothing is left behind.
+            If the file cannot be written; no partial file remains.
         """
         check_is_fitted(self, "labels_")
         try:
@@ -88,7 +88,7 @@ class SavedEstimator:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a fitted estimator from a file of :meth:`save`.
+        """Load a fitted estimator from a file written by :meth:`save`.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class SavedEstimator:
         Returns
         -------
         estimator
-            Predicts as the saved one; ``vectorizer_config_`` is the saved one, or None.
+            Predicts exactly as before; ``vectorizer_config_`` is the saved value or None.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class SavedEstimator:
         return _loaded(path, cls)
 
     def _saved_params(self) -> dict[str, Any]:
-        """Return the parameters; the state of a random generator is not kept."""
+        """Return the parameters; the state of a random generator is not saved."""
         params: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
         if not isinstance(params["random_state"], int | np.integer):
             params["random_state"] = None
@@ -127,16 +127,16 @@ class SavedEstimator:
             setattr(self, name, value)
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that are out of their range."""
+        """Raise an error if a parameter is out of range."""
         raise NotImplementedError
 
     def _check_restored(self) -> int:
-        """Check that the attributes fit one another, and return the number of groups."""
+        """Check that the attributes match each other, and return the number of groups."""
         raise NotImplementedError
 
 
 def load(path: str | PathLike[str]) -> SavedEstimator:
-    """Read a fitted tree or model of any kind from a file of its method ``save``.
+    """Load a fitted tree or model of any kind from a file written by its ``save`` method.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _restored(cls: type[E], manifest: dict[str, Any], arrays: Arrays) -> E:
 
 
 def _check(estimator: Any) -> None:
-    """Refuse an estimator whose parts do not fit: compiled code trusts their shapes."""
+    """Raise an error if the parts of an estimator do not match: compiled code trusts shapes."""
     for name, expected in (("n_features_in_", int), ("n_iter_", int), ("converged_", bool)):
         if type(getattr(estimator, name)) is not expected:
             raise InvalidDataError("bad_entry", name=name, value=getattr(estimator, name))
@@ -219,9 +219,9 @@ def _check(estimator: Any) -> None:
     check_shape("labels_", labels, ("n_samples",))
     if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < k)).all():
         raise InvalidDataError("labels_beyond_groups", last=k - 1)
-    # A sample without values and one with all: numbers that are sound alone may overflow together.
+    # Try a sample of zeros and one of ones: valid numbers may overflow in combination.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", UserWarning)  # that the samples have no column names
+        warnings.simplefilter("ignore", UserWarning)  # samples without column names
         samples = sp.csr_array(np.repeat([[0], [1]], d, axis=1))
         for method, shape in (("predict_proba", (2, k)), ("score_samples", (2,))):
             if hasattr(estimator, method):

@@ -1,4 +1,4 @@
-"""The feature map of a cluster tree: kind of data, constant, unit length, standardised columns."""
+"""Feature map of a cluster tree: kind of data, constant, unit length, standardized columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FAMILIES: dict[Kind, type[MixtureParameters]] = {
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """How samples of one kind become the rows of which moments and mixtures are computed.
+    """Map samples of one kind to the rows used for moments and mixtures.
 
     Samples x become statistics t(x - shift) / scale of a mixture family. The moments see
     augmented rows f (s * t, c), as in :class:`momentree.moments.AugmentedRawMoments`.
@@ -40,7 +40,7 @@ class FeatureMap:
     kind : {"binary", "counts", "non_negative", "real"}
         Kind of the data. Each kind includes those before it.
     shift, scale : ndarray of shape (d,)
-        Mean and standard deviation of standardised columns; 0 and 1 unless the data are real.
+        Mean and standard deviation of standardized columns; 0 and 1 unless the data are real.
     moment_scale : ndarray of shape (p,)
         s, the factor of each statistic in the moments; 0 excludes it.
     constant : float
@@ -63,7 +63,7 @@ class FeatureMap:
 
     @property
     def family(self) -> type[MixtureParameters]:
-        """Mixture that evaluates and refines splits; its statistics are the rows."""
+        """Mixture family that evaluates and refines splits; its statistics are the rows."""
         return IncompleteBernoulliParameters if self.incomplete else _FAMILIES[self.kind]
 
     @property
@@ -80,12 +80,12 @@ class FeatureMap:
         *,
         scaled: bool,
     ) -> FeatureMap:
-        """Return the feature map of data.
+        """Compute the feature map for data.
 
         Parameters
         ----------
         X : csr_array of shape (n, d)
-            Numbers, zero where one is missing.
+            Values, with zeros for missing ones.
         missing : csr_array of shape (n, d) or None
             1 where a value is missing.
         weight : ndarray of shape (n,)
@@ -104,7 +104,7 @@ class FeatureMap:
         kind = detect_kind(X) if kind == "auto" else kind
         check_kind(kind, X, missing)
         if kind != "binary" or missing is not None:
-            # The same bits for every order of rows: they decide between symmetric groups.
+            # The last bits of sums decide between symmetric groups, so fix the order of rows.
             ordered, at = in_canonical_order(RowBlocks(X), weight)
             X, weight = ordered.matrix, weight[at]
             missing = None if missing is None else missing[at]
@@ -121,12 +121,12 @@ class FeatureMap:
         return cls(kind, shift, scale, moment_scale, constant, scaled)
 
     def check(self, X: Any, missing: Any | None) -> None:
-        """Check that new samples are of the kind of the fit.
+        """Check that new samples are of the same kind as those of the fit.
 
         Parameters
         ----------
         X : csr_array of shape (n, d)
-            Numbers, zero where one is missing.
+            Values, with zeros for missing ones.
         missing : csr_array of shape (n, d) or None
             1 where a value is missing.
         """
@@ -138,7 +138,7 @@ class FeatureMap:
         Parameters
         ----------
         X : csr_array of shape (n, d)
-            Numbers, zero where one is missing.
+            Values, with zeros for missing ones.
         missing : csr_array of shape (n, d) or None
             1 where a value is missing.
 
@@ -189,8 +189,7 @@ def _constant(kind: Kind, X: Any, weight: Floats) -> float:
         # It outweighs all columns together: the first direction of every group is then the
         # constant, and the second the largest difference within the group.
         return float(np.sqrt(X.shape[1]))
-    # The root mean square of the values that are not zero, in rows of unit length for
-    # "non_negative".
+    # The root mean square of the nonzero values, in rows of unit length for "non_negative".
     filled = float(weight @ np.diff(X.indptr))
     unit_length = kind == "non_negative"
     squares = float(weight.sum() if unit_length else weight @ RowBlocks(_squared(X)).row_sums)
@@ -208,7 +207,7 @@ def _mean_and_deviation(X: Any, weight: Floats) -> tuple[Floats, Floats]:
 
 
 def _squared(X: Any) -> Any:
-    """Return the squares of all values in double precision, which small types would overflow."""
+    """Return the squares of all values in double precision, because small types overflow."""
     return sp.csr_array((X.data.astype(np.float64) ** 2, X.indices, X.indptr), X.shape)
 
 

@@ -1,4 +1,4 @@
-"""The kinds of data of a cluster tree: binary, counts, non-negative, real; detection and checks."""
+"""Kinds of data for cluster trees (binary, counts, nonnegative, real): detection and checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from momentree.messages import Message
 Kind = Literal["binary", "counts", "non_negative", "real"]
 
 MAX_SIZE = 1e100
-"""The third powers of larger numbers overflow."""
+"""Largest absolute value; the cubes of larger numbers overflow."""
 
 _EXPECTED = {"binary": "zeros_and_ones", "counts": "whole_numbers", "non_negative": "not_negative"}
 
@@ -21,17 +21,17 @@ _EXPECTED = {"binary": "zeros_and_ones", "counts": "whole_numbers", "non_negativ
 def detect_kind(X: Any) -> Kind:
     """Return the kind of the data in a CSR array.
 
-    Non-negative values that are mostly not zero are taken as real measurements: their sizes
-    matter, not only their proportions.
+    Nonnegative values that are mostly nonzero are treated as real measurements: their sizes matter,
+    not only their proportions.
     """
     kind = _narrowest(X)
     return "real" if kind == "non_negative" and 2 * X.nnz > X.shape[0] * X.shape[1] else kind
 
 
 def check_kind(kind: Kind, X: Any, missing: Any | None) -> None:
-    """Check that data are of a kind, or of one before it in the list.
+    """Check that data are of a kind, or of an earlier kind in the list.
 
-    The codes of the errors are ``another_kind_of_data``, ``huge_value`` and
+    The error codes are ``another_kind_of_data``, ``huge_value`` and
     ``missing_not_binary``, with the first bad row and column.
     """
     if float(X.data.max(initial=0)) > MAX_SIZE or float(X.data.min(initial=0)) < -MAX_SIZE:
@@ -57,7 +57,7 @@ def _narrowest(X: Any) -> Kind:
     data = X.data
     if data.min(initial=0) < 0:
         return "real"
-    # Numbers from 0 to 1 whose sum is their number of non-zeros are all 0 or 1.
+    # Numbers from 0 to 1 whose sum equals the number of nonzeros are all 0 or 1.
     if data.max(initial=0) <= 1 and data.sum(dtype=np.float64) == np.count_nonzero(data):
         return "binary"
     return "counts" if (data == np.floor(data)).all() else "non_negative"

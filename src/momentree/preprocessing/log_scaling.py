@@ -1,4 +1,4 @@
-"""Log scaling of counts, x -> log2(1 + x): words come in bursts, so that repeats say less."""
+"""Log scaling of counts, x -> log2(1 + x): words come in bursts, so repeats count less."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from momentree.backends import RowBlocks
 LogScaling = Literal["log1p"]
 
 REFERENCE_LENGTH = 24.0
-"""Log-scaled length at which a document keeps a count per token of 1. Measured: values from 16 to
-64 change the agreement with labels on real corpora by 0.01 (NMI); smaller values suit news, larger
-ones data drawn from a single-topic model."""
+"""Log-scaled length at which a document has a count per token of 1. On real corpora, values from 16
+to 64 change the agreement with labels (NMI) by 0.01; smaller values suit news, larger values suit
+data drawn from a single-topic model."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
     X : csr_array of shape (n, d)
         Counts >= 0.
     log_scaling : {"log1p", None}
-        The function.
+        Scaling function; None leaves counts unscaled.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def typical_count_per_token(
 ) -> float:
     """Return the average count per token after log scaling.
 
-        u = sum_i v_i u_i c_i / sum_i v_i c_i,   c_i the sum of row i.
+        u = sum_i v_i u_i c_i / sum_i v_i c_i,   with c_i the sum of row i.
 
     Log-likelihoods of log-scaled counts, and their random fluctuations, scale with u. Pseudo-counts
     and penalties must therefore scale with u too.

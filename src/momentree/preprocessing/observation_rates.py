@@ -18,7 +18,7 @@ def observation_rates(missing: Any | None, sample_weight: Floats) -> Floats | No
     Parameters
     ----------
     missing : sparse matrix or array of shape (n_samples, n_features) or None
-        1 where a value is missing; None if none is.
+        1 where a value is missing; None if no value is missing.
     sample_weight : ndarray of shape (n_samples,)
         Weights v >= 0, not all zero.
 
@@ -34,9 +34,9 @@ def observation_rates(missing: Any | None, sample_weight: Floats) -> Floats | No
 
     Notes
     -----
-    With missing values set to zero, x / p has the mean of x, and products of different features
-    have the mean of complete data, if values are missing independently of each other and of their
-    own values. Time O(number of missing values).
+    With missing values set to zero, x / p has the mean of the complete data, and so do products of
+    different features, if values are missing independently of each other and of their own values.
+    Time O(number of missing values).
 
     Examples
     --------

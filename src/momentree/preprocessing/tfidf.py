@@ -23,12 +23,12 @@ def tfidf(X: Any, sample_weight: Floats) -> Any:
     X : csr_array of shape (n, d)
         Counts >= 0.
     sample_weight : ndarray of shape (n,)
-        Weights >= 0 by which n and n_w count documents.
+        Weights >= 0 of the documents; n and n_w are weighted counts.
 
     Returns
     -------
     csr_array of shape (n, d), float32
-        Rows of length 1, zero for an empty document; the sparsity pattern is that of X.
+        Rows of length 1, or zero for empty documents, with the sparsity pattern of X.
 
     Notes
     -----

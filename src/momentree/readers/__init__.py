@@ -1,4 +1,4 @@
-"""Readers: files in; texts, counts of words or coded records out."""
+"""Readers: turn files into texts, word counts or coded records."""
 
 from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.align import align_columns

@@ -1,4 +1,4 @@
-"""One entry for texts and counts: read whichever a path holds, and choose the words."""
+"""Read texts or counts, whichever a path contains, and choose the words."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def read_corpus(
     token_pattern: str | None = None,
     lowercase: bool = True,
 ) -> Corpus:
-    r"""Read the texts or counts that a path holds, and choose the words to learn from.
+    r"""Read texts or counts from a path, and choose the words to learn from.
 
     Parameters
     ----------
     path : str or path-like
-        A file or folder: of counts where :func:`holds_counts` says so, see :func:`read_counts`;
-        else of texts, see :func:`read_documents`.
+        A file or folder: of counts if :func:`holds_counts` returns True, see :func:`read_counts`;
+        otherwise of texts, see :func:`read_documents`.
     text_column, label_column, id_column, separator : str or None, default=None
         For texts: how to read a table, see :func:`read_documents`.
     encoding : str, default="utf-8"
@@ -50,21 +50,20 @@ def read_corpus(
     language, stop_words, min_df, max_df, max_features : optional
         Which words to keep; see :class:`TextVectorizer`.
     token_pattern : str or None, default=None
-        Regular expression of a word. None means two letters or more for texts, and words of any
-        form for counts.
+        Regular expression for a word. None means two letters or more for texts, and any word for
+        counts.
     lowercase : bool, default=True
-        For texts: whether to put them in lower case. Words of counts stay as they are.
+        For texts: whether to convert them to lower case. The words of counts are not changed.
 
     Returns
     -------
     Corpus
-        Counts of the words kept; documents without any of them remain as empty rows.
+        Counts of the words kept; documents without any of these words become empty rows.
 
     Raises
     ------
     InvalidParameterError
-        If a value is out of its range, or a parameter for texts is given with counts or the other
-        way round.
+        If a value is out of range, or a parameter for texts is given with counts or vice versa.
     ReadError, InvalidDataError, EmptyCorpusError
         As in :func:`read_documents` and :func:`vectorize`, or :func:`read_counts` and
         :func:`filter_vocabulary`.

@@ -1,4 +1,4 @@
-"""Refinement: parameters and data in, better parameters out; one algorithm per file."""
+"""Refinement: improve parameters given data; one algorithm per file."""
 
 from momentree.refinement.em import Refined, em
 from momentree.refinement.gibbs_em import gibbs_em

@@ -1,4 +1,4 @@
-"""Expectation-maximization (EM) of mixtures, from given initial parameters."""
+"""Expectation-maximization (EM) for mixtures, from given initial parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ P = TypeVar("P", bound=MixtureParameters)
 Convergence = Literal["likelihood", "weights", "centers"]
 
 LOG_ZERO = -1e4
-"""Replaces log 0, so that differences of two of them are finite."""
+"""Replaces log 0, so that differences are finite."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Refined(Generic[P]):
     Attributes
     ----------
     parameters : MixtureParameters
-        After the last iteration; components keep their order.
+        Parameters after the last iteration; components keep their order.
     log_likelihood : float
-        In nats, up to a constant that depends on the data only. Of `parameters` if EM converged by
-        the likelihood, else of the parameters before the last iteration.
+        In nats, up to a constant that depends only on the data. It belongs to `parameters` if EM
+        converged by the likelihood, else to the parameters before the last iteration.
     n_iter : int
         Number of iterations.
     converged : bool
@@ -54,23 +54,23 @@ def em(
 ) -> Refined[P]:
     """Improve the parameters of a mixture by EM.
 
-    Alternate the responsibilities R_ij = P[component j | x_i] and the M-step of the parameters,
-    ``m_step``, with S = X^T (v R) and N = sum_i v_i R_i for sample weights v.
+    Alternate between the responsibilities R_ij = P[component j | x_i] and the M-step of the
+    parameters, ``m_step``, with S = X^T (v R) and N = sum_i v_i R_i for sample weights v.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, p)
-        Sufficient statistics of the samples; for topics the (log-scaled) word counts.
+        Sufficient statistics of the samples; for topics, the (log-scaled) word counts.
     start : MixtureParameters
-        Initial parameters of any family; for counts with all centers > 0.
+        Initial parameters of any family; for counts, all centers must be > 0.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     smoothing : float > 0, default=1.0
-        Argument of ``m_step``.
+        Strength of the prior in ``m_step``.
     max_iter : int >= 1, default=100
         Maximum number of iterations.
     tol : float >= 0, default=1e-5
-        Stop when an iteration changes the quantity of `convergence` by at most this.
+        Stop when an iteration changes the quantity given by `convergence` by at most this.
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
         The log-likelihood plus the ``log_prior`` of smoothing, relative to the log-likelihood; the
         weights omega, in Euclidean norm (T section 4.5, with 0.01); or the centers M, in Frobenius
@@ -84,9 +84,9 @@ def em(
     Notes
     -----
     With smoothing, the M-step maximizes the posterior under a prior: the likelihood may decrease,
-    but the likelihood plus the log prior does not.
+    but the log-likelihood plus the log prior does not.
 
-    One fused pass over the data for each iteration: time O(nnz k), memory O(d k + n k).
+    Each iteration is one fused pass over the data: time O(nnz k), memory O(d k + n k).
     Deterministic.
     """
     parameters, last, converged = start, -np.inf, False
@@ -115,7 +115,7 @@ def _expected_statistics(
 ) -> tuple[Floats, Floats, float]:
     """Return S = X^T (v R) of shape (d, k), N = sum_i v_i R_i of shape (k,) and the log-likelihood.
 
-    All is computed relative to the last component, whose sums follow from `words` = X^T v. This
+    The computation is relative to the last component, whose sums follow from `words` = X^T v. This
     requires k - 1 products with the data instead of k; with two components they are products with
     one vector, which take a third of the time of products with two.
     """

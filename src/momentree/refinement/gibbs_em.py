@@ -1,4 +1,4 @@
-"""Stochastic EM of latent Dirichlet allocation with Gibbs sampling, from given parameters."""
+"""Stochastic EM for latent Dirichlet allocation with Gibbs sampling, from given parameters."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def gibbs_em(
     """Improve topics and concentrations by EM with a Gibbs sampler in the E-step.
 
     Each iteration draws the topic of every word once, as
-    :func:`momentree.inference.gibbs_proportions` does. With S_wj the occurrences of word w with
-    topic j,
+    :func:`momentree.inference.gibbs_proportions` does. With S_wj the number of occurrences of word
+    w with topic j,
 
         mu_wj ~ S_wj + smoothing,   alpha = argmax sum_i v_i E log Dirichlet(h_i; alpha),
 
@@ -36,9 +36,9 @@ def gibbs_em(
     Parameters
     ----------
     rows : RowBlocks of shape (n, d)
-        Word counts, whole numbers.
+        Whole-number word counts.
     start : LDAParameters
-        Initial parameters; all centers of words that occur > 0.
+        Initial parameters; centers must be > 0 for all words that occur.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     smoothing : float > 0, default=0.03
@@ -51,13 +51,13 @@ def gibbs_em(
     Returns
     -------
     RefinedLDA
-        Its bound is NaN, because sampling has none.
+        Parameters and number of iterations; the bound is NaN, because sampling has none.
 
     Notes
     -----
-    Stochastic approximation EM [1]_. Unlike variational EM it is not biased by assuming independent
-    topics within a document; unlike a collapsed sampler it handles documents independently. Time
-    O(k) for each word and iteration; memory O(words + (n + d) k).
+    Stochastic approximation EM [1]_. Unlike variational EM, it is not biased by assuming
+    independent topics within a document; unlike a collapsed sampler, it processes documents
+    independently. Time O(k) for each word and iteration; memory O(words + (n + d) k).
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What both EM algorithms of latent Dirichlet allocation share: their result and M-step."""
+"""Result and M-step shared by both EM algorithms for latent Dirichlet allocation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from momentree._types import Floats
 from momentree.objects import LDAParameters
 
 LEAST_ALPHA = 1e-3
-"""Below this a topic has no documents, and smaller values only slow down the digamma function."""
+"""Topics below this have no documents; smaller values would only slow down the digamma function."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class RefinedLDA:
     Attributes
     ----------
     parameters : LDAParameters
-        After the last iteration; topics keep their order.
+        Parameters after the last iteration; topics keep their order.
     bound : float
-        Lower bound of the log-likelihood in nats, up to a constant that depends on the counts only;
-        from the second iteration on with the topics, of prior Dirichlet(smoothing), integrated
-        out. Of `parameters` if EM converged, else of the parameters before the last iteration.
+        Lower bound on the log-likelihood in nats, up to a constant that depends only on the counts;
+        from the second iteration on, with the topics, under the prior Dirichlet(smoothing),
+        integrated out. For `parameters` if EM converged, else for those before the last iteration.
     n_iter : int
         Number of iterations.
     converged : bool
@@ -44,7 +44,7 @@ def smoothed_topics(sums: Floats, smoothing: float) -> Floats:
     Parameters
     ----------
     sums : ndarray of shape (d, k)
-        S, the word counts of each topic.
+        S, the word counts in each topic.
     smoothing : float > 0
         Pseudo-count of every word in every topic.
 

@@ -1,4 +1,4 @@
-"""Variational EM of latent Dirichlet allocation, from given initial parameters."""
+"""Variational EM for latent Dirichlet allocation, from given initial parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from momentree.refinement.lda import RefinedLDA, dirichlet_from_logs, smoothed_t
 
 FIRST_ROUNDS, ROUNDS = 20, 5
 """Iterations of inference in the first E-step, which starts from equal topic proportions, and in
-the others, which continue from the previous ones."""
+later E-steps, which continue from the previous one."""
 INNER_TOL = 1e-3
 """Tolerance of inference within an E-step, as a fraction of the words of a document."""
 
@@ -29,8 +29,8 @@ def variational_em(
 ) -> RefinedLDA:
     """Improve topics and concentrations by variational EM.
 
-    Topics have the prior Dirichlet(smoothing). Alternate variational inference of gamma and phi of
-    each document, with exp E_q log mu as topics, and
+    Topics have the prior Dirichlet(smoothing). Alternate between variational inference of gamma and
+    phi for each document, with exp E_q log mu as topics, and
 
         q(mu_j) = Dirichlet(smoothing + sum_i v_i x_i phi_ij),   mu_j its mean,
         alpha = argmax sum_i v_i E_q log Dirichlet(h_i; alpha),   v the sample weights.
@@ -40,7 +40,7 @@ def variational_em(
     rows : RowBlocks of shape (n, d)
         Word counts.
     start : LDAParameters
-        Initial parameters; all centers of words that occur > 0.
+        Initial parameters; centers must be > 0 for all words that occur.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     smoothing : float > 0, default=0.05
@@ -48,7 +48,7 @@ def variational_em(
     max_iter : int >= 1, default=30
         Maximum number of iterations.
     tol : float >= 0, default=5e-5
-        Stop when an iteration raises the bound by less than this, as a fraction of it.
+        Stop when an iteration increases the bound by less than this fraction.
 
     Returns
     -------
@@ -57,10 +57,10 @@ def variational_em(
 
     Notes
     -----
-    Batch variational EM of [1]_, section 5.4, with a variational distribution of the topics. The
+    Batch variational EM of [1]_, section 5.4, with a variational distribution over topics. The
     first iteration uses the initial topics as given. Each E-step continues from the previous one
     for a few iterations of inference instead of until convergence. From the second iteration on,
-    no step decreases the bound. Time O(nnz k) for an iteration of inference; memory O((n + d) k).
+    no step decreases the bound. Time O(nnz k) per iteration of inference; memory O((n + d) k).
     Deterministic.
 
     References
@@ -74,7 +74,7 @@ def variational_em(
     usable = np.where(lengths > 0, sample_weight, 0.0)
     gammas = start.alpha + lengths[:, None] / start.n_components
     parameters, last, converged = start, -np.inf, False
-    # The first iteration treats the topics as known; later ones have a distribution of them.
+    # The first iteration treats the topics as known; later ones use a distribution over topics.
     topics, of_topics = start.centers, 0.0
     n_iter = 0
     for n_iter in range(1, max_iter + 1):
@@ -106,7 +106,7 @@ def expected_topics(counts: Floats, smoothing: float) -> tuple[Floats, float]:
 def _variational_statistics(
     rows: RowBlocks, alpha: Floats, topics: Floats, gammas: Floats, weight: Floats, rounds: int
 ) -> tuple[Floats, Floats, float]:
-    """Update `gammas` in place; return word counts of topics (d, k), E log h (k,) and the bound."""
+    """Update `gammas` in place; return topic word counts (d, k), E log h (k,) and the bound."""
     centers = np.ascontiguousarray(topics)
     d, k = centers.shape
 

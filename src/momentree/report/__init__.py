@@ -1,4 +1,4 @@
-"""Summaries of fitted models, their HTML pages, and figures for papers."""
+"""Summarize fitted models, write HTML reports, and draw figures."""
 
 from momentree.report.figures.codes import plot_code_frequencies, plot_relative_risk
 from momentree.report.figures.components import plot_n_components

@@ -1,6 +1,6 @@
-"""What the report reads from an estimator; any tree or flat model with these attributes will do.
+"""Read estimators for the report; any tree or flat model with these attributes can be used.
 
-A flat model is read as a tree of one level, so whatever shows a node shows a topic.
+A flat model is treated as a tree with one level, so whatever shows a node also shows a topic.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class _Estimator(Protocol):
 
 
 class FittedTree(_Estimator, Protocol):
-    """What the report needs from a fitted tree of topics."""
+    """The attributes of a fitted tree of topics that the report needs."""
 
     tree_: TreeNode
 
 
 class FittedFlat(_Estimator, Protocol):
-    """What the report needs from a fitted flat model of topics."""
+    """The attributes of a fitted flat topic model that the report needs."""
 
     weights_: Floats
     components_: Floats
@@ -44,18 +44,18 @@ class FittedFlat(_Estimator, Protocol):
 
 
 class FittedGroups(_Estimator, Protocol):
-    """What the report needs from groups of records, besides ``tree_`` or ``weights_``."""
+    """The methods that the report needs for groups, besides ``tree_`` or ``weights_``."""
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the posterior probabilities of the groups for each record."""
 
     def scoring(self) -> dict[str, Any]:
-        """Return the rule of assignment as plain arrays."""
+        """Return the assignment of a record as plain arrays."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted estimator of topics as a tree; that of a flat model has one level."""
+    """A fitted topic estimator as a tree; flat models have one level."""
 
     kind: Literal["tree", "flat"]
     root: TreeNode
@@ -73,8 +73,8 @@ def check_fitted(estimator: Any, attribute: str) -> None:
 def fitted(estimator: FittedTree | FittedFlat, proportions: Floats | None = None) -> Fitted:
     """Return a fitted estimator as a tree.
 
-    The weights of a flat model's topics, which also order them, are the means of `proportions`, or
-    its ``weights_`` without them.
+    The topics of a flat model have the means of `proportions` as weights, or ``weights_`` without
+    `proportions`, and are sorted by them.
     """
     if hasattr(estimator, "components_"):
         model = cast("FittedFlat", estimator)
@@ -86,20 +86,20 @@ def fitted(estimator: FittedTree | FittedFlat, proportions: Floats | None = None
 
 
 def word_probabilities(model: FittedFlat) -> Floats:
-    """Return P[word | topic] of shape (k, d), also where components are means of counts."""
+    """Return P[word | topic] of shape (k, d), even if components are means of counts."""
     sums = model.components_.sum(axis=1, keepdims=True)
     return np.asarray(model.components_ / np.where(sums > 0, sums, 1.0))
 
 
 def topic_names(model: FittedFlat) -> list[str]:
-    """Return the name of each topic of a flat model, by number: its most relevant words."""
+    """Return the name of each topic of a flat model, made of its most relevant words."""
     names = {leaf.leaf_id: leaf.name for leaf in fitted(model).root.leaves()}
     return [names[j] for j in range(len(names))]
 
 
 def _one_level(model: FittedFlat, proportions: Floats | None) -> TreeNode:
     P = word_probabilities(model)
-    # Relevance compares with the words of the model's weights, as `top_words` does.
+    # Relevance compares with the word distribution of the model, as in `top_words`.
     root = TreeNode(model.weights_ @ P, 1.0)
     means = model.weights_ if proportions is None else proportions.mean(axis=0)
     samples = [np.flatnonzero(model.labels_ == j) for j in range(len(means))]
@@ -116,7 +116,7 @@ def _one_level(model: FittedFlat, proportions: Floats | None) -> TreeNode:
                 parent=root,
                 _samples=samples[j],
             )
-            # Means that differ by rounding errors only keep the order of the model.
+            # Means that differ only by rounding errors keep the order of the model.
             for at, j in enumerate(np.argsort(-np.round(means, 9), kind="stable"), start=1)
         ]
     name_by_words(root, model.vocabulary_)

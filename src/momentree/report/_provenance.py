@@ -1,4 +1,4 @@
-"""How a page was made: parameters, versions and notes."""
+"""Record how a page was made: parameters, versions and notes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import scipy
 import sklearn
 
 from momentree._version import __version__
-from momentree.report._text import clean_text
+from momentree.report.text import clean_text
 
 
 def provenance(estimator: Any, made_with: Mapping[str, object] | None) -> dict[str, dict[str, Any]]:
-    """Return ``parameters`` of an estimator, ``versions`` and ``notes``, all JSON-able."""
+    """Return ``parameters`` of an estimator, ``versions`` and ``notes``, ready for JSON."""
     return {
         "parameters": {
             "estimator": type(estimator).__name__,
@@ -39,5 +39,5 @@ def _plain(value: object) -> Any:
         return int(value)
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else str(value)
-    # The repr of a function has its address in memory, which differs between runs.
+    # The repr of a function contains its memory address, which differs between runs.
     return clean_text(getattr(value, "__name__", value))

@@ -1,7 +1,7 @@
-"""Disclosure control: which counts of records may be shown, and what replaces the others.
+"""Disclosure control: decide which counts of records may be shown, and replace the others.
 
-A page holds counts of groups only, not of the groups above them, and computes everything else from
-them. So the only equation a reader can use is that, for each code, the groups add up to the total.
+A page contains only counts of groups, not of inner nodes, and computes everything else from them,
+so the only equation a reader can use is that, for each code, the groups add up to the total.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ HIDDEN = -2
 """Replaces a count from which a small one could be derived (complementary suppression)."""
 
 _COUNTS = ("n_records", "n_rows", "n_entries")
-"""Values of messages that count records, or rows or entries, of which a record may have one."""
+"""Values of messages that count records, or rows or entries, which may belong to one record."""
 _TOTAL = "n_all"
-"""Value of messages that is the number of all records."""
+"""Value of messages that contains the number of all records."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """Counts (k, c) of groups and their totals (c,) that may be shown: each exact, or a marker."""
+    """Counts (k, c) of groups and their totals (c,) for publication: exact values or markers."""
 
     counts: Int64s
     totals: Int64s
@@ -54,7 +54,7 @@ class Disclosure:
 
     @property
     def symbol(self) -> str:
-        """What is printed for a small count."""
+        """Text that replaces a small count."""
         return f"<{self.min_cell}"
 
     def is_small(self, counts: NDArray[Any]) -> NDArray[np.bool_]:
@@ -62,11 +62,11 @@ class Disclosure:
         return np.asarray((counts > 0) & (counts < self.min_cell))
 
     def suppress(self, counts: Int64s) -> Published:
-        """Suppress small counts of k groups with c properties, and totals that narrow one down.
+        """Suppress small counts of k groups with c properties, and totals that narrow them down.
 
         A total is kept if none of its counts is suppressed, or if the sum H of its h suppressed
-        counts satisfies h + m - 2 <= H <= 1 + (h - 1) (m - 1) for m = min_cell, because each of
-        them can then still be any number from 1 to m - 1.
+        counts satisfies h + m - 2 <= H <= 1 + (h - 1) (m - 1) for m = min_cell, because each count
+        can then still have any value from 1 to m - 1.
         """
         m, small = self.min_cell, self.is_small(counts)
         h, total = small.sum(axis=0), counts.sum(axis=0)
@@ -78,9 +78,9 @@ class Disclosure:
     def suppress_classes(self, counts: Int64s) -> Published:
         """Suppress small counts of c classes that partition each of k groups of known size.
 
-        In a row with small counts the smallest other count is hidden too, so that no small one is
-        the difference of known numbers; the whole row is hidden where its sum leaves open whether
-        there is another one. Totals over such a count are hidden.
+        In a row with small counts, the smallest other count is hidden too, so that no small count
+        is a difference of known numbers. If, given their sum, all counts in a row could be small,
+        the whole row is hidden. Totals that include a hidden count are hidden too.
         """
         published = self.suppress(counts)
         table = published.counts.copy()
@@ -97,10 +97,10 @@ class Disclosure:
     def suppress_binary(self, counts: Int64s) -> Published:
         """Suppress counts of k groups in columns "no", "yes" and unknown; return the last two.
 
-        "No" is never shown. "Yes" is hidden where "no" is small (18 of 20 discloses the other two),
-        where a small unknown count could be derived from it, and, without a hint which of the two
-        is small, where few values are known. The unknown count is hidden where few values are
-        known. Totals over a hidden count are hidden.
+        "No" is never shown. "Yes" is hidden if "no" is small ("18 of 20" discloses the other two),
+        if a small unknown count could be derived from it, and, to give no hint which of the two is
+        small, if few values are known. The unknown count is hidden if few values are known. Totals
+        that include a hidden count are hidden too.
         """
         m, small = self.min_cell, self.is_small(counts)
         published = self.suppress(counts[:, 1:])
@@ -112,17 +112,17 @@ class Disclosure:
         table[either | ((yes >= m) & (small[:, 0] | derived)), 0] = HIDDEN
         table[self.is_small(known) & (unknown >= m), 1] = HIDDEN
         table[small.any(axis=1) & (unknown > 0) & (counts.sum(axis=1) <= 3 * (m - 1))] = HIDDEN
-        # If few records have "no", and all of them are in groups without "yes", the total
-        # discloses them.
+        # If few records have "no", all in groups without "yes", the total discloses their
+        # number.
         if 0 < no.sum() < m and not (table[:, 0] == HIDDEN).any() and (yes >= m).any():
             _hide_smallest(table[:, 0], yes, m)
         hidden = (table == HIDDEN).any(axis=0)
         return Published(table, np.where(hidden, HIDDEN, published.totals))
 
     def suppress_sizes(self, sizes: Int64s) -> tuple[Int64s, Floats]:
-        """Suppress small sizes of k groups of known sum; if there are any, also the smallest other.
+        """Suppress small sizes of k groups with known sum and, if there are any, the next smallest.
 
-        Returns sizes, or `SMALL` or `HIDDEN`, and estimates from what is shown, with the same sum.
+        Returns sizes, `SMALL` or `HIDDEN`, and estimates from published sizes, with the same sum.
         """
         small = self.is_small(sizes)
         if not small.any():
@@ -138,17 +138,17 @@ class Disclosure:
     def round_counts(self, counts: Int64s, sizes: Int64s) -> Int64s:
         """Round counts (k, c) of groups of hidden size to multiples of `min_cell`.
 
-        The largest count can be close to the size.
+        The largest exact count could be close to the size.
         """
         m = self.min_cell
         rounded = m * ((counts + m // 2) // m)
         return np.where((sizes == HIDDEN)[:, None] & (counts >= m), rounded, counts)
 
     def estimate(self, published: Published) -> Floats:
-        """Estimate the suppressed counts from what is published, and from nothing else.
+        """Estimate the suppressed counts from the published ones alone.
 
-        They share the remainder of their total equally; each is `min_cell` / 2 if the total is
-        hidden too.
+        The remainder of a total is divided equally among its suppressed counts; if the total is
+        hidden too, each estimate is `min_cell` / 2.
         """
         counts, totals = published.counts, published.totals
         hidden = counts < 0
@@ -172,43 +172,43 @@ class Disclosure:
         return self.symbol if one else f"about {round(estimate):,}"
 
     def size_symbols(self, sizes: Floats) -> list[str | None]:
-        """Return what replaces each size in a figure: "<5", "*" for a hidden one, or None."""
+        """Return the replacement of each size in a figure: "<5", "*" if hidden, or None."""
         whole = np.rint(sizes).astype(np.int64)
         if (whole >= self.min_cell).any():
             shown = self.suppress_sizes(whole)[0]
-        else:  # the figure shows no other size from which one could be derived
+        else:  # the figure shows no other sizes to derive a hidden one from
             shown = np.where(self.is_small(whole), SMALL, whole)
         return [self.symbol if n == SMALL else "*" if n == HIDDEN else None for n in shown]
 
     def join_rare(self, classes: Ints, names: list[str], other: str) -> tuple[Ints, list[str]]:
-        """Join rare classes to `other`, whose name could identify their only record.
+        """Merge classes into `other` that are so rare that their names could identify a record.
 
-        They are missing (-1) if they are rare together too. Returns the class of each record, and
-        the names of the remaining classes.
+        If they are still rare together, they become missing (-1). Returns the class of each record,
+        and the names of the remaining classes.
         """
         totals = np.bincount(classes[classes >= 0], minlength=len(names))
         if not (totals < self.min_cell).any():
             return classes, names
         joined = (totals < self.min_cell) | (np.array(names) == other)
-        place = np.append(np.cumsum(~joined) - 1, -1)  # the last one is that of -1, missing
+        place = np.append(np.cumsum(~joined) - 1, -1)  # the last entry is for -1, missing
         kept = [name for name, gone in zip(names, joined, strict=True) if not gone]
         few = totals[joined].sum() < self.min_cell
         place[:-1][joined] = -1 if few else len(kept)
         return place[classes].astype(np.intp), kept if few else [*kept, other]
 
     def notes(self, notes: Sequence[Message], n_fitted: int, n_left_out: int) -> list[Message]:
-        """Drop the notes of a reader that disclose a small number, and say how many were dropped.
+        """Drop notes on reading that disclose a small number, and add a note with their number.
 
-        These are notes that count few records, rows or entries, or all but a few. If few records
-        were left out of the fit, they are also those that have the total, from which that number
-        could be derived.
+        These notes count few records, rows or entries, or all but a few. If few records were
+        excluded from the fit, notes with the total are dropped as well, because that small number
+        could be derived from it.
         """
         total = n_fitted + n_left_out if 0 < n_left_out < self.min_cell else None
 
         def disclosive(note: Message) -> bool:
             numbers = list(_numbers("", note))
             counts = [n for name, n in numbers if name.startswith(_COUNTS)]
-            # The records that a count leaves of the total are a count too.
+            # The total minus a count is a count too.
             counts += [n - m for name, n in numbers if name == _TOTAL for m in counts]
             return any(0 < n < self.min_cell for n in counts) or any(n == total for _, n in numbers)
 
@@ -218,10 +218,10 @@ class Disclosure:
         return kept
 
     def permits_accuracy(self, counted: Iterable[Mapping[str, Any]], values: Sequence[Any]) -> bool:
-        """Whether the accuracy of predicting an outcome, a ratio of its counts, may be exact.
+        """Whether the exact accuracy of predicting an outcome, a ratio of its counts, may be shown.
 
-        It may if nothing is suppressed in its counts, as `count_outcomes` returns them, and no
-        class is small, not even one that they join to others.
+        This is the case if no count from `count_outcomes` is suppressed and no class is small, not
+        even one that was merged with others.
         """
         suppressed = any(
             n < 0
@@ -233,13 +233,13 @@ class Disclosure:
         return not suppressed and min(sizes) >= self.min_cell
 
     def decimals(self, n: float) -> int:
-        """Return decimals, at most 4, for shares of n records: one step is `min_cell` or more."""
+        """Return decimals (0 to 4) so that one step of a share of n covers `min_cell` records."""
         if not self.hides:
             return 4
         return int(np.clip(np.floor(np.log10(n / self.min_cell)), 1, 4))
 
     def round_log_odds(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
-        """Return log-odds and intercepts as lists, rounded so far that they disclose no count."""
+        """Return log-odds and intercepts as lists, rounded so that they disclose no count."""
         if not self.hides:
             return self.round_scores(coef, intercept)
         return {
@@ -248,7 +248,7 @@ class Disclosure:
         }
 
     def round_scores(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
-        """Return coefficients that depend on all records at once as lists, with fewer digits."""
+        """Return coefficients that depend on all records jointly as lists, with fewer digits."""
         digits = 7 if self.hides else 12
 
         def rounded(values: Floats) -> Any:
@@ -259,7 +259,7 @@ class Disclosure:
 
 
 def _hide_smallest(shown: Int64s, values: NDArray[Any], min_cell: int) -> int:
-    """Hide the smallest count that is not small, in place; return where it is."""
+    """Hide the smallest count that is not small, in place; return its position."""
     large = np.flatnonzero((values >= min_cell) & (shown >= 0))
     at = int(large[np.argmin(values[large])])
     shown[at] = HIDDEN
@@ -267,7 +267,7 @@ def _hide_smallest(shown: Int64s, values: NDArray[Any], min_cell: int) -> int:
 
 
 def _numbers(name: str, value: Any) -> Iterator[tuple[str, int]]:
-    """Yield all whole numbers in a message with their names, those of messages within it too."""
+    """Yield all integers in a message and in nested messages, with their names."""
     if isinstance(value, Message):
         for key, inner in value.values.items():
             yield from _numbers(key, inner)

@@ -1,4 +1,4 @@
-"""A summary as one HTML file that opens with no network."""
+"""Render a summary as one HTML file that works offline."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from markupsafe import Markup
 
 from momentree._files import atomic_write
 from momentree.report.numbers import fixed, percent, whole_percent
-from momentree.report.topics._chart import stacked_areas
+from momentree.report.topics.chart import stacked_areas
 
 _STYLES = {
     "topics": "base views node proportions print",
@@ -28,9 +29,9 @@ _SCRIPTS = {
     "records": "core records_numbers tree map records_node records_heat records_codes "
     "records_assign views address records_start",
 }
-# Runs before the page is painted: parts that need scripts are hidden without them.
+# Runs before the page is painted; parts that need scripts are hidden without scripts.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
-# Without scripts, names in the icicle are fitted to a page of this width in pixels.
+# Without scripts, names in the icicle fit a page of this width in pixels.
 _PLAIN_WIDTH = 760
 _LETTER_WIDTH = 7.5
 
@@ -47,7 +48,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     -------
     str
         A complete HTML document. Styles, scripts and data are inline, and a content security
-        policy forbids loading anything. The same summary gives the same string.
+        policy forbids loading anything. Equal summaries give equal strings.
 
     Examples
     --------
@@ -57,28 +58,14 @@ def render_html(summary: Mapping[str, Any]) -> str:
     >>> render_html(summarize(tree, title="Logbook"))[:15]
     '<!DOCTYPE html>'
     """
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("momentree.report", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {
-        "amount": _amount,
-        "fitted": _fitted,
-        "fixed": fixed,
-        "integer": lambda value: f"{value:,}",
-        "percent": percent,
-        "whole_percent": whole_percent,
-    }
     kind = "records" if "records" in summary["kind"] else "topics"
     styles = "".join(_read(f"{name}.css") for name in _STYLES[kind].split())
     scripts = "".join(_read(f"{name}.js") for name in _SCRIPTS[kind].split())
     script = f"(() => {{\n'use strict';\n{scripts}}})();"
     leaves = [node for node in summary["nodes"] if node["leaf"] is not None]
     rows = max(node["cell"]["bottom"] for node in summary["nodes"])
-    return environment.get_template(f"{kind}.html.j2").render(
+    template = _environment().get_template(f"{kind}.html.j2")
+    return template.render(
         summary=summary,
         nodes=summary["nodes"],
         row_height=max(7, min(44, 230 // rows)),  # pixels
@@ -93,12 +80,12 @@ def render_html(summary: Mapping[str, Any]) -> str:
         data=Markup(_script_json(summary)),  # noqa: S704  escaped by _script_json
         chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
         mixes="alpha0" in summary["made"]["parameters"],
-        most_in_matrix=40,  # more are hard to read; the lists of pairs remain
+        most_in_matrix=40,  # larger tables are hard to read; lists of pairs remain
     )
 
 
 def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
-    """Write the page of `render_html` to a file, whole or not at all.
+    """Write the page of `render_html` to a file; on an error, no partial file remains.
 
     Parameters
     ----------
@@ -115,13 +102,33 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     Raises
     ------
     OSError
-        If the folder is missing or cannot be written, or the disk is full. An existing file is
-        then unchanged, and nothing else remains.
+        If the folder is missing or not writable, or the disk is full. An existing file is then
+        unchanged.
     """
     page = render_html(summary).encode("utf-8")
     with atomic_write(Path(path)) as stream:
         stream.write(page)
     return Path(path)
+
+
+@cache  # with the compiled templates, which take longer to compile than to render
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("momentree.report", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "amount": _amount,
+        "fitted": _fitted,
+        "fixed": fixed,
+        "integer": lambda value: f"{value:,}",
+        "percent": percent,
+        "whole_percent": whole_percent,
+    }
+    return environment
 
 
 def _read(name: str) -> str:
@@ -136,15 +143,15 @@ def _hash_source(script: str) -> str:
 
 def _script_json(value: Mapping[str, Any]) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # Only "<" can end or restart a script element; "&" and ">" are escaped for parsers that take
-    # it for markup, and U+2028/9, which end a line in old versions of JavaScript.
+    # Only "<" can end or restart a script element; escape "&" and ">" for parsers that treat it
+    # as markup, and U+2028/9, which end a line in old versions of JavaScript.
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
 def _fitted(name: str, share: float, separator: str) -> str:
-    """Return as many words of a name as fit its block, until a script measures them exactly."""
+    """Return as many words of a name as should fit its block, before a script measures exactly."""
     words = name.split(separator)
     while words and _LETTER_WIDTH * len(separator.join(words)) > share * _PLAIN_WIDTH - 16:
         words.pop()

@@ -1,4 +1,4 @@
-"""Shares as text, rounded half up as the scripts of the page do, so that both print the same."""
+"""Format shares, rounded half up like the scripts of the page, so that both print the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def whole_percent(share: float) -> str:
 
 
 def short_percent(share: float) -> str:
-    """Return a share as a percentage of two digits at least: "12 %", "1.2 %"; "–" for NaN."""
+    """Return a share as a percentage with at least two digits: "12 %", "1.2 %"; "–" for NaN."""
     value = 100.0 * share
     if not math.isfinite(value):
         return "–"

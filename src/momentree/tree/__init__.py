@@ -1,4 +1,4 @@
-"""Tree: recursive splitting, nodes, exports, and the estimators that hold them."""
+"""Grow trees by recursive splitting, with estimators for documents and for other data."""
 
 from momentree.tree.cluster_tree import ClusterTree
 from momentree.tree.node import TreeNode

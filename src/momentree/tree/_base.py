@@ -1,4 +1,4 @@
-"""What all tree estimators share: checks, assignment of samples, exports, the report, files."""
+"""Base of the tree estimators: fit, assignment of samples, exports, report and files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the estimators that grow a tree of samples."""
 
-    # Values of the parameters that are choices, besides those of all trees.
+    # Allowed values of the parameters that only this estimator has.
     _choices: ClassVar[dict[str, tuple[str | None, ...]]]
 
     max_leaf_nodes: int | None
@@ -76,14 +76,15 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            One sample per row: word counts >= 0 for :class:`TopicTree`; for :class:`ClusterTree`
-            numbers of the kind `data`, and NaN for a missing value of binary data.
+            One sample per row: word counts >= 0 for :class:`TopicTree`; for :class:`ClusterTree`,
+            numbers of the kind `data`, with NaN for missing values of binary data.
         y : None
-            Not used.
+            Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0; a weight of 2 equals two copies of the sample.
+            Weights >= 0; a weight of 2 has the effect of two copies of the sample.
         feature_names : sequence of str of shape (n_features,), default=None
-            Words, codes or other names of the columns, for names of nodes and reports.
+            Words, codes or other names of the columns, used in node names and reports. None uses
+            the column names of a data frame.
 
         Returns
         -------
@@ -93,9 +94,9 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         Raises
         ------
         InvalidDataError
-            If X holds other values or counts above 1e30, or if weights or names do not match it.
+            If X contains other values or counts above 1e30, or weights or names do not match it.
         EmptyCorpusError
-            If no sample of positive weight has a value other than zero.
+            If no sample of positive weight has a nonzero value.
         InvalidParameterError
             If a parameter is invalid.
         """
@@ -110,15 +111,15 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
 
     @abstractmethod
     def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, Any | None, NDArray[Any]]:
-        """Return the checked samples of ``fit``, their missing values, and names of columns."""
+        """Return the checked samples of ``fit``, their missing values, and column names."""
 
     @abstractmethod
     def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:
-        """Grow the tree, and set the attributes of the fit except those of the tree."""
+        """Grow the tree, and set all fitted attributes except those of the tree."""
 
     @abstractmethod
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
-        """Return the assigner for samples, and the checked samples in the form that it reads."""
+        """Return the assigner, and the checked samples in the form that it expects."""
 
     def _check_parameters(self) -> None:
         check_integer("max_leaf_nodes", self.max_leaf_nodes, at_least=1, optional=True)
@@ -141,7 +142,7 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         family: type[MixtureParameters] | None,
         smoothing: float,
     ) -> tuple[Assigner, Ints, int, bool]:
-        """Return the assigner, labels, EM steps and convergence; without a family, no EM is run."""
+        """Return the assigner, labels, EM steps and convergence; without `family`, skip EM."""
         if family is None:
             return rule_assigner(grown.root), grown.labels, 1, True
         return refine_leaves(
@@ -166,12 +167,13 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``. One without words or codes goes to the largest leaf.
+            Samples with the columns of ``fit``. Samples without words or codes go to the largest
+            leaf.
 
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Numbers of leaves, from left to right; ``labels_`` on the samples of ``fit``.
+            Leaf numbers, from left to right; equal to ``labels_`` for the samples of ``fit``.
         """
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
@@ -183,16 +185,16 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_leaves)
-            Rows sum to 1. With EM these are posteriors of the mixture over the leaves (S eq. 1), of
-            log-scaled counts unless ``log_scaling=None``; its parameters are not the weights and
-            centers of the nodes, which are proportions of documents and words. Without EM each is
-            the product of the probabilities of the sides on its path; ``predict`` then follows the
-            splits, and its leaf need not be the most likely one.
+            Rows sum to 1. With EM these are the posteriors of a mixture with one component per leaf
+            (S eq. 1), for log-scaled counts unless ``log_scaling=None``. Its parameters differ from
+            the weights and centers of the nodes, which are proportions of documents and words.
+            Without EM each is the product of the side probabilities on the path to the leaf;
+            ``predict`` then follows the splits, and its leaf is not always the most likely one.
         """
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
@@ -204,12 +206,12 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Numbers of nodes in pre-order.
+            Node numbers in pre-order.
         """
         leaves = self.predict(X)
         ids = np.array([leaf.node_id for leaf in self.leaves_], dtype=np.intp)
@@ -221,12 +223,12 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples in the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
         csr_array of bool of shape (n_samples, n_nodes)
-            Columns are ``node_id``.
+            Column j is the node with ``node_id`` j.
         """
         leaves = self.predict(X)
         return export.decision_path(self.tree_, leaves)
@@ -247,7 +249,7 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         return export.to_newick(self.tree_)
 
     def to_networkx(self) -> nx.DiGraph:
-        """Return a networkx graph from parents to children; nodes are ``node_id``."""
+        """Return a networkx graph with edges from parents to children; nodes are ``node_id``."""
         check_is_fitted(self, "tree_")
         return export.to_networkx(self.tree_)
 
@@ -275,7 +277,7 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         return self.n_leaves_
 
     def _check_profiles(self) -> None:
-        """Refuse centers below zero, and a node with a word that the root does not have."""
+        """Raise ValueError for negative centers, or for words in a node but not in the root."""
         absent = self.tree_.center == 0
         for node in self.tree_.nodes():
             if (node.center < 0).any() or node.center[absent].any():

@@ -1,4 +1,4 @@
-"""Make the nodes of the finished tree from its branches and the leaf of each sample."""
+"""Build the nodes of a finished tree from its branches and the leaf of each sample."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def build_nodes(
     center: Callable[[list[int]], Floats],
     gain: Callable[[list[list[int]]], float],
 ) -> TreeNode:
-    """Make the nodes of the tree, without names, given the total sample weight of each leaf.
+    """Build the nodes of the tree, without names, given the total sample weight of each leaf.
 
-    `center` returns the mean profile of some leaves, `gain` the log-likelihood that a split gains,
-    given the leaves below each child.
+    `center` returns the mean profile of a list of leaves. `gain` returns the increase in
+    log-likelihood by a split, given the leaves below each child.
     """
     total = float(sizes.sum())
     samples = by_leaf(labels, len(sizes))

@@ -69,7 +69,7 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
     def _merge(self, refit: RefitData[ClusterData], groups: list[int]) -> Self:
         place, to = merged_numbers(groups, refit.sizes(self.n_leaves_))
         root = _branch_of(self.tree_)
-        for group in reversed(groups):  # from the right, so that the other numbers stay
+        for group in reversed(groups):  # from the right, so that the other numbers remain valid
             if group != place:
                 drop(root, root.leaves()[group])
         root.leaves()[to[place]].reason = Message("merged_by_hand")

@@ -1,4 +1,4 @@
-"""ClusterTree: a tree of clusters without a model (D-SIDIWO, T Algorithm 5 and beyond)."""
+"""ClusterTree: a tree of clusters without a model (D-SIDIWO, an extension of T Algorithm 5)."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
 
         side(x) = argmax_j |d_j . x + c_j|,
 
-    where the constant c belongs to a feature that all samples share. The same data give the same
-    tree on every run, in any order of rows.
+    where c_j is the coefficient of a constant feature appended to all samples. The same data give
+    the same tree on every run, in any order of rows.
 
     Parameters
     ----------
     max_leaf_nodes : int >= 1 or None, default=8
-        Number of leaves (clusters) at which growth stops. None lets `stop` decide.
+        Number of leaves (clusters) at which growth stops. None sets no limit; see `stop`.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
-        ``growth="depth"`` it means the smallest depth that can hold `max_leaf_nodes` leaves.
+        ``growth="depth"`` it is the smallest depth that allows `max_leaf_nodes` leaves.
     n_components : int >= 1 or None, default=None
         Split all samples once, into this many clusters, by as many discriminators: a flat
-        clustering. There are fewer, with a warning, if the moments show fewer or some are too
-        small. `max_leaf_nodes`, `max_depth` and `growth` are then ignored.
+        clustering. A warning reports fewer clusters, if the moments do not support as many or some
+        are too small. `max_leaf_nodes`, `max_depth` and `growth` are then ignored.
     min_samples_leaf : int or float > 0, default=5
         Smallest total sample weight of a leaf.
     growth : {"best_first", "depth"}, default="best_first"
@@ -65,42 +65,42 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         ``growth="depth", refine=None, scaling=None, min_samples_leaf=1, exact=True`` is T Algorithm
         5.
     refine : {"em", "splits", "leaves", None}, default="em"
-        "splits" runs 15 steps of EM after each split; "leaves" finally runs EM over all leaves,
-        which may move samples between branches; "em" does both. None keeps the splits by moments:
-        D-SIDIWO, the most stable choice.
+        "splits" runs 15 steps of EM after each split; "leaves" runs EM over all leaves at the end,
+        which may move samples between branches; "em" does both. None keeps the splits found from
+        the moments (D-SIDIWO), and is the most stable choice.
     data : {"auto", "binary", "counts", "non_negative", "real"}, default="auto"
-        Kind of the data. "auto" takes the first of these kinds that fits, but takes non-negative
-        values that are rarely zero for real ones. Gains and EM use a mixture: of independent
+        Kind of the data. "auto" uses the first of these kinds that fits, but treats non-negative
+        values that are rarely zero as real. Gains and EM use a mixture: of independent
         Bernoulli variables for binary data, of independent Poisson variables for counts, and of
         spherical Gaussians otherwise.
     scaling : {"auto", None}, default="auto"
-        Scaling of samples in the moments. With "auto", samples of non-negative data get a constant
-        feature and unit length, so that a record of many codes counts no more than one of few;
-        columns of real data get mean 0 and variance 1, and a constant of sqrt(n_features). The
-        constant (the size of a typical value: 1 for binary data) lets a split distinguish samples
-        by how much they contain, not only by what they contain. None takes the data as they are,
-        as T Algorithm 5 does; on patient records it is less stable (see ``docs/choices.md``).
+        Scaling of samples in the moments. "auto" appends a constant feature to samples of
+        non-negative data and scales them to unit length, so that records with many and with few
+        codes have equal weight; it standardises columns of real data and appends a constant of
+        sqrt(n_features). The constant (the size of a typical value: 1 for binary data) lets splits
+        distinguish samples by how much they contain, not only by what. None leaves the data
+        unscaled, like T Algorithm 5; on patient records this is less stable (``docs/choices.md``).
     smoothing : float > 0, default=1.0
         Number of average samples added to each cluster in EM.
     exact : bool, default=False
-        Whether to whiten each split to rounding error, for up to one product with the data per
-        feature. False stops the eigen-solver of M2 after 2 k + 4 products for a split into k, as
-        sampling error is larger; with more than 64 features, labels may then differ slightly from
-        those of the published algorithm.
+        Whether to whiten each split to rounding error, with up to one product with the data per
+        feature. False stops the eigen-solver of M2 after 2 k + 4 products for a split into k,
+        because sampling error is larger; with more than 64 features, labels may then differ
+        slightly from those of the published algorithm.
     stop : {"bic"}, default="bic"
-        When growth stops if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
-        information criterion, makes a split of n samples if a mixture of the two sides gains more
-        than (p + 1)/2 log n nats over one group, where p features occur in them. Gaussians are
-        compared along the line through the two means.
+        Stopping rule if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
+        information criterion, accepts a split of n samples if a mixture of the two sides gains more
+        than (p + 1)/2 log n nats over one group, where p is the number of features that occur.
+        Gaussians are compared along the line through the two means.
     max_iter : int >= 1, default=100
-        Largest number of steps of the EM over all leaves.
+        Maximum number of steps of EM over all leaves.
     tol : float >= 0, default=1e-5
-        That EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by
-        no more than this fraction.
+        EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
+        `smoothing`, by no more than this fraction.
     random_state : int, RandomState or None, default=None
-        Ignored, as nothing is drawn; all estimators have it.
+        Ignored, because nothing is random; present in all estimators.
     verbose : bool or int, default=False
-        Show progress on standard error; the logger ``momentree.tree`` always receives it.
+        Whether to print progress to standard error; the logger ``momentree.tree`` always gets it.
 
     Attributes
     ----------
@@ -111,30 +111,30 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
     n_leaves_ : int
         Number of leaves.
     labels_ : ndarray of int of shape (n_samples,)
-        Leaf of each sample. The largest child comes first, so numbers do not depend on the order
-        of rows.
+        Leaf of each sample. The largest child comes first, so the numbering does not depend on the
+        order of rows.
     data_ : str
         Kind of the data.
     vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns; "0", "1", ... if they have none.
+        Column names; "0", "1", ... if there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
     n_iter_ : int
-        Steps of the EM over all leaves; 1 without it.
+        Steps of EM over all leaves; 1 without EM.
     converged_ : bool
-        Whether that EM met its tolerance; True without it.
+        Whether this EM reached its tolerance; True without EM.
 
     Notes
     -----
-    T Algorithm 5, section 6.3; T Theorem 6.2.1 gives the meaning of d_1 and d_2. Beyond it: the
+    Implements T Algorithm 5 (section 6.3); T Theorem 6.2.1 explains d_1 and d_2. Extensions: the
     rotation is exact, growth is best first, samples are scaled, splits may have more than two
-    sides, and whitening stops early unless `exact`. Moments do not show groups like the corners of
-    a square, where the best line between them is not an axis of their spread; EM finds them. EM
-    ignores missing values (NaN, in binary data), and the moments correct for them by inverse
-    observation rates. Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the last
-    EM. Memory beyond X: up to 12 bytes per stored value for the current group.
+    sides, and whitening stops early unless `exact`. Moments cannot separate groups arranged like
+    the corners of a square, where no axis of the spread separates them; EM can. EM ignores missing
+    values (NaN, in binary data), and the moments correct for them by inverse observation rates.
+    Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
+    X: up to 12 bytes per stored value for the current group.
 
     References
     ----------
@@ -246,7 +246,7 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
     def _refined(
         self, grown: Grown, feature_map: FeatureMap, rows: RowBlocks, weight: Floats
     ) -> tuple[Assigner, Ints, int, bool]:
-        # A flat clustering is refined over its clusters, which are all the leaves.
+        # The clusters of a flat clustering are the leaves.
         over_leaves = self.refine in ("em", "leaves") or (self.refine and self.n_components)
         return self._assigned(
             grown,
@@ -306,16 +306,16 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         Returns
         -------
         dict
-            With EM over the leaves ``{"kind": "mixture", "coef": (m, d), "intercept": (m,),
+            With EM over the leaves, ``{"kind": "mixture", "coef": (m, d), "intercept": (m,),
             "group": (m,)}``: component probabilities are softmax(coef @ x + intercept), and
             "group" is the leaf of each component.
-            Without it ``{"kind": "rules", "nodes": [...]}``, one entry per inner node in pre-order,
-            with "coef" (s, d), "intercept" (s,) and "children". For the node kind "scores", take
-            the side of largest (coef @ x + intercept)^2; for "linear" (``refine="splits"``), that
-            of largest coef @ x + intercept. Its child j >= 0 is an inner node, -1 - i is leaf i.
-            After :meth:`split_group` ``{"kind": "nested", "base": ..., "parts": [...]}``: "base" is
-            one of these, and for each of its leaves "parts" has the final leaf, or
-            ``{"scoring": ..., "leaves": [...]}`` to divide its records further.
+            Without it, ``{"kind": "rules", "nodes": [...]}``, one entry per inner node in
+            pre-order, with "coef" (s, d), "intercept" (s,) and "children". For nodes of the kind
+            "scores", choose the side with the largest (coef @ x + intercept)^2; for "linear"
+            (``refine="splits"``), the largest coef @ x + intercept. Child j >= 0 is an inner node;
+            -1 - i is leaf i. After :meth:`split_group`, ``{"kind": "nested", "base": ..., "parts":
+            [...]}``: "base" is one of these, and "parts" contains, for each of its leaves, the
+            final leaf, or ``{"scoring": ..., "leaves": [...]}`` to divide its records further.
 
         Raises
         ------
@@ -354,7 +354,7 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         X, missing, _ = check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
         if missing is not None and not self._feature_map.incomplete:
-            # No value was missing in the fit: a likelihood leaves these out, scores take zeros.
+            # The fit had no missing values: likelihoods ignore them, scores treat them as zeros.
             rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
             return self._assigner.for_missing_values(), rows
         return self._assigner, self._feature_map.rows(X, missing)

@@ -1,4 +1,4 @@
-"""Split samples without a model: D-SIDIWO (T Algorithm 5), then by EM."""
+"""Split samples without a model: D-SIDIWO (T Algorithm 5), then EM."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from momentree.tree.split import (
 from momentree.whitening import whiten
 
 EARLY: Whiten = partial(whiten, tol=1e-3, max_iter=1)
-"""The minimum of 2 k + 4 products for a split into k: on patient records, more products made groups
-no more stable. A tolerance of 0.05, which often ends earlier, made trees with EM less stable by
-0.15."""
+"""The minimum of 2 k + 4 products for a split into k: on patient records, more products did not
+make groups more stable. A tolerance of 0.05, which often stops earlier, reduced the stability of
+trees with EM by 0.15."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class DSidiwoSplitter:
     whiten: Whiten = EARLY
 
     def __call__(self, rows: RowBlocks, sample_weight: Floats, scale: Floats) -> Split | Message:
-        """Split samples, given the factors by which the moments scale them."""
+        """Split samples; `scale` contains the factor of each sample in the moments."""
         k, feature_map = self.n_sides, self.feature_map
         family = feature_map.family
         needed = k * self.min_samples_leaf
@@ -73,8 +73,8 @@ class DSidiwoSplitter:
             smoothing=self.smoothing,
             max_iter=self.refine_iter,
         )
-        # The gain of the mixture, in which no sample belongs to a side with certainty: halving
-        # noise gains next to nothing by it, but much where sides are taken as known.
+        # The gain of the mixture, with uncertain sides: a split of pure noise gains almost
+        # nothing, whereas it would gain much if sides were treated as known.
         gain = refined.log_likelihood - sides.log_likelihood_of_group(family)
         linear = sides_of(LinearRule.between(refined.parameters, prior=True), rows, sample_weight)
         sides = ordered_sides(linear, rows, sample_weight)
@@ -83,7 +83,7 @@ class DSidiwoSplitter:
     def _by_scores(
         self, rule: ScoreRule, rows: RowBlocks, sample_weight: Floats
     ) -> Sides | Message:
-        """Return the sides by scores; of more than two, the smallest are dropped."""
+        """Return the sides by scores; drop the smallest of more than two if necessary."""
         while True:
             sides = sides_of(rule, rows, sample_weight)
             ordered = ordered_sides(sides, rows, sample_weight)

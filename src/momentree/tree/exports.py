@@ -46,7 +46,7 @@ def to_dict(
 ) -> dict[str, Any]:
     """Return a tree as nested dictionaries of plain values.
 
-    Words have relevance with lambda = 0.7, or with a `scale` (center - root center) / scale.
+    The relevance of words has lambda = 0.7; with a `scale` it is (center - root center) / scale.
     """
 
     def visit(node: TreeNode) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def to_dict(
 def to_frame(root: TreeNode) -> pd.DataFrame:
     """Return a data frame with one row per node in pre-order.
 
-    Columns: node_id (the index), parent_id and leaf_id (whole numbers or missing), depth, name,
+    Columns: node_id (the index), parent_id and leaf_id (integers or missing), depth, name,
     n_samples, weight, gain (nats), reason, reason_code.
     """
     import pandas as pd
@@ -83,7 +83,7 @@ def to_frame(root: TreeNode) -> pd.DataFrame:
 
 
 def to_newick(root: TreeNode) -> str:
-    """Return a tree in Newick format, names quoted, all branches of length 1."""
+    """Return a tree in Newick format, with quoted names and branches of length 1."""
 
     def visit(node: TreeNode) -> str:
         inside = f"({','.join(visit(child) for child in node.children)})" if node.children else ""
@@ -94,7 +94,7 @@ def to_newick(root: TreeNode) -> str:
 
 
 def to_networkx(root: TreeNode) -> nx.DiGraph:
-    """Return a graph from parents to children; attributes are the columns of :func:`to_frame`."""
+    """Return a directed graph; node attributes are the columns of :func:`to_frame`."""
     try:
         import networkx as nx
     except ImportError as error:
@@ -109,7 +109,7 @@ def to_networkx(root: TreeNode) -> nx.DiGraph:
 
 
 def decision_path(root: TreeNode, labels: Ints) -> Any:
-    """Return the nodes on the path to each sample's leaf, as a sparse (n, n_nodes) indicator."""
+    """Return a sparse indicator, (n, n_nodes), of the nodes on the path to each sample's leaf."""
     nodes = list(root.nodes())
     paths: list[list[int]] = []
     for leaf in root.leaves():

@@ -23,10 +23,10 @@ log = logging.getLogger("momentree.tree")
 
 @dataclass(eq=False)
 class Branch:
-    """A node while the tree grows, without its samples."""
+    """A node of a growing tree, without its samples."""
 
     depth: int = 0
-    rule: Rule | None = None  # also None where the rule no longer fits the children
+    rule: Rule | None = None  # also None if the rule no longer matches the children
     gain: float = 0.0
     reason: Message | None = None
     children: list[Branch] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Limits:
 
     @classmethod
     def of(cls, tree: Any) -> Limits:
-        """Return the limits that the parameters of an estimator set."""
+        """Return the limits set by the parameters of an estimator."""
         leaves = math.inf if tree.max_leaf_nodes is None else tree.max_leaf_nodes
         depth = math.inf if tree.max_depth is None else tree.max_depth
         if tree.growth == "depth":
@@ -68,7 +68,7 @@ class Limits:
 
     @property
     def none(self) -> bool:
-        """Whether there are no limits, so that a criterion has to end growth."""
+        """Whether there are no limits, so that a criterion must stop growth."""
         return math.isinf(self.leaves) and math.isinf(self.depth)
 
 
@@ -84,10 +84,10 @@ def grow(
 ) -> Grown:
     """Grow a tree of samples from the root.
 
-    `factor` is one more number per sample for the splitter and the criterion. "best_first" splits
-    the leaf whose split gains most, "depth" every leaf down to the largest depth. The copy of a
-    group's rows lives only while its split is computed. Splits of the last leaves, which no later
-    choice could use, are never computed.
+    `factor` is an additional number per sample for the splitter and the criterion. "best_first"
+    always splits the leaf with the largest gain; "depth" splits every leaf down to the maximum
+    depth. The rows of a group are copied only while its split is computed. Once the last leaf is
+    made, no further splits are computed.
     """
     n = rows.shape[0]
     root = Branch()

@@ -1,4 +1,4 @@
-"""Name nodes by their most relevant features (H section 4.2, T eq. 4.12)."""
+"""Name the nodes of a tree by their most relevant features (H section 4.2, T eq. 4.12)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Names = Sequence[str] | NDArray[np.str_]
 NAME_WORDS = 3
 NAME_LAMBDA = 0.6
 CODE_LAMBDA = 0.5
-"""For codes of records, lower than for words: the most common diagnoses are common in nearly every
-group. It names groups, and orders their codes in the report until its reader moves the slider."""
+"""Lambda for codes, lower than for words, because the most common diagnoses are common in nearly
+every group. It determines names, and the initial order of codes in the report."""
 
 
 def name_by_words(root: TreeNode, vocabulary: Names) -> None:
@@ -37,7 +37,7 @@ def name_by_codes(root: TreeNode, vocabulary: Names) -> None:
 
 
 def name_by_difference(root: TreeNode, vocabulary: Names, scale: Floats) -> None:
-    """Name every node by the features whose means differ most from those of all samples."""
+    """Name every node by the features whose means differ most from the overall means."""
     for node in root.nodes():
         z = (node.center - root.center) / scale
         top = np.argsort(-np.abs(z), kind="stable")[:NAME_WORDS]
@@ -47,9 +47,9 @@ def name_by_difference(root: TreeNode, vocabulary: Names, scale: Floats) -> None
 
 
 def most_relevant(center: Floats, base: Floats, disclosed: NDArray[np.bool_] | None = None) -> Ints:
-    """Return the codes that distinguish a group, the most relevant first.
+    """Return the codes that distinguish a group, most relevant first.
 
-    Codes that are rarer in the group than in all records are returned only if there are no others.
+    Codes that are rarer in the group than overall are returned only if there are no others.
     """
     present = np.flatnonzero((center > 0) & (base > 0) & (True if disclosed is None else disclosed))
     more = present[center[present] >= base[present]]

@@ -1,4 +1,4 @@
-"""Nodes of a tree of samples: plain objects that any tree estimator fills and holds."""
+"""Nodes of a tree of samples: plain objects that hold the result of any tree estimator."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class TreeNode:
     weight : float
         Fraction of the total sample weight in the node, in [0, 1]; 1 for the root.
     gain : float
-        Increase in log-likelihood (nats) by the split of this node; 0.0 for a leaf.
+        Increase in log-likelihood (nats) from splitting this node; 0.0 for a leaf.
     depth : int
         Number of edges to the root.
     name : str
-        Short name made of the most relevant features.
+        Short name composed of the most relevant features.
     node_id : int
         Position in pre-order (root 0, then the first child and all nodes below it, ...).
     leaf_id : int or None
         Position among the leaves from left to right; None for an inner node.
     reason : Message or None
-        Why a leaf was not split; ``str`` gives the words. None for an inner node.
+        Why a leaf was not split; ``str(reason)`` gives a sentence. None for an inner node.
     parent : TreeNode or None
-        None for the root.
+        Parent node; None for the root.
     children : list of TreeNode
-        Empty for a leaf, else two nodes or more, the largest first.
+        Child nodes, largest first: none for a leaf, otherwise two or more.
     """
 
     center: Floats
@@ -91,7 +91,7 @@ class TreeNode:
 @storable
 @dataclass(frozen=True)
 class StoredTree:
-    """The form of a tree in a file: its nodes in pre-order, one array per attribute."""
+    """A tree as stored in a file: nodes in pre-order, one array per attribute."""
 
     centers: Floats
     weights: Floats
@@ -109,7 +109,7 @@ class StoredTree:
 
     @classmethod
     def of(cls, root: TreeNode) -> StoredTree:
-        """Return a tree in this form."""
+        """Return the stored form of a tree."""
         nodes = list(root.nodes())
         return cls(
             np.stack([node.center for node in nodes]),
@@ -121,7 +121,7 @@ class StoredTree:
         )
 
     def root(self, labels: Ints) -> TreeNode:
-        """Return the root of the tree, given the leaf of each sample."""
+        """Rebuild the tree, given the leaf of each sample; return its root."""
         nodes: list[TreeNode] = []
         for i, parent_id in enumerate(self.parents.tolist()):
             parent = nodes[parent_id] if i else None
@@ -148,6 +148,6 @@ class StoredTree:
 
 
 def by_leaf(labels: Ints, n_leaves: int) -> list[Ints]:
-    """Return the samples of each leaf, ascending, given the leaf of each sample."""
+    """Return the samples of each leaf in ascending order, given the leaf of each sample."""
     ends = np.cumsum(np.bincount(labels, minlength=n_leaves))[:-1]
     return np.split(np.argsort(labels, kind="stable"), ends)

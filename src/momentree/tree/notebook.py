@@ -1,4 +1,4 @@
-"""Show a tree in a notebook: static HTML that folds, without scripts."""
+"""Show a tree in a notebook as collapsible HTML without scripts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from momentree.metrics import relevance
 from momentree.tree.node import TreeNode
 
-# Nodes deeper than this start folded.
+# Nodes deeper than this are initially collapsed.
 _OPEN_DEPTH = 3
 
 _STYLE = (
@@ -29,14 +29,14 @@ _STYLE = (
 
 
 _SAMPLES = {"binary": "records", None: "documents"}
-"""Names of samples by the kind of data of a cluster tree; a topic tree has no kind."""
+"""Word for samples by kind of data of a cluster tree; None is for topic trees."""
 
 _MAX_NAME = 36
-"""Characters of the name of a code, so that a node takes one or two lines."""
+"""Maximum length of a code name in characters, so that a node fits on one or two lines."""
 
 
 def repr_html(estimator: Any) -> str:
-    """Render a fitted tree as a nested list that folds, without scripts."""
+    """Render a fitted tree as a collapsible nested list, without scripts."""
     root = estimator.tree_
     kind = getattr(estimator, "data_", None)
     n_words = 5 if kind == "binary" else 8

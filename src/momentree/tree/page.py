@@ -1,4 +1,4 @@
-"""The method ``to_html`` of trees and models: the one call from estimators to the report."""
+"""The method ``to_html`` of trees and models, the only call from estimators to the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class TopicsPage:
-    """The report of groups of documents, for the estimators that find them."""
+    """Estimators with a report on groups of documents."""
 
     def to_html(
         self,
@@ -41,15 +41,15 @@ class TopicsPage:
         Parameters
         ----------
         path : str or path-like, default=None
-            Also write the page to this file, whole or not at all.
+            File to write the page to as well.
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            The samples of ``fit``, for typical documents, coherence and, in flat models, topic
+            The samples of ``fit``, used for typical documents, coherence and, in flat models, topic
             proportions; None omits these.
         ids, texts, labels : sequence of str of shape (n_samples,), default=None
             Names, texts and known classes of the samples.
         order : sequence of numbers or dates of shape (n_samples,), default=None
-            Position of each sample in the chart of topic proportions. None is the order of X in
-            flat models, and no chart for trees.
+            Position of each sample in the chart of topic proportions. With None, flat models use
+            the order of X, and trees omit the chart.
         title : str, default=None
             Heading of the page.
 
@@ -66,7 +66,7 @@ class TopicsPage:
 
 
 class RecordsPage:
-    """The report of groups of binary records, for the estimators that find them."""
+    """Estimators with a report on groups of binary records."""
 
     def to_html(
         self,
@@ -82,18 +82,18 @@ class RecordsPage:
     ) -> str:
         """Return the report of the groups of binary records as one HTML page that works offline.
 
-        It renders the summary of ``momentree.report.summarize_records``.
+        The page shows the summary of ``momentree.report.summarize_records``.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            Also write the page to this file, whole or not at all.
+            File to write the page to as well.
         X : Records, or {ndarray, sparse matrix or array, data frame} of shape \
 (n_samples, n_features)
-            The records of ``fit``, whose codes are counted for the page.
+            The records of ``fit``; the page shows counts of their codes.
         ids : sequence of str of shape (n_samples,), default=None
-            Names of the records; None takes those of X, or the row numbers. `ids`, `names` and
-            `outcomes` take precedence over those of Records.
+            Names of the records; None uses those of X, or row numbers. `ids`, `names` and
+            `outcomes` override those of Records.
         names : mapping of str to str, default=None
             Names of codes.
         outcomes : mapping of str to array-like of shape (n_samples,), default=None
@@ -103,7 +103,7 @@ class RecordsPage:
         min_cell : int >= 1, default=5
             Suppress nonzero counts of records below this number.
         include_records : bool, default=False
-            Whether the page shows single records with their names.
+            Whether the page shows individual records with their names.
 
         Returns
         -------
@@ -113,10 +113,10 @@ class RecordsPage:
         Raises
         ------
         InvalidDataError
-            If X is not given or is not the data of ``fit``, ids or outcomes do not fit it, or the
-            data of ``fit`` were not binary.
+            If X is missing or differs from the data of ``fit``, if ids or outcomes do not match it,
+            or if the data of ``fit`` were not binary.
         OSError
-            If the file cannot be written; nothing is left behind.
+            If the file cannot be written; no partial file remains.
         """
         check_is_fitted(self, ["tree_", "components_"], all_or_any=any)
         kind = getattr(self, "data_", "binary")
@@ -133,7 +133,7 @@ class RecordsPage:
             pairs = _dict("outcomes", outcomes, "names to one value per record")
             more["outcomes"] = {str(name): np.asarray(values) for name, values in pairs.items()}
             more["outcome_names"] = {}
-        # Names of columns have been compared; the report reads a matrix, which has none.
+        # Column names have been checked; the report receives a matrix, which has none.
         unnamed = copy.copy(self)
         vars(unnamed).pop("feature_names_in_", None)
         summary = _report().summarize_records(
@@ -147,7 +147,7 @@ class RecordsPage:
 
 
 def _report() -> Any:
-    # The report stands to the right of this room, so it is imported by name when it is needed.
+    # The report comes after this room, so it is imported by name when needed.
     return importlib.import_module("momentree.report")
 
 
@@ -160,7 +160,7 @@ def _written(summary: dict[str, Any], path: str | PathLike[str] | None) -> str:
 
 
 def _records(estimator: Any, X: Any) -> Records:
-    # Imported here because reading records imports pandas, which growing a tree does not need.
+    # Imported here, because readers import pandas, which growing a tree does not need.
     from momentree.readers import RecordCoder, Records
 
     if X is None:

@@ -31,8 +31,8 @@ def refine_leaves(
 ) -> tuple[MixtureAssigner, Ints, int, bool]:
     """Run EM over all leaves, and assign every sample to its most likely leaf.
 
-    A leaf whose weight falls below `min_samples_leaf` is dropped, an only child replaces its
-    parent, and EM continues. Also return the number of EM steps and whether EM converged.
+    If the weight of a leaf falls below `min_samples_leaf`, the leaf is dropped, an only child
+    replaces its parent, and EM continues. Also return the number of EM steps and convergence.
     """
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
@@ -77,7 +77,7 @@ def drop(root: Branch, leaf: Branch) -> None:
 
 
 def sort_children(root: Branch, sizes: Floats) -> Ints:
-    """Put the larger child first everywhere, and return the old position of each leaf."""
+    """Sort children by size, largest first, and return the old position of each leaf."""
     before = {leaf: i for i, leaf in enumerate(root.leaves())}
 
     def size(branch: Branch) -> float:

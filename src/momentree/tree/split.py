@@ -1,4 +1,4 @@
-"""Evaluate the split of a group of samples by a rule: its sides and its gain."""
+"""Evaluate the split of a group of samples by a rule: the sides and the gain."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Side = NDArray[np.signedinteger[Any]]
 Whiten = Callable[[Moments, int], Whitening]
 
 SPLIT_ITER = 15
-"""EM steps after each split; more change nothing that the EM over all leaves does not."""
+"""EM steps after each split; the later EM over all leaves makes more steps unnecessary."""
 EXACT: Whiten = partial(whiten, tol=1e-12)
-"""To rounding error, as the papers' algorithms assume."""
+"""Whitening to rounding error, as the algorithms of the papers assume."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a group of n samples into s sides, the largest first."""
+    """A split of a group of n samples into s sides, largest first."""
 
     rule: Rule
     side: Side  # of each sample
@@ -38,8 +38,8 @@ class Split:
 
 
 Splitter: TypeAlias = Callable[[RowBlocks, Floats, Floats], Split | Message]
-"""Splits a group, given its statistics, sample weights and one more number per sample: counts per
-token for topics, the scale of each record for D-SIDIWO. Returns why a group cannot be split."""
+"""Splits a group, given its statistics, sample weights and one number per sample: the count per
+token for topics, the scale of the record for D-SIDIWO. Returns the reason if it cannot."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Sides:
     side: Side  # of each sample
     sums: Floats  # weighted sums of the statistics over each side, (p, s)
     sizes: Floats  # total sample weight of each side
-    clear: Floats  # the sizes without the samples that have several largest scores
+    clear: Floats  # the sizes without samples whose largest score is tied
     ties: int  # number of these samples
 
     def gain(self, family: type[MixtureParameters]) -> float:
@@ -75,7 +75,7 @@ def evaluate_split(
     min_samples_leaf: float,
     family: type[MixtureParameters],
 ) -> Split | Message:
-    """Return the split of a group by a rule, the largest side first."""
+    """Return the split of a group by a rule, largest side first."""
     sides = ordered_sides(sides_of(rule, rows, sample_weight), rows, sample_weight)
     return small_side(sides, min_samples_leaf) or sides.split(sides.gain(family))
 
@@ -88,14 +88,14 @@ def small_side(sides: Sides, min_samples_leaf: float) -> Message | None:
 
 
 def ordered_sides(sides: Sides, rows: RowBlocks, sample_weight: Floats) -> Sides:
-    """Return the sides with the largest first."""
+    """Return the sides, largest first."""
     order = np.argsort(-sides.clear, kind="stable")
     if not (order[1:] < order[:-1]).any():
         return sides
     rule = sides.rule.reordered(order)
     if sides.ties:
-        # A sample that fits both sides alike (a document without words, say) joins the larger one,
-        # which is determined without it: the order of the sides in the rule has no influence.
+        # Ties, such as documents without words, join the side that is largest without them, so
+        # the order of the sides in the rule has no influence.
         return sides_of(rule, rows, sample_weight)
     side = np.argsort(order).astype(sides.side.dtype)[sides.side]
     return Sides(rule, side, sides.sums[:, order], sides.sizes[order], sides.clear[order], 0)
@@ -104,12 +104,12 @@ def ordered_sides(sides: Sides, rows: RowBlocks, sample_weight: Floats) -> Sides
 def sides_of(rule: Rule, rows: RowBlocks, sample_weight: Floats) -> Sides:
     """Return the sides of a rule in its order, in one pass over the data."""
     n, p = rows.shape
-    # One byte per sample, except for splits into more than 128 sides: every candidate keeps this.
+    # One byte per sample (up to 128 sides), because every candidate split keeps this array.
     side = np.empty(n, dtype=np.min_scalar_type(-rule.n_sides))
 
     def kernel(B: Block) -> Floats:
         v = sample_weight[B.at]
-        scores = rule.scores(B).T  # a row per side: the operations below go over whole rows
+        scores = rule.scores(B).T  # one row per side, because the operations below use whole rows
         top = reduce(np.maximum, scores)
         best = [score == top for score in scores]
         several = reduce(np.add, [one.view(np.int8) for one in best]) > 1

@@ -1,4 +1,4 @@
-"""Accept or reject a split by penalised likelihood (BIC), where no number of leaves is given."""
+"""Accept or reject splits by penalised likelihood (BIC) if no number of leaves is given."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from momentree.tree.split import Split
 
 Stop = Literal["bic"]
 AcceptanceCriterion: TypeAlias = Callable[[Split, RowBlocks, Floats, Floats], Message | None]
-"""Given a split, its rows, weights and factors, returns why it is rejected; None accepts it."""
+"""Returns the reason to reject a split with these rows, weights and factors; None accepts it."""
 
 NEGLIGIBLE = 1e-9
-"""Samples added in the fits of this file, so that logarithms are finite."""
+"""Number of average samples added to the fits in this file, so that logarithms are finite."""
 
 
 def accept_all(split: Split, rows: RowBlocks, sample_weight: Floats, factor: Floats) -> None:  # noqa: ARG001
@@ -35,8 +35,8 @@ def topic_bic(
 ) -> Message | None:
     """Accept a split with gain > u p / 2 log n, the criterion in its quasi-likelihood form.
 
-    n is the number (weight) of documents, p that of their words. Scaling counts scales the gain and
-    its fluctuations alike, so the penalty scales with u, the typical count per token.
+    n is the number (weight) of documents, p the number of different words in them. Scaling counts
+    scales the gain and its fluctuations equally, so the penalty scales with the count per token u.
     """
     u = typical_count_per_token(rows, count_per_token, sample_weight)
     return _decision(split.gain, u * float(_occurring(rows, sample_weight).sum()), sample_weight)
@@ -54,7 +54,7 @@ def mixture_bic(
         sum_i v_i ( log sum_j omega_j P[x_i | side j] - log P[x_i] ) > (s - 1) (p + 1) / 2 log n
 
     for s sides, n samples (the sum of their weights v), and p features that occur in them. The gain
-    of :class:`Split` takes sides as known, so that halving noise gains much; the mixture does not.
+    of :class:`Split` treats sides as known, so even a split of noise gains much; this does not.
     """
     columns = np.arange(rows.shape[1]) < family.n_features(rows.shape[1])
     added = np.count_nonzero(_occurring(rows, sample_weight) & columns) + 1
@@ -71,7 +71,7 @@ def mixture_bic(
 
 
 def _along_the_means(rows: RowBlocks, means: Floats) -> RowBlocks:
-    """Return the statistics of samples projected on the line through the means of two sides."""
+    """Return the statistics of samples projected onto the line through the means of two sides."""
     along = means[:, 0] - means[:, 1]
     along /= max(float(np.linalg.norm(along)), np.finfo(float).tiny)
     z = rows.map(lambda B: B.dot(along))
@@ -83,7 +83,7 @@ def _log_likelihoods(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
 
 
 def _occurring(rows: RowBlocks, sample_weight: Floats) -> NDArray[np.bool_]:
-    """Return which columns hold a value other than zero."""
+    """Return which columns contain a nonzero value."""
     counted = (sample_weight > 0).astype(np.float64)
     return np.asarray(rows.sum(lambda B: B.tdot(counted[B.at])) != 0)
 

@@ -1,4 +1,4 @@
-"""Split documents in two by the moments of a single-topic model (H Algorithm 2), then by EM."""
+"""Split documents in two by the moments of a single-topic model (H Algorithm 2), then EM."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from momentree.tree.split import SPLIT_ITER, Split, Whiten, evaluate_split
 from momentree.whitening import whiten
 
 EARLY: Whiten = partial(whiten, tol=1e-2, max_iter=8)
-"""Sampling error moves the eigenvectors further than these limits do. Over four labelled corpora
-more products and digits changed the agreement with labels by 0.001 (NMI); fewer than 8 products
-cost 0.007."""
+"""Sampling error changes the eigenvectors more than these limits do. On four labelled corpora, more
+products and digits changed the agreement with labels by 0.001 (NMI); fewer than 8 products lost
+0.007."""
 
 
 @dataclass(frozen=True)
 class TopicSplitter:
-    """Split groups of documents in two; without steps of EM this is H Algorithm 2."""
+    """Split groups of documents in two; without EM steps this is H Algorithm 2."""
 
     min_samples_leaf: float
     smoothing: float
@@ -41,7 +41,7 @@ class TopicSplitter:
     def __call__(
         self, rows: RowBlocks, sample_weight: Floats, count_per_token: Floats
     ) -> Split | Message:
-        """Split documents, given the count that one token adds to each of them."""
+        """Split documents; `count_per_token` is the (log-scaled) count of one token in each."""
         needed = 2 * self.min_samples_leaf
         if sample_weight.sum() < needed:
             return Message("too_few_to_split", needed=needed, n_sides=2)
@@ -82,8 +82,8 @@ class TopicSplitter:
     def _smoothed(
         self, found: TopicParameters, rows: RowBlocks, sample_weight: Floats
     ) -> TopicParameters:
-        # The projection to the simplex leaves zeros, which would rule out every document with that
-        # word: add the pseudo-count to the counts that the centers predict.
+        # Projection onto the simplex creates zeros, which would exclude every document with that
+        # word, so add the pseudo-count to the counts that the centers predict.
         total = float(sample_weight @ rows.row_sums)
         return TopicParameters.m_step(
             found.centers * (found.weights * total), found.weights, self.smoothing

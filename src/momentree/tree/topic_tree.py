@@ -1,4 +1,4 @@
-"""TopicTree: a tree of topics of documents (H Algorithm 2 and beyond)."""
+"""TopicTree: a tree of topics (an extension of H Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class TopicTree(TreeEstimator):
     Parameters
     ----------
     max_leaf_nodes : int >= 1 or None, default=8
-        Number of leaves (topics) at which growth stops. None lets `stop` decide.
+        Number of leaves (topics) at which growth stops. None sets no limit; see `stop`.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
-        ``growth="depth"`` it means the smallest depth that can hold `max_leaf_nodes` leaves.
+        ``growth="depth"`` it is the smallest depth that allows `max_leaf_nodes` leaves.
     min_samples_leaf : int or float > 0, default=5
         Smallest total sample weight of a leaf.
     growth : {"best_first", "depth"}, default="best_first"
@@ -51,34 +51,36 @@ class TopicTree(TreeEstimator):
         `max_leaf_nodes`. ``growth="depth", refine=None, log_scaling=None, min_samples_leaf=1,
         exact=True`` is Algorithm 2 of [1].
     refine : {"em", None}, default="em"
-        "em" runs 15 steps of EM after each split and finally EM over all leaves, which may move
-        documents between branches. None keeps the splits by moments.
+        "em" runs 15 steps of EM after each split, and EM over all leaves at the end, which may move
+        documents between branches. None keeps the splits found from the moments.
     log_scaling : {"log1p", None}, default="log1p"
-        "log1p" scales counts x to log2(1 + x), because words come in bursts and are not
-        independent; the weight of a document then grows with the square root of its length. None
-        takes counts as they are, as the papers do. See :func:`momentree.preprocessing.log_scale`.
+        "log1p" scales counts x to log2(1 + x), because words are bursty rather than independent;
+        the weight of a document then grows with the square root of its length. None uses raw
+        counts, as the papers do. See :func:`momentree.preprocessing.log_scale`.
     weighting : {"length", "uniform", "three_words"}, default="length"
         Weights of documents in the moments; see :class:`momentree.moments.SingleTopicMoments`.
     smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic, in tokens; 1 is Laplace's rule.
+        Pseudo-count of every word in every topic, in tokens; 1 is Laplace smoothing.
     exact : bool, default=False
-        Whether to whiten each split to rounding error, for up to one product with the data per
-        word. False stops the eigen-solver of M2 after 8 products, as sampling error is larger; with
-        more than 64 words, labels may then differ slightly from those of the published algorithm.
+        Whether to whiten each split to rounding error, with up to one product with the data per
+        word. False stops the eigen-solver of M2 after 8 products, because sampling error is larger;
+        with more than 64 words, labels may then differ slightly from those of the published
+        algorithm.
     stop : {"bic"}, default="bic"
-        When growth stops if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
-        information criterion, makes a split of n documents if it gains more than u p/2 log n nats,
-        where p words occur in them and one token adds u to a (log-scaled) count. It finds few
-        leaves for long documents, and many for a dozen words or without log scaling.
+        Stopping rule if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
+        information criterion, accepts a split of n documents if it gains more than u p/2 log n
+        nats, where p is the number of different words in them and u the (log-scaled) count of one
+        token. It finds few leaves for long documents, and many for vocabularies of a dozen words or
+        without log scaling.
     max_iter : int >= 1, default=100
-        Largest number of steps of the EM over all leaves.
+        Maximum number of steps of EM over all leaves.
     tol : float >= 0, default=1e-5
-        That EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by
-        no more than this fraction.
+        EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
+        `smoothing`, by no more than this fraction.
     random_state : int, RandomState or None, default=None
-        For ``weighting="three_words"``; all else is deterministic.
+        Seed for ``weighting="three_words"``; everything else is deterministic.
     verbose : bool or int, default=False
-        Show progress on standard error; the logger ``momentree.tree`` always receives it.
+        Whether to print progress to standard error; the logger ``momentree.tree`` always gets it.
 
     Attributes
     ----------
@@ -89,26 +91,26 @@ class TopicTree(TreeEstimator):
     n_leaves_ : int
         Number of leaves.
     labels_ : ndarray of int of shape (n_samples,)
-        Leaf of each document. The larger child comes first, so numbers do not depend on the order
-        of rows.
+        Leaf of each document. The larger child comes first, so the numbering does not depend on
+        the order of rows.
     vocabulary_ : ndarray of str of shape (n_features,)
-        Names of the columns; "0", "1", ... if they have none.
+        Column names; "0", "1", ... if there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
     n_iter_ : int
-        Steps of the EM over all leaves; 1 without it.
+        Steps of EM over all leaves; 1 without EM.
     converged_ : bool
-        Whether that EM met its tolerance; True without it.
+        Whether this EM reached its tolerance; True without EM.
 
     Notes
     -----
-    Algorithms 1 and 2 of [1] with the moments of [2], Theorem 1. Beyond [1]: the rotation for two
-    components is exact, growth is best first, EM refines, counts are log-scaled, whitening stops
-    early unless `exact`, and `smoothing` replaces the zeros of the projection to the simplex. Time:
-    O(nnz) per level of the tree and O(nnz n_leaves) per step of the last EM. Memory beyond X: up to
-    8 bytes per stored value for the current group, and 4 for log-scaled counts.
+    Implements Algorithms 1 and 2 of [1] with the moments of [2], Theorem 1. Extensions: the
+    rotation for two components is exact, growth is best first, EM refines the splits, counts are
+    log-scaled, whitening stops early unless `exact`, and `smoothing` removes zeros from the topics.
+    Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
+    X: up to 8 bytes per stored value for the current group, and 4 for log-scaled counts.
 
     References
     ----------
@@ -246,7 +248,7 @@ def _distribution(words: Floats) -> Floats:
 
 def _gain(sums: Floats, sides: list[list[int]]) -> float:
     """Return the log-likelihood of several topics against one."""
-    # The likelihood of words does not depend on the number of documents.
+    # The likelihood of the words does not depend on the number of documents.
     words = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
     none = np.zeros(len(sides))
     parts = TopicParameters.maximized_log_likelihood(words, none).sum()

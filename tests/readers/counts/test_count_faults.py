@@ -295,15 +295,14 @@ def inflating(n_bytes: int, method: int) -> bytes:
     return file.getvalue()
 
 
-def test_small_files_of_much_content_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("momentree._limits.FLOOR", 1 << 16)
-    zeros = bytes(1 << 19)
+def test_small_files_of_much_content_are_refused(tmp_path):
+    zeros = bytes(5 << 23)
     for name, content in {
-        "X.npz": inflating(1 << 19, zipfile.ZIP_DEFLATED),
+        "X.npz": inflating(5 << 23, zipfile.ZIP_DEFLATED),
         "docword.x.txt": gzip.compress(
             b"3\n4\n1\n1 1" + zeros.replace(b"\0", b" ") + b"1\n", mtime=0
         ),
-        "x.svm.gz": gzip.compress(b"1 1:1\n" * (1 << 16), mtime=0),
+        "x.svm.gz": gzip.compress((b"1 1:1 #" + bytes(1 << 16) + b"\n") * 640, mtime=0),
     }.items():
         with raises(ReadError, "file_too_large"):
             read_counts(write(tmp_path, name, content))
@@ -370,7 +369,7 @@ def test_a_missing_file(tmp_path):
             read_counts(tmp_path / name)
 
 
-def test_a_file_of_something_else(tmp_path):
+def test_a_file_of_another_kind(tmp_path):
     with raises(ReadError, "no_counts"):
         read_counts(write(tmp_path, "x.txt", "plain words\n"))
 

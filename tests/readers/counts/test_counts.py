@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
@@ -153,7 +154,8 @@ def test_bag_of_words_of_other_editors(tmp_path, content):
 
 
 def test_long_files_are_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr("momentree.readers.counts._triples.LINES_AT_ONCE", 3)
+    read = pd.read_csv
+    monkeypatch.setattr(pd, "read_csv", lambda *args, **kw: read(*args, **kw | {"chunksize": 3}))
     corpus = read_counts(write(tmp_path, "docword.txt", BAG))
     np.testing.assert_array_equal(corpus.X.toarray(), COUNTS)
     path = write(tmp_path, "docword.txt", BAG.replace(b"3 4 7", b"3 5 7"))

@@ -1,4 +1,4 @@
-"""Codes roll up to general diagnoses, and files map them to groups and names."""
+"""Codes roll up to general diagnoses, or to the groups and names of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be read as records is refused by errors that name file, line and column."""
+"""Files that are no records are refused with the file, the line and the column."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_damaged_files(tmp_path, name, data, code):
         read(tmp_path, data, name)
 
 
-def test_paths_of_no_table(tmp_path):
+def test_paths_that_are_not_tables(tmp_path):
     with raises(ReadError, "no_such_file"):
         read_records(tmp_path / "none.csv")
     with raises(ReadError, "folder_not_table"):

@@ -1,4 +1,4 @@
-"""Records come out the same from every form that they are written in."""
+"""Every form of a table gives the same records."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_guess_names_the_slots(tmp_path):
     assert (records.form, records.codes.tolist()) == ("slots", ["A1", "B1"])
 
 
-def test_columns_of_row_numbers_and_of_nothing(tmp_path):
+def test_columns_of_row_numbers_and_empty_columns(tmp_path):
     """As R and pandas write tables; a sign after the last name makes a column."""
     records = written(tmp_path, ",A,B,\n7,1,0,\n8,0,1,\n9,1,1,\n")
     assert records.ids == ["7", "8", "9"]

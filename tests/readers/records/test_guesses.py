@@ -90,7 +90,7 @@ def test_outcomes_among_the_codes_are_reported(tmp_path):
     assert left.outcomes["died"].tolist() == [0, 1, 0]
 
 
-def test_patterns_of_outcomes_take_no_codes(tmp_path):
+def test_patterns_of_outcomes_do_not_match_codes(tmp_path):
     text = "id,diagnoses,died,days\n1,A1;B1,0,3\n2,A1,1,4\n3,B1,0,5\n"
     records = written(tmp_path, text, outcome_columns="d*")
     assert list(records.outcomes) == ["died", "days"]

@@ -1,4 +1,4 @@
-"""The Python of the page on records runs."""
+"""The Python examples of docs/records.md run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real tables of records give the matrices that were made of them elsewhere."""
+"""Real tables of records give the reference matrices that were made independently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What separates codes in a cell, and dates among codes."""
+"""Separators of codes in a cell, and dates among codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_few_dates_among_codes_are_left_out(tmp_path):
         (["5-Mar-2021", "20240105"], 18, "dates_among_codes", {"value": "5-Mar-2021"}),
     ],
 )
-def test_more_dates_than_a_slip_are_refused(tmp_path, dates, codes, code, values):
+def test_many_dates_among_codes_are_refused(tmp_path, dates, codes, code, values):
     with raises(InvalidDataError, code, **values):
         written(tmp_path, _long(dates, codes))
 
@@ -47,7 +47,7 @@ def test_dates_in_lists_and_in_one_of_several_columns(tmp_path):
         written(tmp_path, f"{slots}8,A1,B2,C3,,,,,,,1/2/20\n")
 
 
-def test_eight_digits_are_codes_among_such(tmp_path):
+def test_eight_digits_are_codes_beside_other_codes(tmp_path):
     rows = "".join(f"r{i},{20010001 + 1009 * i}\n" for i in range(90))
     records = written(tmp_path, f"id,code\nr1,20010101\n{rows}", id_column="id")
     assert "20010101" in records.codes

@@ -1,4 +1,4 @@
-"""What columns may hold, by their names and values."""
+"""Roles of columns, guessed from their names and values."""
 
 from __future__ import annotations
 

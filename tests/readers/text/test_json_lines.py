@@ -59,7 +59,7 @@ def test_numbers_and_missing_fields_are_read(tmp_path):
     assert documents.labels == ["1.5", "", "3"]
 
 
-def test_a_field_that_shows_late(tmp_path):
+def test_a_field_that_first_occurs_late(tmp_path):
     lines = ['{"text": "a"}'] * 1500
     path = save(tmp_path, "r.jsonl", "\n".join([*lines, '{"text": "a", "kind": "x"}']))
     assert set(read_documents(path, label_column="kind").labels) == {"", "x"}

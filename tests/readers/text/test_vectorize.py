@@ -1,4 +1,4 @@
-"""From texts to counts: what a word is, which words are kept, and one rule for both sources."""
+"""From texts to counts: what a word is, which words stay, and one rule for both sources."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_no_documents(texts):
         ([b"a"], "text_not_a_string", {"place": 0, "type": "bytes"}),
     ],
 )
-def test_texts_that_are_no_texts(texts, code, values):
+def test_texts_that_are_not_strings(texts, code, values):
     with raises(InvalidDataError, code, **values):
         vectorize(texts)
     with raises(InvalidDataError, code, **values):

@@ -17,7 +17,7 @@ from momentree.report import (
     plot_stability,
     summarize_records,
 )
-from momentree.report._layout import leaf_color, spread_hue
+from momentree.report.layout import leaf_color, spread_hue
 from tests.raising import raises
 
 from ..records.cases import flat_case, tree_case
@@ -43,7 +43,7 @@ def shown(axis):
 def inside(ax):
     """Whether all texts that are shown are inside the figure."""
     figure = ax.figure
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     frame = figure.bbox
     texts = [*ax.texts, *shown(ax.xaxis), ax.xaxis.label]
     for each in figure.axes:
@@ -66,7 +66,7 @@ def clashes(labels):
     ]
 
 
-@pytest.mark.parametrize("k", [1, 2, 16])
+@pytest.mark.parametrize("k", [1, 16])
 def test_frequencies_are_those_of_the_most_common_codes(k):
     X, labels, names = make(k=k)
     profiles = group_profiles(X, labels, n_groups=k)
@@ -95,7 +95,7 @@ def test_frequencies_are_those_of_the_most_common_codes(k):
 
 
 def test_empty_groups_and_codes_that_never_occur_are_drawn():
-    X, labels, names = make()
+    X, labels, names = make(d=8)
     X[:, 3:] = 0
     profiles = group_profiles(X, labels, n_groups=5)
     for ax in (
@@ -110,17 +110,17 @@ def test_empty_groups_and_codes_that_never_occur_are_drawn():
 
 
 def test_risks_are_sorted_by_their_lower_limits():
-    X, labels, names = make()
+    X, labels, names = make(d=12)
     X[labels == 1, 0], X[labels != 1, 0] = 1, 0  # infinite
     X[labels == 1, 1] = 0  # zero
     X[:, 2] = 0  # unknown
     profiles = group_profiles(X, labels)
-    ax = plot_relative_risk(profiles, 1, names, n_codes=30, min_cell=None)
+    ax = plot_relative_risk(profiles, 1, names, n_codes=12, min_cell=None)
     assert ax.get_xscale() == "log"
     low = profiles.relative_risk_intervals[1, :, 0]
     order = [int(t.get_text().split("_")[1].split("\\$")[0]) for t in ax.get_yticklabels()]
     assert order[0] == 0
-    assert sorted(order) == [j for j in range(30) if j != 2]
+    assert sorted(order) == [j for j in range(12) if j != 2]
     np.testing.assert_array_equal(low[order], np.sort(low[order])[::-1])
     points = ax.collections[1].get_offsets()
     first, last = ax.get_xlim()
@@ -185,7 +185,7 @@ def test_lines_of_many_records_are_as_dark_as_their_share():
 
 
 def test_names_of_small_groups_do_not_cover_each_other():
-    X, labels, names = make(n=3000, k=16)
+    X, labels, names = make(n=3000, d=8, k=16)
     labels[labels >= 8] = np.where(
         np.random.default_rng(0).random((labels >= 8).sum()) < 0.9, 0, labels[labels >= 8]
     )
@@ -205,8 +205,7 @@ def test_sizes_are_written_beside_their_bars():
     assert inside(ax)
 
 
-@pytest.mark.parametrize("classes", [1, 4])
-@pytest.mark.parametrize("k", [2, 16])
+@pytest.mark.parametrize(("classes", "k"), [(1, 2), (4, 16)])
 def test_rates_are_points_in_their_intervals(classes, k):
     _, labels, _ = make(n=600, k=k)
     rng = np.random.default_rng(1)
@@ -330,7 +329,7 @@ def test_stability_is_sorted_with_mean_and_deviation():
 
 
 def test_given_axes_are_used(agg):
-    X, labels, names = make()
+    X, labels, names = make(d=8)
     profiles = group_profiles(X, labels)
     _, grid = agg.subplots(2, 3, figsize=(20, 12))
     axes = list(grid.ravel())

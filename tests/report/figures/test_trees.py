@@ -10,7 +10,7 @@ import momentree.report
 from momentree import TopicTree
 from momentree.exceptions import InvalidParameterError
 from momentree.report import plot_icicle, plot_tree
-from momentree.report._layout import icicle_cells
+from momentree.report.layout import icicle_cells
 from momentree.tree.notebook import repr_html
 
 
@@ -19,7 +19,7 @@ from momentree.tree.notebook import repr_html
 def test_figures_show_the_most_relevant_word_of_every_leaf(plot, groups, make_case):
     case = make_case(groups=groups)
     ax = plot(case.estimator)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     text = "\n".join(artist.get_text() for artist in ax.texts)
     root = case.estimator.tree_
     for leaf in root.leaves():
@@ -30,7 +30,7 @@ def test_figures_show_the_most_relevant_word_of_every_leaf(plot, groups, make_ca
 @pytest.mark.parametrize("n_words", [1, 9])
 def test_texts_of_the_tree_stay_inside_the_figure(n_words, case):
     ax = plot_tree(case.estimator, n_words=n_words)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     frame = ax.figure.bbox
     for artist in ax.texts:
         box = artist.get_window_extent()
@@ -40,7 +40,7 @@ def test_texts_of_the_tree_stay_inside_the_figure(n_words, case):
 
 def test_texts_of_the_icicle_stay_inside_their_cells(case):
     ax = plot_icicle(case.estimator)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     cells = [patch.get_window_extent() for patch in ax.patches]
     for artist in ax.texts:
         box = artist.get_window_extent()
@@ -60,20 +60,20 @@ def test_given_axes_are_used(agg, case):
 def test_a_dollar_sign_is_no_mathematics(case):
     case.estimator.vocabulary_ = np.array([f"$a_{i}" for i in range(240)], dtype=object)
     for plot in (plot_tree, plot_icicle):
-        plot(case.estimator, n_words=1).figure.canvas.draw()
+        plot(case.estimator, n_words=1).figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
-@pytest.mark.parametrize(
-    "options",
-    [
-        *({"n_words": 0}, {"n_words": 2.5}, {"lam": 1.5}, {"lam": float("nan")}, {"lam": None}),
-        *({"fontsize": 0.0}, {"fontsize": float("inf")}, {"fontsize": "large"}),
-    ],
-)
-def test_bad_parameters_are_refused(plot, options, case):
-    with pytest.raises(InvalidParameterError):
-        plot(case.estimator, **options)
+def test_bad_parameters_are_refused(plot, case):
+    refused = {
+        "n_words": (0, 2.5),
+        "lam": (1.5, float("nan"), None),
+        "fontsize": (0.0, float("inf"), "large"),
+    }
+    for name, values in refused.items():
+        for value in values:
+            with pytest.raises(InvalidParameterError):
+                plot(case.estimator, **{name: value})
 
 
 def test_importing_the_report_does_not_import_matplotlib():

@@ -96,12 +96,12 @@ def test_the_page_reads_without_scripts(kind):
         assert str(note) in text
     assert "0.91" in text
     assert "<5" in text
-    assert "This page contains no single record" in text
+    assert "This page contains no individual records" in text
 
 
 def test_a_page_with_records_says_so():
     text = " ".join(read(page_of("flat", include_records=True, min_cell=1)).text)
-    assert "shows single records" in text
+    assert "shows individual records" in text
     assert "All counts are shown" in text
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from momentree.exceptions import InvalidDataError
 from momentree.report.topics import sort_documents
-from momentree.report.topics._chart import MAX_COLUMNS, proportions_in_columns, stacked_areas
-from momentree.report.topics._relations import relations
+from momentree.report.topics.chart import MAX_COLUMNS, proportions_in_columns, stacked_areas
+from momentree.report.topics.relations import relations
 from tests.raising import raises
 
 

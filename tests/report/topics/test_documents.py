@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from momentree.report._text import clean_text, snippet
-from momentree.report.topics._documents import evenly_spread, typical_documents, words_of_row
+from momentree.report.text import clean_text, snippet
+from momentree.report.topics.documents import evenly_spread, typical_documents, words_of_row
 
 
 def literal_score(x, center, base, shrink):

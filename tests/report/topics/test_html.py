@@ -99,9 +99,8 @@ def test_the_same_input_gives_the_same_page(case, make_case):
     assert page_of(case) == page_of(make_case())
 
 
-def test_a_sample_is_announced(make_case):
-    case = make_case(4100, length=20)
-    assert "of 4,100 documents" in " ".join(read(page_of(case)).text)
+def test_a_sample_is_announced(large_case, make_case):
+    assert "of 4,500 documents" in " ".join(read(page_of(large_case)).text)
     small = make_case(100)
     assert "includes all 100 documents" in " ".join(read(page_of(small)).text)
 

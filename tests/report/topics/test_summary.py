@@ -164,9 +164,8 @@ def test_the_summary_is_json_and_the_same_every_time(case):
     assert json.loads(first) == summary_of(case)
 
 
-def test_a_large_corpus_ships_an_even_sample(make_case):
-    case = make_case(4500, length=30)
-    summary = summary_of(case)
+def test_a_large_corpus_ships_an_even_sample(large_case):
+    summary = summary_of(large_case)
     documents = summary["documents"]
     assert documents["sampled"]
     assert documents["total"] == 4500
@@ -175,7 +174,7 @@ def test_a_large_corpus_ships_an_even_sample(make_case):
     np.testing.assert_allclose(leaves / documents["shown"], 0.25, atol=0.01)
     rows = [item["row"] for item in documents["items"]]
     assert rows == sorted(rows)
-    assert all(case.ids[item["row"]] == item["id"] for item in documents["items"])
+    assert all(large_case.ids[item["row"]] == item["id"] for item in documents["items"])
 
 
 def test_the_page_of_the_demo_size_stays_under_3_mb(make_case):

@@ -1,4 +1,4 @@
-"""The words of every code, one file a room: the place to review or translate them."""
+"""Wording of all messages by code, one file per sub-package, to review or translate."""
 
 from momentree.messages.catalogue import (
     assignment,

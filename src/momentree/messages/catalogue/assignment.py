@@ -1,4 +1,4 @@
-"""Words of assignment: edits of groups."""
+"""Wording of messages about assignment: edits of groups."""
 
 WORDS: dict[str, str] = {
     "no_such_group": "{parameter:{value!r}}; expected the number of a group, from 0 to {last}",
@@ -7,12 +7,12 @@ WORDS: dict[str, str] = {
         "{last}"
     ),
     "other_number_of_rows": (
-        "X has {n_rows:~row}, but the data of fit had {fitted:,}; give the data of fit, in the "
-        "same order"
+        "X has {n_rows:~row}, but the estimator was fitted to {fitted:,}; pass the data used in "
+        "fit, in the same order"
     ),
     "missing_not_in_fit": (
-        "X has missing values, but the data of fit had none; give the data of fit"
+        "X has missing values, but the data used in fit had none; pass the data used in fit"
     ),
-    "one_part": "one part is the most likely one for all of its samples",
+    "one_part": "a single part is the most likely one for all of its samples",
     "cannot_split": "group {group} cannot be split: {reason}",
 }

@@ -1,4 +1,4 @@
-"""Words of the command: options, output files and what it reports about groups."""
+"""Wording of messages about the command: options, output files and groups."""
 
 WORDS: dict[str, str] = {
     # --- values of options -----------------------------------------------------------------------
@@ -12,55 +12,60 @@ WORDS: dict[str, str] = {
         "{parameter:{value}}; expected two or more different group numbers, such as {parameter:2,5}"
     ),
     "not_a_split": (
-        "{parameter:{value}}; expected a group number, and after a colon the number of parts if "
-        "not two, such as {parameter:3} or {parameter:3:4}"
+        "{parameter:{value}}; expected a group number, optionally followed by a colon and the "
+        "number of parts (default 2), such as {parameter:3} or {parameter:3:4}"
     ),
     "not_a_model": (
-        "{parameter:{value}}; expected {choices:or}, or a file to save the model in, with a name "
-        "that ends in .mt"
+        "{parameter:{value}}; expected {choices:or}, or a file name ending in .mt to save the model"
     ),
     "two_models": "{parameter} names two models, {names:and}; give one",
     "two_model_files": (
-        "two files for the model; give one {parameters.save:FILE.mt} or one "
+        "two files were given for the model; give only one {parameters.save:FILE.mt} or "
         "{parameters.model:FILE.mt}"
     ),
     # --- options that have no effect -------------------------------------------------------------
-    "applies_to_csv": "{parameter} applies to the CSV table; add {parameters.csv:FILE.csv}",
-    "applies_to_report": "{parameter} applies to the report; add {parameters.output:FILE.html}",
-    "applies_to_trees": "{parameter} applies to trees; leave out it or {parameters.flat}",
+    "applies_to_csv": "{parameter} applies only to the CSV table; add {parameters.csv:FILE.csv}",
+    "applies_to_report": (
+        "{parameter} applies only to the report; add {parameters.output:FILE.html}"
+    ),
+    "applies_to_trees": (
+        "{parameter} applies only to trees; leave out {parameter} or {parameters.flat}"
+    ),
     "leaves_of_flat": (
-        "{parameter} applies to trees; leave out {parameters.flat}, or set the number of flat "
+        "{parameter} applies only to trees; leave out {parameters.flat}, or set the number of flat "
         "topics with {parameters.components}"
     ),
-    "applies_to_flat": "{parameter} applies to flat topics; add {parameters.flat}",
+    "applies_to_flat": "{parameter} applies only to flat topics; add {parameters.flat}",
     "model_applies_to_flat": "{parameter:{value}} is a flat model; add {parameters.flat}",
-    "applies_to_lda": "{parameter} applies to lda; add {parameters.model:lda}, or leave it out",
+    "applies_to_lda": (
+        "{parameter} applies only to lda; add {parameters.model:lda}, or leave it out"
+    ),
     "three_words_log_scaled": (
         "{parameters.weighting:three_words} draws words from whole counts; add "
         "{parameters.log_scaling:none}"
     ),
     "lda_log_scaled": (
-        "{parameters.model:lda} takes unscaled counts; leave out {parameters.log_scaling}"
+        "{parameters.model:lda} requires unscaled counts; leave out {parameters.log_scaling}"
     ),
     "applies_to_documents": (
-        "{parameter} applies to documents, but {path} is a model of records; leave it out"
+        "{parameter} applies only to documents, but {path} is a model of records; leave it out"
     ),
     "applies_to_records": (
-        "{parameter} applies to records, but {path} is a model of documents; leave it out"
+        "{parameter} applies only to records, but {path} is a model of documents; leave it out"
     ),
     "no_columns_to_order_by": (
-        "{parameter} names a column, but {path} has no columns; leave it out"
+        "{parameter} names a column, but {path} has no columns; leave out {parameter}"
     ),
     # --- output files ----------------------------------------------------------------------------
     "cannot_write": "cannot write {parameter:{path}}: {reason}",
     "cannot_print": "cannot write to standard output: {reason}",
-    "same_as_input": "it is also the input {path}; name another file",
-    "same_as_output": "it is also the file of {parameter}; name another file",
-    "is_a_folder": "it is a folder; name a file in it",
+    "same_as_input": "it is the same file as the input {path}; choose another name",
+    "same_as_output": "{parameter} writes to the same file; choose another name",
+    "is_a_folder": "it is a folder; give the name of a file",
     "wrong_suffix": "its name must end in {suffixes:or}",
     "no_folder": "there is no folder {path}; create it first",
     "read_only": "the file exists and is read-only",
-    "no_permission": "you may not write to it",
+    "no_permission": "you do not have permission to write to it",
     "folder_not_writable": "no file can be created in {path} ({reason})",
     # --- memory ----------------------------------------------------------------------------------
     "out_of_memory": "not enough memory; split the input and run the command on each part",
@@ -81,51 +86,51 @@ WORDS: dict[str, str] = {
         "{parameters.min_records}"
     ),
     "more_groups_than_records": (
-        "{parameter:{value}}, but only {n_fitted:,} of {n_records:~record} have enough codes; ask "
-        "for fewer groups"
+        "{parameter:{value}}, but only {n_fitted:,} of {n_records:~record} have enough codes; "
+        "request fewer groups"
     ),
     "not_an_outcome": (
         "{parameter:{value!r}}: {reason}. Leave it out, or combine its values into categories"
     ),
     "fewer_groups": "{found:~group} instead of {requested}",
     "fewer_groups_because": "{found:~group} instead of {requested}: {reason}",
-    "n_groups_chosen": "Number of groups chosen by the BIC, lowest among 1 to {most} groups.",
+    "n_groups_chosen": "Number of groups chosen by the lowest BIC among 1 to {most} groups.",
     "no_group": (
-        "{parameter:{value}}: there is no group {group}; without this option, the same command has "
-        "groups 0 to {last}"
+        "{parameter:{value}}: group {group} does not exist; without this option, the groups are "
+        "numbered 0 to {last}"
     ),
     "edit_failed": "{parameter:{value}}: {reason}",
     "fewer_parts": "{parameter:{value}} made {found:~group}; no more could be distinguished",
     "numeric_outcome": (
-        "outcome {name!r} is numeric: the rates of its quarters are reported, but not how well "
-        "groups predict it"
+        "outcome {name!r} is numeric: the report shows rates by quartile, but not how well groups "
+        "predict it"
     ),
     "outcome_not_measured": (
-        "how well groups predict outcome {name!r} is not measured: it requires at least two "
-        "classes of several records each"
+        "how well groups predict outcome {name!r} was not measured: this requires at least two "
+        "classes with several records each"
     ),
     # --- assignment ------------------------------------------------------------------------------
     "model_of_counts": (
-        "the model was fitted to word counts, but {path} holds text; give counts, or fit a model "
-        "to text with momentree topics --save"
+        "the model was fitted to word counts, but {path} contains text; give counts, or fit a "
+        "model to text with momentree topics --save"
     ),
     "no_known_words_leaf": (
-        "{n_records:,} of {n_all:~document} have no word in common with the model; they are "
+        "{n_records:,} of {n_all:~document} have no words in common with the model; they are "
         "assigned to the largest leaf"
     ),
     "no_known_words_topics": (
-        "{n_records:,} of {n_all:~document} have no word in common with the model; they get its "
+        "{n_records:,} of {n_all:~document} have no words in common with the model; they get its "
         "mean topic proportions"
     ),
     "few_codes": (
-        "{n_records:,} of {n_all:~record} have fewer than {few_codes} codes, while three quarters "
-        "of the records in the fit had at least as many. With few codes, the assignment depends "
-        "on absent codes, and is less certain than its probability suggests"
+        "{n_records:,} of {n_all:~record} have fewer than {few_codes} codes, but three quarters of "
+        "the records used in the fit had at least that many. With so few codes, the assignment "
+        "depends on absent codes and is less certain than its probability suggests"
     ),
     "no_known_codes": (
-        "{n_records:,} of {n_all:~record} have no code in common with the model; their assignment "
-        "depends on absent codes alone"
+        "{n_records:,} of {n_all:~record} have no codes in common with the model; their assignment "
+        "depends only on absent codes"
     ),
     "damaged_group_names": "the model is damaged: its {n_groups} groups have the names {found}",
-    "damaged_few_codes": "the model is damaged: its limit of few codes is {found}",
+    "damaged_few_codes": "the model is damaged: its threshold for few codes is {found}",
 }

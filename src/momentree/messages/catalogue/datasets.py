@@ -1,4 +1,4 @@
-"""Words of datasets."""
+"""Wording of messages about datasets."""
 
 WORDS: dict[str, str] = {
     "not_a_generator": (
@@ -11,14 +11,15 @@ WORDS: dict[str, str] = {
         "{parameter} must be a number from {low:g} to {high:g}, or one for each of {k:~component}"
     ),
     "row_without_positive_number": (
-        "each row of {parameter} must hold finite numbers of at least 0, one of them above 0"
+        "each row of {parameter} must contain finite numbers of at least 0, with at least one "
+        "above 0"
     ),
     "not_probabilities": (
         "{parameter} range from {low:g} to {high:g}; expected probabilities, from 0 to 1"
     ),
     "concentration_too_small": (
         "{parameters.concentration:{value!r}} is so small that every word of a topic has "
-        "probability zero; raise it"
+        "probability zero; increase it"
     ),
     "too_many_codes_per_record": (
         "{parameters.codes_per_record:{value!r}}; expected at most a quarter of the {d:~code}: "

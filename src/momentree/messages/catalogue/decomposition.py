@@ -1,18 +1,18 @@
-"""Words of decomposition."""
+"""Wording of messages about decomposition."""
 
 WORDS: dict[str, str] = {
     # --- arguments -------------------------------------------------------------------------------
     "whitening_too_small": (
-        "{parameters.n_components:{asked}}, but the whitening has {found:~component}; compute one "
-        "with whiten(moments, {asked})"
+        "{parameters.n_components:{asked}}, but the whitening has {found:~component}; compute a "
+        "larger one with whiten(moments, {asked})"
     ),
     "m3_too_large": (
-        "{parameters.of:'m3'} accepts at most {most} features, and the moments have {found}; use "
+        "{parameters.of:'m3'} accepts at most {most} features, but the moments have {found}; use "
         "{parameters.of:'whitened'}"
     ),
     "no_dense_m3": (
-        "{parameters.of:'m3'} requires moments with a method m3_dense, which {type} lacks; use "
-        "{parameters.of:'whitened'}"
+        "{parameters.of:'m3'} requires moments with a method m3_dense, which {type} does not have; "
+        "use {parameters.of:'whitened'}"
     ),
     "not_multiview_moments": (
         "moments is of type {type}; expected MultiviewMoments, such as "
@@ -22,27 +22,27 @@ WORDS: dict[str, str] = {
         "{parameters.n_components:{asked}}, but the moments were computed for "
         "{found:~component}; compute them for {asked}"
     ),
-    "not_positive": "{parameter} must hold finite numbers above zero",
+    "not_positive": "{parameter} must contain only finite numbers above zero",
     # --- why there are fewer components than requested -------------------------------------------
     "component_without_weight": (
-        "{found:~component} {found:?has/have} a weight of zero, because M1 has no part along "
+        "{found:~component} {found:?has/have} a weight of zero, because M1 has no projection onto "
         "{found:?it/them}"
     ),
     "tensor_has_fewer_components": (
-        "the whitened third moment has {found} of the {asked} components requested"
+        "the whitened third moment contains only {found} of the {asked} components requested"
     ),
     # --- why the total concentration is uncertain ------------------------------------------------
     "concentration_needs_components": (
-        "the total concentration can be estimated from {needed} components or more; the moments "
+        "estimating the total concentration requires at least {needed} components; the moments "
         "have {found}"
     ),
     "concentration_at_end": (
-        "the estimate of the total concentration, {alpha0:g}, is at an end of the range searched"
+        "the estimate of the total concentration, {alpha0:g}, is at a limit of the search range"
     ),
     # --- warnings about a decomposition ----------------------------------------------------------
     "no_gap_in_m2": (
-        "M2 has no clear gap after component {rank}: its next eigenvalue differs by only "
-        "{gap:.1%} of the largest. Try fewer or more components, or use more samples."
+        "M2 has no clear gap after component {rank}: the next eigenvalue differs by only {gap:.1%} "
+        "of the largest. Try fewer or more components, or use more samples."
     ),
     "third_moment_unexplained": (
         "The components leave {residual:.0%} of the whitened third moment unexplained: the number "
@@ -51,8 +51,8 @@ WORDS: dict[str, str] = {
     ),
     "negative_components": (
         "{found:~component} {found:?has/have} more than {most:.0%} of {found:?its/their} mass "
-        "below zero. If parameters cannot be negative, this part is cut off: use more samples or "
-        "fewer components, or refine the result with EM."
+        "below zero. Where parameters must be nonnegative, this part is clipped to zero: use more "
+        "samples or fewer components, or refine the result with EM."
     ),
     "negative_weights": (
         "{found:~weight} {found:?was/were} negative and {found:?was/were} set to zero: use fewer "
@@ -69,6 +69,6 @@ WORDS: dict[str, str] = {
     "complex_eigenvalues": (
         "At least {found} of {k} eigenvalues were complex in each of {draws} contractions: there "
         "are too few samples for three views, or too many components. Use another decomposition, "
-        "or another split into views."
+        "or split the features into other views."
     ),
 }

@@ -1,4 +1,4 @@
-"""Words of files."""
+"""Wording of messages about files and the arrays in them."""
 
 WORDS: dict[str, str] = {
     "not_a_path": (
@@ -12,12 +12,12 @@ WORDS: dict[str, str] = {
     ),
     # --- arrays in zip files ---------------------------------------------------------------------
     "file_too_large": (
-        "cannot read {path}: its content would take {megabytes:,.0f} MB of memory or more, and a "
-        "file of {size:~byte} may take {most:,.0f} MB. It is damaged or made to exhaust the "
-        "memory; if it is sound, decompress it, or write it without compression"
+        "cannot read {path}: its content would take at least {megabytes:,.0f} MB of memory, but "
+        "the limit for a file of {size:~byte} is {most:,.0f} MB. The file is damaged, or was made "
+        "to exhaust memory; if you trust it, decompress it or write it without compression"
     ),
-    "unsafe_compression": "{name!r} is compressed by another method than deflate",
-    "not_an_array": "{name!r} is not an array of NumPy",
+    "unsafe_compression": "{name!r} is compressed with a method other than deflate",
+    "not_an_array": "{name!r} is not a NumPy array",
     "array_header": "the array {name!r} has an unreadable header, {header!r}",
-    "array_of_objects": "the array {name!r} holds pickled objects, which are never read",
+    "array_of_objects": "the array {name!r} contains pickled objects, which are never loaded",
 }

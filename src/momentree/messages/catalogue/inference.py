@@ -1,4 +1,4 @@
-"""Words of inference."""
+"""Wording of messages about inference."""
 
 WORDS: dict[str, str] = {
     "count_not_whole": (

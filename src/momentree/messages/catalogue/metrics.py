@@ -1,10 +1,10 @@
-"""Words of metrics."""
+"""Wording of messages about metrics."""
 
 WORDS: dict[str, str] = {
     # --- groups of records -----------------------------------------------------------------------
-    "no_labels": "labels are empty; give one group for each record",
+    "no_labels": "labels is empty; give one group for each record",
     "labels_not_whole": (
-        "labels have type {type}; expected whole numbers, the group of each record"
+        "labels have type {type}; expected whole numbers, one group for each record"
     ),
     "labels_out_of_range": (
         "labels range from {low} to {high}; expected 0 to {most}. Remove records without a group, "
@@ -14,20 +14,20 @@ WORDS: dict[str, str] = {
         "{parameter} mixes values that cannot be sorted ({error}); give only numbers, or only text"
     ),
     "not_a_record_value": (
-        "X holds {value}; expected 1 if a record has a code, 0 if it has not, NaN if that is "
-        "unknown. If codes were counted, give X > 0"
+        "X contains {value}; expected 1 if a record has a code, 0 if not, NaN if unknown. If X "
+        "contains counts, pass X > 0"
     ),
     "rows_not_distributions": (
-        "the rows of {parameter} must be zero or more and sum to 1; give those of predict_proba"
+        "the rows of {parameter} must be nonnegative and sum to 1; pass the result of predict_proba"
     ),
     # --- outcomes --------------------------------------------------------------------------------
     "outcome_not_a_number": (
-        "the outcome holds {value!r}; expected numbers to compare with "
+        "the outcome contains {value!r}; expected numbers to compare with "
         "{parameters.threshold:{threshold!r}}"
     ),
     "outcome_of_many_numbers": (
-        "the outcome has {found} different numbers, and at most {most} are treated as classes: "
-        "set {parameters.threshold}, so that the outcome is whether a number is above it"
+        "the outcome has {found} different numbers; at most {most} are treated as classes: set "
+        "{parameters.threshold} to predict whether a number is above it"
     ),
     "outcome_of_many_texts": (
         "the outcome has {found} different values; expected at most {most} categories: merge some "
@@ -42,7 +42,7 @@ WORDS: dict[str, str] = {
     ),
     # --- stability -------------------------------------------------------------------------------
     "ids_with_an_estimator": (
-        "ids_a and ids_b belong to the labels of two runs; omit them with an estimator"
+        "ids_a and ids_b identify the labels of two runs; omit them with an estimator"
     ),
     "one_list_of_ids": (
         "only one of ids_a and ids_b is given; give both, or neither if the samples are the same"
@@ -52,7 +52,7 @@ WORDS: dict[str, str] = {
     ),
     "ids_not_unique": (
         "{parameter} has {n_rows:~entry/entries} with {distinct} different ids for "
-        "{labels:~label}; each label requires an id of its own"
+        "{labels:~label}; each label requires a unique id"
     ),
     "too_few_common_samples": (
         "{n_rows:~sample} {n_rows:?is/are} in both runs; at least 2 are required to compare "
@@ -60,10 +60,10 @@ WORDS: dict[str, str] = {
     ),
     "too_few_samples_to_overlap": (
         "{n_rows:~sample} with {parameters.overlap:{overlap!r}} {n_rows:?gives/give} {both} common "
-        "to both runs and {one} for one run only; at least 2 and 1 are required"
+        "to both runs and {one} in one run only; at least 2 and 1 are required"
     ),
     "fit_without_sample_weight": (
-        "fit of {estimator} does not accept sample_weight, which is required to draw records"
+        "fit of {estimator} does not accept sample_weight, which is required to resample records"
     ),
     "weights_too_large_to_draw": (
         "the sample weights sum to {total:g}, which is the number of records to draw; expected at "
@@ -80,6 +80,6 @@ WORDS: dict[str, str] = {
         "(n_topics, n_words)"
     ),
     "top_words_out_of_range": (
-        "top_words has columns from {low} to {high}, but X has {n_columns:~column}"
+        "top_words contains columns {low} to {high}, but X has {n_columns:~column}"
     ),
 }

@@ -1,17 +1,17 @@
-"""Words of models."""
+"""Wording of messages about models."""
 
 WORDS: dict[str, str] = {
     # --- fit -------------------------------------------------------------------------------------
     "fewer_components": "{found} of {requested:~component} found: {reason}",
-    "moments_show_no_more": "the moments show no more",
+    "moments_show_no_more": "the moments support no more",
     "no_group_splits": "no group of samples can be split further: {reason}",
     # Scikit-learn's checks of estimators look for "1 sample".
     "too_few_nonzero_samples": (
-        "{n_rows:~sample} with positive weight and a count above zero, fewer than "
+        "{n_rows:~sample} {n_rows:?has/have} a positive weight and a count above zero, fewer than "
         "{parameters.n_components:{n_components}}; lower it or add samples"
     ),
     "too_few_weighted_samples": (
-        "{n_rows:~sample} with positive weight, fewer than "
+        "{n_rows:~sample} {n_rows:?has/have} a positive weight, fewer than "
         "{parameters.n_components:{n_components}}; lower it or add samples"
     ),
     "too_few_views": (
@@ -40,8 +40,8 @@ WORDS: dict[str, str] = {
     "completion_best": "Document completion works best with {n:~topic}.",
     "completion_as_good": "It works as well with {n}, within one standard error.",
     "most_of_gain": (
-        "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement of {chosen} over "
-        "{first}."
+        "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement from {first} to "
+        "{chosen}."
     ),
     "more_not_tried": "More than {n:~topic} may be better, but were not tried.",
     "numbers_tried": "The numbers tried are {tried:and}.",

@@ -1,24 +1,23 @@
-"""Words of preprocessing, moments, whitening and threads."""
+"""Wording of messages about preprocessing, moments, whitening and threads."""
 
 WORDS: dict[str, str] = {
     # --- moments ---------------------------------------------------------------------------------
     "three_words_need_whole_counts": (
         "{parameters.weighting:'three_words'} draws single words and requires whole-number counts; "
-        "X holds {value:g}"
+        "X contains {value:g}"
     ),
     "no_document_of_three_words": (
-        "no document has three words or more, so that third moments do not exist; use longer "
-        "documents"
+        "no document has three words or more, so third moments do not exist; use longer documents"
     ),
     "bad_concentrations": "alpha must be a list of numbers above zero; received {values:list}",
     "not_a_probability": (
-        "{parameter} must be probabilities from 0 to 1: component {component}, feature {feature} "
-        "has {value:g}"
+        "{parameter} must be probabilities from 0 to 1; component {component}, feature {feature} "
+        "is {value:g}"
     ),
     "not_an_order": "{parameter:{value!r}}; expected 2 or 3",
     "bad_lengths": "lengths must be a list of whole numbers from 0 to {longest:g}",
     "documents_too_short": (
-        "no document has {order} words, so that moments of order {order} do not exist"
+        "no document has {order} words, so moments of order {order} do not exist"
     ),
     "error_too_small": (
         "{parameter:{value!r}} requires more than {most:g} documents; give a larger error, such as "
@@ -41,18 +40,18 @@ WORDS: dict[str, str] = {
     ),
     # --- preprocessing ---------------------------------------------------------------------------
     "never_observed": (
-        "{n_columns:~column} {n_columns:?is/are} missing in every row of positive weight, first "
-        "column {column}; remove {n_columns:?it/them}"
+        "{n_columns:~column} {n_columns:?is/are} missing in every row with positive weight, "
+        "starting with column {column}; remove {n_columns:?it/them}"
     ),
     "another_kind_of_data": (
-        "{parameters.data:{kind!r}}, but row {row}, column {column} holds {value}; expected "
+        "{parameters.data:{kind!r}}, but row {row}, column {column} contains {value}; expected "
         "{expected}"
     ),
     "zeros_and_ones": "0 or 1",
-    "whole_numbers": "whole numbers of zero or more",
-    "not_negative": "numbers of zero or more",
+    "whole_numbers": "nonnegative whole numbers",
+    "not_negative": "nonnegative numbers",
     "huge_value": (
-        "row {row}, column {column} holds {value}; expected a number from -{largest:g} to "
+        "row {row}, column {column} contains {value}; expected a number from -{largest:g} to "
         "{largest:g}"
     ),
     # Scikit-learn's checks of estimators expect "NaN".
@@ -66,5 +65,5 @@ WORDS: dict[str, str] = {
         "cores, such as 4, or unset it"
     ),
     # --- rows ------------------------------------------------------------------------------------
-    "no_such_rows": "rows {first} to {last} were requested; expected numbers from 0 to {most}",
+    "no_such_rows": "rows {first} to {last} were requested; expected row numbers from 0 to {most}",
 }

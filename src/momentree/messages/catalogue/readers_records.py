@@ -1,4 +1,4 @@
-"""Words of readers: records."""
+"""Wording of messages about readers: records."""
 
 WORDS: dict[str, str] = {
     # Forms and columns
@@ -10,50 +10,50 @@ WORDS: dict[str, str] = {
     "form_slots": "one row per record, with one code in each column",
     "form_wide": "one row per record, with yes or no for each code",
     "form_joined": ", rows with the same id joined",
-    "guessed_id_column": "took column {column!r} for the ids of records",
+    "guessed_id_column": "used column {column!r} as the ids of records",
     "codes_not_outcomes": (
-        "kept as codes, although {parameter:{pattern!r}} matches: {columns:quoted list}"
+        "kept as codes although {parameter:{pattern!r}} matches them: {columns:quoted list}"
     ),
     "ids_left_out": "left out {n_columns:~column} of ids: {columns:quoted list}",
     "text_left_out": "left out {n_columns:~column} of text: {columns:quoted list}",
-    "empty_columns_left_out": (
-        "left out {n_columns:~column} without a value: {columns:quoted list}"
-    ),
+    "empty_columns_left_out": "left out {n_columns:~column} without values: {columns:quoted list}",
     "possible_outcomes": (
-        "took {n_columns:~column} for codes that may be outcomes: {columns:quoted list} (name them "
-        "in {parameters.outcome_columns}, or leave them out with {parameters.ignore_columns})"
+        "treated {n_columns:~column} as codes that may be outcomes: {columns:quoted list} (name "
+        "them in {parameters.outcome_columns}, or leave them out with {parameters.ignore_columns})"
     ),
-    "not_column_names": "{parameter:{value!r}}; expected the name of a column, or several",
+    "not_column_names": "{parameter:{value!r}}; expected the name of one or more columns",
     "column_of_two_roles": (
-        "{path}: column {column!r} cannot hold codes and also be an id or an outcome"
+        "{path}: column {column!r} cannot contain codes and also be an id or an outcome"
     ),
     "id_as_outcome": (
-        "{path}: column {column!r} holds the ids of records or patients, not an outcome: leave it "
-        "out of {parameter}"
+        "{path}: column {column!r} contains the ids of records or patients, not an outcome: leave "
+        "it out of {parameter}"
     ),
     "no_code_columns": (
-        "{path}: it is not clear which columns hold codes; its columns are {columns:quoted list}"
-        "{why}. Name them with {parameters.code_columns} (patterns such as 'DX*' are allowed), and "
-        "the ids of the records with {parameters.id_column}"
+        "{path}: it is not clear which columns contain codes; its columns are {columns:quoted "
+        "list}{why}. Name them with {parameters.code_columns} (patterns such as 'DX*' are "
+        "allowed), and the ids of the records with {parameters.id_column}"
     ),
-    "several_may_hold_codes": "; several may hold codes: {columns:quoted list}",
-    "prose_among_codes": "; {column!r} is a name for codes, but {value!r} is not only codes",
+    "several_may_hold_codes": "; several may contain codes: {columns:quoted list}",
+    "prose_among_codes": (
+        "; {column!r} is named like a column of codes, but {value!r} contains other text"
+    ),
     "several_id_columns": (
-        "{path}: several columns may hold the ids of records: {columns:quoted list}; name one with "
-        "{parameter}"
+        "{path}: several columns may contain the ids of records: {columns:quoted list}; name one "
+        "with {parameter}"
     ),
     "no_id_column": (
-        "{path}: each row has one code, in column {codes!r}, and it is not clear which rows make a "
-        "record: values repeat in {columns:quoted list}. Name the column of the ids with "
+        "{path}: each row has one code, in column {codes!r}, and it is not clear which rows form a "
+        "record: values repeat in {columns:quoted list}. Name the id column with "
         "{parameters.id_column}; if each row is a record, leave these columns out with "
         "{parameters.ignore_columns}"
     ),
     "columns_of_coder_missing": (
         "{path} has none of the columns from which the model reads codes, {expected:quoted list}; "
-        "its columns are {columns:quoted list}: name those of codes with {parameter}"
+        "its columns are {columns:quoted list}: name the code columns with {parameter}"
     ),
     "missing_columns": (
-        "treated {n_columns:~column} that this table lacks as missing values, such as {column!r}"
+        "treated {n_columns:~column} not in this table as missing values, such as {column!r}"
     ),
     # Rows and records
     "no_ids": "records have no ids; they are numbered by row from 1",
@@ -66,8 +66,8 @@ WORDS: dict[str, str] = {
     "rows_joined": "joined {n_rows:~row} into {n_records:~record} by {column!r}",
     "empty_key": "{path}: column {column!r} is empty in every row, so there are no records",
     "shared_patients": (
-        "{n_records:~record} belong to {n_records_joined:~patient}, as column {column!r} shows: "
-        "{parameter:{column!r}} joins those of each"
+        "{n_records:~record} belong to {n_records_joined:~patient}, according to column "
+        "{column!r}: {parameter:{column!r}} joins the records of each patient"
     ),
     "records_without_codes": "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes",
     "all_codes_dropped": (
@@ -80,9 +80,10 @@ WORDS: dict[str, str] = {
     # Cells with codes
     "blanks_removed": "removed blanks around {n_entries:~entry/entries}",
     "upper_case": "changed {n_entries:~entry/entries} to upper case",
-    "rare_separator": "took {sign!r} for the separator between codes",
+    "rare_separator": "used {sign!r} as the separator between codes",
     "possible_separator": (
-        "treated cells with {sign!r} as single codes: write ';' if it separates codes"
+        "treated cells that contain {sign!r} as single codes; replace it with ';' if it separates "
+        "codes"
     ),
     "repeated_entries": "counted {n_entries:~repeated entry/repeated entries} once{when}",
     "after_rollup": ", after the roll-up",
@@ -90,43 +91,44 @@ WORDS: dict[str, str] = {
         "left out {n_entries:~date} among the codes, the first in {origin}, column {column!r}"
     ),
     "column_of_dates": (
-        "{path}, {origin}, column {column!r}, holds {value!r}: {n_dates:,} of {n_entries:~value} "
-        "of the column are dates, not codes; name the columns of codes with {parameter}, or remove "
-        "the dates"
-    ),
-    "dates_among_codes": (
-        "{path}, {origin}, column {column!r}, holds {value!r}: {n_dates:,} of "
-        "{n_entries:~entry/entries} are dates, not codes; name the columns of codes with "
+        "{path}, {origin}, column {column!r}, contains {value!r}: {n_dates:,} of "
+        "{n_entries:~value} in the column are dates, not codes; name the code columns with "
         "{parameter}, or remove the dates"
     ),
+    "dates_among_codes": (
+        "{path}, {origin}, column {column!r}, contains {value!r}: {n_dates:,} of "
+        "{n_entries:~entry/entries} are dates, not codes; name the code columns with {parameter}, "
+        "or remove the dates"
+    ),
     "too_long_for_a_code": (
-        "{path}, {origin}, column {column!r}, holds {value!r}, {length:~character} without a "
-        "separator; a code has at most {longest}: name the columns of codes with {parameter}, or "
-        "separate codes by ';'"
+        "{path}, {origin}, column {column!r}, contains {value!r}, {length:~character} without a "
+        "separator; a code has at most {longest}: name the code columns with {parameter}, or "
+        "separate codes with ';'"
     ),
     # Cells with yes or no
-    "empty_is_zero": "treated empty cells as no in {n_columns:~column}",
+    "empty_is_zero": "treated empty cells in {n_columns:~column} as no",
     "ones_or_nothing": (
-        "{n_columns:~column} {n_columns:?holds/hold} only 1 or nothing: {columns:quoted list}; "
-        "empty cells are missing values there ({parameter:'zero'} treats all empty cells as no)"
+        "{n_columns:~column} {n_columns:?contains/contain} only ones and empty cells: "
+        "{columns:quoted list}; these empty cells are missing values ({parameter:'zero'} treats "
+        "all empty cells as no)"
     ),
     "missing_cells": (
         "{n_entries:~cell} {n_entries:?is/are} empty or NA: missing values, not zeros"
     ),
     "no_zeros": (
-        "{path}: {n_columns:,} of {n_code_columns:~column} of codes, such as {column!r}, hold 1 or "
-        "nothing, and an empty cell is a missing value: pass {parameter:'zero'} if it means that "
-        "the record does not have the code, or write 0 there"
+        "{path}: {n_columns:,} of {n_code_columns:~column} of codes, such as {column!r}, contain "
+        "only ones and empty cells, which are treated as missing values: pass {parameter:'zero'} "
+        "if an empty cell means that the record does not have the code, or write 0 there"
     ),
     "cell_not_binary": (
-        "{path}, {origin}, column {column!r}, holds {value!r}; expected 0 or 1 (or yes and no, "
+        "{path}, {origin}, column {column!r}, contains {value!r}; expected 0 or 1 (or yes and no, "
         "true and false){others}. Correct the values, name outcomes with "
         "{parameters.outcome_columns} and ids with {parameters.id_column}, or {remedy}"
     ),
     "other_columns": "; other columns with such values are {columns:quoted list}",
     "leave_out_of": "leave the column out of {parameter}",
     "ignore_or_choose": (
-        "leave the column out with {parameters.ignore_columns}, or name the columns of codes with "
+        "leave the column out with {parameters.ignore_columns}, or name the code columns with "
         "{parameters.code_columns}"
     ),
     # Systems and mappings of codes
@@ -135,24 +137,26 @@ WORDS: dict[str, str] = {
         "path of a file with the columns code and group"
     ),
     "other_code_system": (
-        "{path}: {share:.0%} of the entries look like {system} (such as {examples}), and {value!r} "
-        "does not: {remedy}"
+        "{path}: only {share:.0%} of the entries look like {system} (such as {examples}); "
+        "{value!r} does not: {remedy}"
     ),
     "pass_other_rollup": "pass {parameter:{value!r}}",
     "pass_no_rollup": "leave {parameter} out, or pass a file that maps codes to groups",
     "codes_not_in_system": (
-        "kept {n_codes:~code} ({n_entries:~entry/entries}) as written, which {n_codes:?does/do} "
-        "not have the form of {system}"
+        "kept {n_codes:~code} ({n_entries:~entry/entries}) as written: not in the format of "
+        "{system}"
     ),
-    "zeros_restored": "restored the lost leading zeros of {n_entries:~entry/entries} (38: 038)",
-    "not_a_mapping_of_strings": "{parameter} holds something other than strings",
+    "zeros_restored": (
+        "restored the lost leading zeros of {n_entries:~entry/entries} (such as 38: 038)"
+    ),
+    "not_a_mapping_of_strings": "{parameter} contains values that are not strings",
     "table_not_a_mapping": (
-        "{path} does not map codes: its columns are {columns:quoted list}; expected two, "
+        "{path} is not a mapping of codes: its columns are {columns:quoted list}; expected two, "
         "{expected:quoted and}"
     ),
     "no_code_in_mapping": (
-        "{path}: none of {n_entries:~entry/entries} is in the mapping, for instance not {value!r}: "
-        "check that its codes are written in the same way"
+        "{path}: none of {n_entries:~entry/entries}, such as {value!r}, is in the mapping: check "
+        "that its codes are written in the same way"
     ),
     "codes_not_in_mapping": (
         "kept {n_codes:~code} ({n_entries:~entry/entries}) as written: not in the mapping"
@@ -164,28 +168,30 @@ WORDS: dict[str, str] = {
     "dots_kept": (
         "kept the dots: {n_codes:~code} ({n_entries:~entry/entries}), such as {value!r}, "
         "{n_codes:?has/have} fewer than three digits before the dot: procedures, or diagnoses that "
-        "have lost zeros, which {parameter:'icd9'} restores"
+        "have lost leading zeros, which {parameter:'icd9'} restores"
     ),
     "dots_removed": "removed the dots: {n_codes:~code} occurred with and without one",
     "codes_as_numbers": (
-        "{n_entries:~code} of column {column!r} are numbers, not text, and numbers lose zeros: "
+        "{n_entries:~code} in column {column!r} are numbers, not text, and numbers lose zeros: "
         "038.9 is read as 38.9 and 250.00 as 250"
     ),
     "mostly_numbers": (
-        "{path}: {reason}; pass {parameter:'icd9'}, which needs only the digits before the dot, or "
-        "format the column as text and enter the codes again"
+        "{path}: {reason}; pass {parameter:'icd9'}, which requires only the digits before the dot, "
+        "or format the column as text and enter the codes again"
     ),
-    "codes_without_name": ("no name for {n_codes:,} of {n_all:~code}, such as {code!r}{hint}"),
+    "codes_without_name": "no name for {n_codes:,} of {n_all:~code}, such as {code!r}{hint}",
     "names_after_rollup": ": names are looked up after the roll-up",
     # The choice of codes
     "no_codes": "{path}: no codes in {n_records:~record}",
     "no_codes_kept": (
-        "{path}: none of {n_codes:~code} is kept: {n_rare:,} in fewer than {least:,} of "
-        "{n_records:~record}, and {n_constant:,} in every one; lower {parameters.min_records}, set "
-        "{parameters.drop_constant:False}, or roll codes up"
+        "{path}: none of {n_codes:~code} is kept: {n_rare:,} occur in fewer than {least:,} of "
+        "{n_records:~record}, and {n_constant:,} in every record; lower {parameters.min_records}, "
+        "set {parameters.drop_constant:False}, or roll codes up"
     ),
-    "rare_codes_dropped": "dropped {n_codes:,} of {n_all:~code}, in fewer than {least:~record}",
-    "constant_codes_dropped": "dropped {n_codes:~code} of every record: {codes:quoted list}",
+    "rare_codes_dropped": (
+        "dropped {n_codes:,} of {n_all:~code}, found in fewer than {least:~record}"
+    ),
+    "constant_codes_dropped": "dropped {n_codes:~code} found in every record: {codes:quoted list}",
     "frequent_codes_kept": (
         "kept the {n_kept:,} most frequent of {n_codes:~code}, which make up {share:.1%} of all "
         "entries"
@@ -198,21 +204,21 @@ WORDS: dict[str, str] = {
     ),
     "outcome_missing": "outcome {outcome!r} is missing in {n_records:,} of {n_all:~record}",
     # The coder
-    "not_a_coder": "{parameter} is {type}; expected the coder of records read before",
-    "coder_has_its_own": "{parameter} cannot be combined with a coder, which has its own",
+    "not_a_coder": "{parameter} is {type}; expected the coder of previously read records",
+    "coder_has_its_own": "{parameter} cannot be combined with a coder, which has its own setting",
     "unknown_codes": (
-        "left out {n_codes:~code} ({n_entries:~entry/entries}) that the model does not know, such "
-        "as {code!r}"
+        "left out {n_codes:~code} ({n_entries:~entry/entries}) unknown to the model, such as "
+        "{code!r}"
     ),
     "not_a_list_of_codes": "record {record} is {type}; expected a list of codes as strings",
-    "other_settings": "expected settings of the kind {expected!r}, got {found!r}",
+    "other_settings": "expected settings of type {expected!r}, got {found!r}",
     "unknown_coder_settings": (
-        "settings of the reader of records: unknown {unknown:quoted list}; the known ones are "
-        "{known:quoted list}"
+        "unknown settings of the records reader: {unknown:quoted list}; expected {known:quoted "
+        "list}"
     ),
     "invalid_coder_settings": (
-        "invalid settings of the reader of records: expected different codes as a list of strings, "
-        "a form of {forms:quoted or}, columns as strings, a roll-up of {rollups:quoted or} or "
-        "None, mapping and names from string to string, empty of {empty:quoted or}"
+        "invalid settings of the records reader: expected distinct codes as a list of strings, a "
+        "form of {forms:quoted or}, columns as strings, a roll-up of {rollups:quoted or} or None, "
+        "mapping and names from string to string, empty of {empty:quoted or}"
     ),
 }

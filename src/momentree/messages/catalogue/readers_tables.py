@@ -1,4 +1,4 @@
-"""Words of readers: tables."""
+"""Wording of messages about readers: tables."""
 
 WORDS: dict[str, str] = {
     # Places in a file
@@ -9,23 +9,25 @@ WORDS: dict[str, str] = {
     "empty_file": "cannot read {path}: the file is empty",
     "damaged_gzip": "cannot read {path}: the compressed file is damaged or truncated ({details})",
     "binary_file": "cannot read {path}: it is a binary file, not text (byte {offset:,} is zero)",
-    "unknown_encoding": "{parameter:{value!r}} is unknown; try utf-8, cp1252, latin-1 or utf-16",
+    "unknown_encoding": (
+        "{parameter:{value!r}} is not a known encoding; try utf-8, cp1252, latin-1 or utf-16"
+    ),
     "wrong_encoding": (
         "cannot read {path}: it is not {encoding} (byte {offset:,}, line {line:,}, is {byte}). "
         "{remedy}"
     ),
     "undecodable": "cannot read {path}: it is not {encoding} ({details})",
     "try_encoding": "Try {parameter:{value!r}}",
-    "find_out_encoding": "Find out its encoding and pass it as {parameter}",
+    "find_out_encoding": "Determine its encoding and pass it as {parameter}",
     # Formats
     "folder_not_table": "{path} is a folder; expected a file with a table",
     "unknown_suffix": (
-        "cannot tell the format of {path} from its suffix; expected one of {suffixes} (text "
+        "cannot determine the format of {path} from its suffix; expected one of {suffixes} (text "
         "may be compressed: .gz)"
     ),
-    "spreadsheets_only": "{parameter:{value!r}} applies to spreadsheets only; {path} is not one",
+    "spreadsheets_only": "{parameter:{value!r}} applies only to spreadsheets; {path} is not one",
     "no_rows_to_skip": (
-        "{parameter:{value}} applies to text and spreadsheets only; {path} is neither"
+        "{parameter:{value}} applies only to text and spreadsheets; {path} is neither"
     ),
     # Columns and rows
     "no_rows": "{path} has no rows below the header{sheets}",
@@ -35,8 +37,8 @@ WORDS: dict[str, str] = {
         "{path} has no column {column!r} for {parameter}; its columns are {columns:quoted list}"
     ),
     "duplicate_columns": (
-        "{path} has more than one column named {columns:quoted list}; give each column a name of "
-        "its own"
+        "{path} has more than one column named {columns:quoted list}; give each column a unique "
+        "name"
     ),
     "title_above_header": (
         "{path}: the first row names {named} of {n_columns} columns, and row {row:,} looks like "
@@ -49,7 +51,7 @@ WORDS: dict[str, str] = {
         "to have it detected"
     ),
     "wrong_separator": (
-        "{path} has one column with {parameter:{value!r}} and several with {found!r}: pass "
+        "{path} has one column with {parameter:{value!r}}, but several with {found!r}: pass "
         "{parameter:{found!r}}, or leave it out"
     ),
     "too_many_fields": (
@@ -63,7 +65,7 @@ WORDS: dict[str, str] = {
     "unreadable_table": "cannot read {path} as a table: {details}",
     # JSON Lines
     "not_json": "{path}, {origin}, is not JSON: {details} at character {character:,} ({excerpt!r})",
-    "unusual_json": "{path}, {origin}, is not JSON that can be read: {details}",
+    "unusual_json": "{path}, {origin}, cannot be read as JSON: {details}",
     "not_an_object": (
         "{path}, {origin}, is of type {found}; expected one JSON object per line, such as "
         '{{"text": "..."}}'
@@ -73,17 +75,17 @@ WORDS: dict[str, str] = {
     # Spreadsheets
     "unreadable_spreadsheet": "cannot read {path} as a spreadsheet: {details}",
     "damaged_spreadsheet": (
-        "cannot read {path} as a spreadsheet: it is damaged, or its cells lie too far apart; "
-        "delete what lies far from the table, or save the table as CSV"
+        "cannot read {path} as a spreadsheet: it is damaged, or its cells are too far apart; "
+        "delete cells far from the table, or save the table as CSV"
     ),
     "no_sheets": "cannot read {path}: it has no sheets",
     "no_such_sheet": "{path} has no sheet {sheet!r}; its sheets are {sheets:quoted list}",
     "empty_sheet": "cannot read {path}: sheet {sheet!r} is empty{sheets}",
     "short_sheet": "cannot read {path}: sheet {sheet!r} has no more than {n_skipped:~row}",
     "sheet_too_large": (
-        "cannot read {path}: sheet {sheet!r} reaches to row {row:,} and column {column:,} and "
-        "would take {megabytes:,.0f} MB of memory, and a file of {size:~byte} may take "
-        "{most:,.0f} MB; delete what lies far from the table, or save the table as CSV"
+        "cannot read {path}: sheet {sheet!r} extends to row {row:,} and column {column:,} and "
+        "would take {megabytes:,.0f} MB of memory, but the limit for a file of {size:~byte} is "
+        "{most:,.0f} MB; delete cells far from the table, or save the table as CSV"
     ),
     "first_sheet": "read sheet {sheet!r}, the first of {n_sheets}",
     "other_sheets": "; its sheets are {sheets:quoted list}, and {parameter:{second!r}} reads the "

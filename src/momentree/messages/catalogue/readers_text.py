@@ -1,15 +1,15 @@
-"""Words of readers: text."""
+"""Wording of messages about readers: text."""
 
 WORDS: dict[str, str] = {
     # --- files and folders -----------------------------------------------------------------------
     "unknown_document_suffix": (
-        "cannot tell the format of {path} from its suffix; expected a folder of text files, a file "
-        "that ends in {suffixes} (or compressed, .gz), or counts of words: .npz, .mtx, .svm or "
+        "cannot determine the format of {path} from its suffix; expected a folder of text files, a "
+        "file that ends in {suffixes} (or compressed, .gz), or word counts: .npz, .mtx, .svm or "
         "docword.NAME.txt"
     ),
     "no_text_file": (
-        "the folder {path} has no text file (other files: {left_out:list}); expected files that "
-        "end in {suffixes:list}"
+        "the folder {path} contains no text file (other files: {left_out:list}); expected files "
+        "that end in {suffixes:list}"
     ),
     "folder_unreadable": "cannot read the folder {path}: {error}",
     "column_of_folder": (
@@ -17,83 +17,81 @@ WORDS: dict[str, str] = {
         "(the names of sub-folders are labels)"
     ),
     "no_text_column": (
-        "{path} has no column of text; its columns are {columns:quoted list}. Name one with "
+        "{path} has no text column; its columns are {columns:quoted list}. Name one with "
         "{parameter}"
     ),
     "not_text": (
-        "{path}: column {column!r} holds {kind}, not text; name a column of strings with "
+        "{path}: column {column!r} contains {kind}, not text; name a column of strings with "
         "{parameter}"
     ),
     # --- notes -----------------------------------------------------------------------------------
     "guessed_text_column": (
         "read the text of {source} from column {column!r}, which has the longest strings"
     ),
-    "rows_without_text": "{n_rows:,} of {n_total:~row} of {source} {n_rows:?has/have} no text",
-    "rows_without_label": "{n_rows:,} of {n_total:~row} of {source} {n_rows:?has/have} no label",
+    "rows_without_text": "{n_rows:,} of {n_total:~row} in {source} {n_rows:?has/have} no text",
+    "rows_without_label": "{n_rows:,} of {n_total:~row} in {source} {n_rows:?has/have} no label",
     "files_left_out": (
-        "read {n_total:~text file} of {source}, left out {n_files:~other file} ({left_out:list})"
+        "read {n_total:~text file} in {source}, left out {n_files:~other file} ({left_out:list})"
     ),
-    "files_empty": ("{n_rows:,} of {n_total:~text file} of {source} {n_rows:?is/are} empty"),
+    "files_empty": "{n_rows:,} of {n_total:~text file} in {source} {n_rows:?is/are} empty",
     "documents_without_words": (
-        "{n_rows:,} of {n_total:~document} {n_rows:?has/have} none of the words kept and "
-        "{n_rows:?remains an empty document/remain empty documents}"
+        "{n_rows:,} of {n_total:~document} {n_rows:?contains/contain} none of the words kept and "
+        "{n_rows:?is/are} treated as empty"
     ),
     # --- values ----------------------------------------------------------------------------------
     "wrong_length": "{name} has {n_entries:~entry/entries}; expected {needed:,}, one per {each}",
-    "one_string": "the texts are one string; expected a sequence of strings: put it in a list",
+    "one_string": "the texts are a single string; expected a sequence of strings: put it in a list",
     "no_documents": "there are no documents; give at least one",
     "text_not_a_string": (
-        "text {place} is of type {type}; expected a string: remove it, or replace it by ''"
+        "text {place} is of type {type}; expected a string: remove it, or replace it with ''"
     ),
     "not_words": (
-        "{parameter} holds {value!r}; expected a list of strings, or a pathlib.Path of a file with "
-        "one word per line"
+        "{parameter} contains {value!r}; expected a list of strings, or a pathlib.Path of a file "
+        "with one word per line"
     ),
     "not_a_document_frequency": (
         "{parameter:{value!r}}; expected a number of documents (5) or a fraction of them (0.05)"
     ),
     "no_stop_words": (
-        "{parameter:{value!r}} has no list of stop words; expected {languages}, or None to keep "
+        "no list of stop words for {parameter:{value!r}}; expected {languages}, or None to keep "
         "all words"
     ),
     "vectorizer_has_not_learned": "the vectorizer has no vocabulary yet; call learn first",
-    "unknown_settings": (
-        "unknown settings of a vectorizer: {names:quoted list}; expected {known:list}"
-    ),
-    "bad_settings": "the settings of the vectorizer are damaged: {problem}",
+    "unknown_settings": "unknown vectorizer settings: {names:quoted list}; expected {known:list}",
+    "bad_settings": "the vectorizer settings are damaged: {problem}",
     # --- no word is kept -------------------------------------------------------------------------
     "no_word_in_texts": (
-        "{n_documents:~document} without a word: the texts are empty, or "
+        "no words in {n_documents:~document}: the texts are empty, or "
         "{parameters.token_pattern:{token_pattern!r}} matches nothing in them"
     ),
     "only_stop_words": (
-        "all {n_words:~word} of {n_documents:~document} are stop words; change "
+        "all {n_words:~word} in {n_documents:~document} are stop words; change "
         "{parameters.language} or {parameters.stop_words}"
     ),
     "no_word_kept": (
         "none of {n_words:~word} in {n_documents:~document} is kept: {n_rare:,} occur in fewer "
         "documents than {parameters.min_df:{min_df}} allows, {n_common:,} in more than "
-        "{parameters.max_df:{max_df}} allows, and {n_other:,} are stop words, of another form or "
-        "in no document; {remedy}"
+        "{parameters.max_df:{max_df}} allows, and {n_other:,} are stop words, do not match the "
+        "pattern of a word, or occur in no document; {remedy}"
     ),
     "lower_min_df": "lower {parameters.min_df}",
     "raise_max_df": "raise {parameters.max_df}",
     "exclude_fewer_words": (
-        "exclude fewer words by {parameters.language}, {parameters.stop_words} and "
+        "exclude fewer words with {parameters.language}, {parameters.stop_words} and "
         "{parameters.token_pattern}"
     ),
     # --- patterns of words -----------------------------------------------------------------------
     "not_a_regular_expression": "{parameter:{value!r}} is not a regular expression: {error}",
     "too_many_groups": (
-        "{parameter:{value!r}} has {n_groups:~group}; expected at most one, which is the word: "
-        "write (?:...) for the others"
+        "{parameter:{value!r}} has {n_groups:~group}; expected at most one, which matches the "
+        "word: write (?:...) for the others"
     ),
     "slow_pattern": (
-        "{parameter:{value!r}} can run without bound on some texts: {fault}. Write it with "
-        "repetitions that continue in one way only, such as [a-z]+(?:-[a-z]+)*"
+        "{parameter:{value!r}} can take unlimited time on some texts: {fault}. Use repetitions "
+        "that can continue in only one way, such as [a-z]+(?:-[a-z]+)*"
     ),
     "pattern_ambiguous": "a repetition can continue in two ways",
-    "pattern_runs_over_blanks": "a repetition that matches blanks is not the end of the pattern",
+    "pattern_runs_over_blanks": "a repetition that matches blanks is not at the end of the pattern",
     "pattern_looks_around": "it looks ahead or back over any number of characters",
     "pattern_refers_back": "it refers back to a group",
     "pattern_too_long": "it is too long",

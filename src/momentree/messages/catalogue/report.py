@@ -1,49 +1,63 @@
-"""Words of report."""
+"""Wording of messages about the report."""
 
 WORDS: dict[str, str] = {
-    "all_groups_small": "every group has fewer than {parameters.min_cell:{min_cell}} records, so "
-    "nothing can be shown; ask for fewer groups, or lower {parameters.min_cell} if small counts "
-    "are not confidential",
-    "ambiguous_dates": "{name} has dates such as {value!r}, whose day and month are ambiguous; "
-    "write them as 2020-12-31",
+    "all_groups_small": (
+        "every group has fewer than {parameters.min_cell:{min_cell}} records, so nothing can be "
+        "shown; request fewer groups, or lower {parameters.min_cell} if small counts are not "
+        "confidential"
+    ),
+    "ambiguous_dates": (
+        "{name} contains dates such as {value!r}, whose day and month are ambiguous; write them as "
+        "2020-12-31"
+    ),
     "axes_not_one_per_panel": "{found} axes; expected {needed}, one for each of {panels:and}",
-    "names_need_codes": "{parameter} is a mapping of {found:~name}; pass {parameters.codes} too, "
-    "the code of each column, to look the names up",
+    "names_need_codes": (
+        "{parameter} is a mapping of {found:~name}; also pass {parameters.codes}, the code of each "
+        "column, to look up the names"
+    ),
     "no_known_outcome": "no record has a known value of the outcome; choose another outcome",
     "no_such_outcome": "{parameter:{value!r}}; the outcomes of the records are {names:quoted list}",
-    "no_values_to_order_by": "{name} has no values; pass numbers or dates to order documents by",
+    "no_values_to_order_by": (
+        "{name} has no values; pass numbers or dates by which to order documents"
+    ),
     "not_a_list": "{parameter} is of type {type}; expected a list of entries",
     "not_a_matrix": "X has shape {shape}; expected (n, d), records by codes",
-    "not_a_time": "{name} has the value {value!r}; documents are ordered by numbers or by dates "
-    "such as 2020-12-31",
+    "not_a_time": (
+        "{name} contains {value!r}; documents are ordered by numbers or by dates such as 2020-12-31"
+    ),
     "not_one_each": "{parameter} has {found:~entry/entries}; expected {needed}, one for each {of}",
-    "not_proportions": "topic proportions must be nonnegative, and sum to 1 in each row",
+    "not_proportions": "topic proportions must be nonnegative and sum to 1 in each row",
     "not_topic_proportions": "topic proportions have shape {shape}; expected (n_samples, k)",
     "notes_suppressed": "{n_notes:~note} {n_notes:?is/are} omitted here, to protect counts below "
     "{min_cell}",
     "outcome_not_shown": "outcome {outcome!r} is not shown: {reason}",
-    "records_not_of_fit": "records has {n_records:~row} with enough codes, and {n_codes:~code}; "
-    "the estimator was fitted on {fitted_records:~row} and {fitted_codes:~code}. Pass the records "
-    "of the fit",
+    "records_not_of_fit": (
+        "records has {n_records:~row} with enough codes, and {n_codes:~code}; the estimator was "
+        "fitted to {fitted_records:~row} and {fitted_codes:~code}. Pass the records used in fit"
+    ),
     "scores_not_finite": "the scores of {method!r} are not finite numbers; pass at least one "
     "finite score for each method",
     "no_scores": "scores is empty; pass at least one finite score for each method",
-    "texts_are_no_classes": "it has {n_texts:,} different texts, which look like names, dates or "
-    "ids; expected at most {most} categories, each of several records",
+    "texts_are_no_classes": (
+        "it has {n_texts:,} different texts, which look like names, dates or ids; expected at most "
+        "{most} categories with several records each"
+    ),
     "wrong_recurrence": "quality['recurrence'] has shape {shape}; expected ({n_groups},), one "
     "number for each group",
-    "x_not_of_fit": "X has shape {shape}; the {model} was fitted on {expected}, documents by "
-    "words. Pass the matrix of the fit",
-    "x_required": "X is missing; pass the documents whose topic proportions to draw",
+    "x_not_of_fit": (
+        "X has shape {shape}; the {model} was fitted to {expected}, documents by words. Pass the "
+        "matrix used in fit"
+    ),
+    "x_required": "X is missing; pass the documents whose topic proportions are to be drawn",
 }
 
-_INDISTINCT = "it shows no distinct groups"
+_INDISTINCT = "it contains no distinct groups"
 _SMALL_PART = "one of two groups would be too small"
 
 PLAIN: dict[str, str] = {
     "bic_penalty": "two groups describe it no better than one (by BIC)",
-    "max_depth_reached": "the largest depth, {limit}, was reached",
-    "max_leaf_nodes_reached": "the largest number of groups, {limit}, was reached",
+    "max_depth_reached": "the maximum depth, {limit}, was reached",
+    "max_leaf_nodes_reached": "the maximum number of groups, {limit}, was reached",
     "more_components_than_features": _INDISTINCT,
     "one_component": _INDISTINCT,
     "rank_too_low": _INDISTINCT,
@@ -51,7 +65,7 @@ PLAIN: dict[str, str] = {
     "small_side": _SMALL_PART,
     "too_few_to_split": "it is too small to split",
 }
-"""Words for readers of a page or a terminal, without the terms of the algorithm, by code.
+"""Plain wording by code, without terms of the algorithm, for readers of a page or terminal.
 
-Pass it as `words` of an `Audience`; codes that it lacks keep the words of the catalogue.
+Pass it as `words` of an `Audience`; all other codes keep their words from the catalogue.
 """

@@ -1,4 +1,4 @@
-"""Words of trees: why nodes are not split, and errors of tree estimators."""
+"""Wording of messages about trees: why nodes are not split, and errors of tree estimators."""
 
 WORDS: dict[str, str] = {
     # --- why a leaf is not split -----------------------------------------------------------------
@@ -8,24 +8,26 @@ WORDS: dict[str, str] = {
         "the total sample weight is less than {needed:g}, {n_sides} times "
         "{parameters.min_samples_leaf}"
     ),
-    "small_side": "one side would hold less than {parameters.min_samples_leaf:{least:g}}",
+    "small_side": (
+        "one side would have a total weight below {parameters.min_samples_leaf:{least:g}}"
+    ),
     "no_triples": "no document has three words or more",
     "no_triples_after_log_scaling": (
         "no document has three words or more after log scaling, which lowers the counts of "
         "repeated words"
     ),
-    "one_component": "the moments show no second component",
+    "one_component": "the moments support no second component",
     "bic_penalty": (
         "a split would gain {gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"
     ),
     "merged_by_hand": "groups were merged by hand",
     # --- edits and flat clusterings --------------------------------------------------------------
     "small_part_after_em": (
-        "after EM one part would hold less than {parameters.min_samples_leaf:{least:g}}"
+        "after EM, one part would have a total weight below {parameters.min_samples_leaf:{least:g}}"
     ),
     "fewer_clusters": "{found} of {asked:~cluster} found: {reason}",
     "others_too_small": (
-        "the moments show no more clusters of {parameters.min_samples_leaf} or more"
+        "the moments support no more clusters of {parameters.min_samples_leaf} or more"
     ),
     # --- errors ----------------------------------------------------------------------------------
     "three_words_after_log_scaling": (
@@ -37,7 +39,7 @@ WORDS: dict[str, str] = {
         "data; use to_frame or to_dict instead"
     ),
     "page_needs_data": (
-        "X is None, but the page counts the codes of each group; give the data of fit, as in "
+        "X is None, but the page counts the codes of each group; pass the data used in fit, as in "
         "to_html('report.html', X)"
     ),
     "page_option_not_a_mapping": "{parameter} is a {type}; expected a mapping from {keys}",

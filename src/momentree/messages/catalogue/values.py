@@ -1,4 +1,4 @@
-"""Words about values of parameters and data: the checks that every room shares."""
+"""Wording of messages about parameters and data, from checks shared by the whole package."""
 
 WORDS: dict[str, str] = {
     # --- parameters ------------------------------------------------------------------------------
@@ -6,10 +6,9 @@ WORDS: dict[str, str] = {
     "not_a_flag": "{parameter:{value!r}}; expected True or False",
     "not_a_number": "{parameter:{value!r}}; expected {expected}",
     "not_a_random_state": "{parameter:{value!r}}; expected an integer, a RandomState or None",
-    # What a parameter should be: a kind of number and its range.
+    # The expected kind of number and its range.
     "number": "a number {ends:and}",
     "whole_number": "a whole number {ends:and}",
-    "any_number": "a finite number",
     "from_to": "from {low:,} to {high:,}",
     "at_least": "of at least {end:,}",
     "above": "above {end:,}",
@@ -20,68 +19,71 @@ WORDS: dict[str, str] = {
     "not_numbers": "{parameter} is not an array of real numbers: {error}",
     "wrong_shape": "{parameter} has shape {found}; expected {expected}",
     "not_a_distribution": (
-        "{parameter} must be zero or more and sum to 1; the smallest value is {smallest:g}, the "
+        "{parameter} must be nonnegative and sum to 1; the smallest value is {smallest:g}, the "
         "sums are {sums:list}"
     ),
     "sums_not_one": "{parameter} must sum to 1; received {sums:list}",
-    "not_finite": "{parameter} must hold finite numbers",
-    "negative_or_not_finite": "{parameter} must hold finite numbers of zero or more",
+    "not_finite": "{parameter} must contain only finite numbers",
+    "negative_or_not_finite": "{parameter} must contain only finite, nonnegative numbers",
     "bad_sample_weight": (
         "sample_weight[{row}] is {value:g}; expected a number from 0 to {largest:g}"
     ),
     "no_sample_weight": "all sample weights are zero; give at least one sample a positive weight",
     "tiny_sample_weights": (
-        "the largest sample weight is {largest:g}; multiply the weights by a constant, so that "
-        "one is {needed:g} or more"
+        "the largest sample weight is {largest:g}; multiply the weights by a constant, so that at "
+        "least one is {needed:g} or more"
     ),
     # --- tables ----------------------------------------------------------------------------------
     "refused_by_sklearn": "{error}",
-    "wrong_number_of_names": "feature_names has {found:~name} for {needed:~column}; give one each",
+    "wrong_number_of_names": (
+        "feature_names has {found:~name} for {needed:~column}; give one per column"
+    ),
     "column_not_numeric": (
         "column {column!r} of X has type {type}; remove it, or convert it to numbers"
     ),
     # Scikit-learn's checks of estimators expect "Negative values in data", "NaN" and "inf".
     "negative_count": (
-        "Negative values in data: row {row}, column {column} holds {value}; counts are zero or more"
+        "Negative values in data: row {row}, column {column} contains {value}; counts must be zero "
+        "or more"
     ),
     "tiny_count": (
-        "row {row}, column {column} holds {value}; counts are zero, or {smallest:g} or more: "
-        "multiply X by a constant, or set such values to zero"
+        "row {row}, column {column} contains {value}; counts must be zero, or {smallest:g} or "
+        "more: multiply X by a constant, or set such values to zero"
     ),
-    "huge_count": "row {row}, column {column} holds {value}; counts are {largest:g} or less",
+    "huge_count": "row {row}, column {column} contains {value}; counts must be {largest:g} or less",
     "missing_count": (
-        "Input X contains NaN or infinity: row {row}, column {column} holds {value}; remove or "
+        "Input X contains NaN or infinity: row {row}, column {column} contains {value}; remove or "
         "fill missing values"
     ),
     "infinite_value": (
-        "row {row}, column {column} holds {value}; expected a finite number, or NaN for a missing "
-        "value"
+        "row {row}, column {column} contains {value}; expected a finite number, or NaN for a "
+        "missing value"
     ),
     "not_binary": (
-        "X is not binary: row {row}, column {column} holds {value}; expected 0, 1, or NaN for a "
+        "X is not binary: row {row}, column {column} contains {value}; expected 0, 1, or NaN for a "
         "missing value. Apply a threshold first, such as X > 0"
     ),
     "negative_not_binary": (
-        "Negative values in data: X is not binary: row {row}, column {column} holds {value}; "
+        "Negative values in data: X is not binary: row {row}, column {column} contains {value}; "
         "expected 0, 1, or NaN for a missing value"
     ),
-    "all_empty": "X is empty: its {n_rows:~row} {n_rows:?holds/hold} only zeros",
+    "all_empty": "X is empty: its {n_rows:~row} {n_rows:?contains/contain} only zeros",
     "all_weighted_empty": (
-        "the {n_rows:~row} of positive sample weight {n_rows:?holds/hold} only zeros; give a "
-        "positive weight to a row with another value"
+        "the {n_rows:~row} with positive sample weight {n_rows:?contains/contain} only zeros; give "
+        "a positive weight to a row with a nonzero value"
     ),
     "too_few_samples": "{found:~sample}; at least {needed} {needed:?is/are} required",
     # --- sparse matrices -------------------------------------------------------------------------
-    "values_not_numeric": "the matrix holds values of type {type}; expected real numbers",
+    "values_not_numeric": "the matrix contains values of type {type}; expected real numbers",
     "sparse_not_a_matrix": (
         "the sparse array has shape {shape}; expected two dimensions, with samples in rows"
     ),
     "sparse_damaged": (
-        "the index arrays of the sparse matrix are damaged: {fault}. Build it anew, for example "
-        "with scipy.sparse.coo_array"
+        "the index arrays of the sparse matrix are damaged: {fault}. Rebuild it, for example with "
+        "scipy.sparse.coo_array"
     ),
     "sparse_types": "the values, indices or row pointers have the wrong type or dimensions",
     "sparse_lengths": "the values, indices and row pointers have lengths that do not match",
-    "sparse_pointers": "the row pointers do not ascend from 0",
+    "sparse_pointers": "the row pointers do not start at 0, or they decrease",
     "sparse_indices": "an index is outside {low} to {high}",
 }

@@ -1,4 +1,4 @@
-"""The number of components: document completion, spectrum, BIC and coherence."""
+"""Choose the number of components by document completion, spectrum, BIC and coherence."""
 
 from momentree.models.selection.choice import ComponentChoice, choose_n_components
 

@@ -23,12 +23,12 @@ from momentree.backends import RowBlocks, in_canonical_order, single_threaded_bl
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.models._base import log, package_log
-from momentree.models.selection._candidates import Fits, LDAFits, SingleTopicFits
-from momentree.models.selection._criteria import Estimate, combine, estimates
-from momentree.models.selection._curves import Curves, evaluate
-from momentree.models.selection._folds import Fold, folds
-from momentree.models.selection._reason import reason
-from momentree.models.selection._spectrum import Spectrum, spectrum
+from momentree.models.selection.candidates import Fits, LDAFits, SingleTopicFits
+from momentree.models.selection.criteria import Estimate, combine, estimates
+from momentree.models.selection.curves import Curves, evaluate
+from momentree.models.selection.folds import Fold, folds
+from momentree.models.selection.reason import reason
+from momentree.models.selection.spectrum import Spectrum, spectrum
 from momentree.preprocessing import log_scale
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ LARGEST = 32
 
 @dataclass(frozen=True)
 class ComponentChoice:
-    """A number of components, with the reason.
+    """The chosen number of components, with the reason.
 
     Attributes
     ----------
@@ -54,14 +54,14 @@ class ComponentChoice:
         Why. Its value ``facts`` is a tuple of messages: the answer, then one or more for each
         criterion.
     table : DataFrame
-        One row per candidate. "n_components"; for the direction of that number "eigenvalue" in one
-        half of the samples, "held_out", its value in the other half, and "noise_floor", which this
-        must exceed; "completion", the log-likelihood of a hidden word in nats, and
-        "completion_error", the standard error of its difference from the best; "bic"; "umass" and
-        "npmi", the mean coherence of topics, with "npmi_error"; "seconds". NaN for criteria that
-        were not used, and for numbers that the samples cannot be split into.
+        One row per candidate, with columns "n_components"; "eigenvalue" of the direction with this
+        number in one half of the samples, "held_out", its value in the other half, and
+        "noise_floor", which this must exceed; "completion", the log-likelihood per hidden word in
+        nats, and "completion_error", the standard error of its difference from the best; "bic";
+        "umass" and "npmi", the mean coherence of topics, with "npmi_error"; "seconds". NaN for
+        criteria not used, and for numbers into which the samples cannot be split.
     by_criterion : mapping
-        For each criterion (n_components, low, high); the one that decided comes first.
+        For each criterion, (n_components, low, high); the deciding criterion comes first.
     """
 
     n_components: int
@@ -84,17 +84,17 @@ def choose_n_components(
 ) -> ComponentChoice:
     """Choose the number of components of a model for word counts.
 
-    Of four criteria, the first one used decides. For "lda", "spectrum" comes before "completion",
-    unless it reaches the largest candidate.
+    The first of these four criteria that is used decides. For "lda", "spectrum" comes before
+    "completion", unless it reaches the largest candidate.
 
-    - "completion": document completion, the log-likelihood of half of the words of new documents,
-      z, given the other half, y. The fewest components within one standard error of the largest
-      sum log sum_j P[j | y] P[z | j], with P[j | y] as in :meth:`SingleTopicModel.predict_proba`;
-      for "lda" sum_j P[j | y] P[z | j] with inferred topic proportions.
+    - "completion": document completion, the log-likelihood of one half z of the words of new
+      documents given the other half y. The fewest components within one standard error of the
+      largest sum log sum_j P[j | y] P[z | j], with P[j | y] as in
+      :meth:`SingleTopicModel.predict_proba`, or inferred topic proportions for "lda".
     - "spectrum": the eigenvectors u of M2 of one half of the documents (S Theorem 1), for
-      log-scaled counts and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u of the other
+      log-scaled counts and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other
       half is three standard errors above zero. If completion decides and the spectrum is lower,
-      the answer moves towards it within the interval of completion, and its interval down to it.
+      the answer moves down within the interval of completion, and its interval extends down.
     - "bic": -2 log-likelihood + u p log n of log-scaled counts, with p free parameters and u the
       typical count of one word. Not for "lda".
     - "coherence": the fewest components within one standard error of the largest mean NPMI of
@@ -107,17 +107,17 @@ def choose_n_components(
     model : {"single-topic", "lda"}, default="single-topic"
         :class:`SingleTopicModel` or :class:`LatentDirichletAllocation`.
     candidates : sequence of int >= 1, default=None
-        Numbers of components to try. None is 1 to 32, for "lda" 1 to 6, 8, 11, 16, 23 and 32, but
-        at most half the number of different samples. Only with None may the answer lie between
-        candidates, where the spectrum puts it.
+        Numbers of components to try. None means 1 to 32, or for "lda" 1 to 6, 8, 11, 16, 23 and 32,
+        but at most half the number of different samples. Only with None can the answer lie between
+        candidates, if the spectrum gives such a number.
     criteria : sequence of str, default=None
-        Some of the four. None is all of them.
+        Criteria to use. None means all four.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights >= 0 of the samples.
     random_state : int, RandomState or None, default=None
-        Seed of the folds, and of the halves of documents and words. None is seed 0.
+        Seed for the folds and for the halves of documents and words. None means seed 0.
     verbose : bool or int, default=False
-        Print progress to standard error; the logger ``momentree.models`` always receives it.
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
     progress : callable, default=None
         Called as ``progress(done, total)`` after each candidate.
 
@@ -130,24 +130,25 @@ def choose_n_components(
     Raises
     ------
     InvalidDataError
-        If X is not a matrix of counts from 0 to 1e30, if weights do not fit it, or if a candidate
-        exceeds the number of samples with a count above zero.
+        If X is not a matrix of counts from 0 to 1e30, if weights do not match it, or if a candidate
+        exceeds the number of samples with a nonzero count.
     EmptyCorpusError
-        If no count of a sample with positive weight is above zero.
+        If no sample of positive weight has a nonzero count.
     InvalidParameterError
-        If `model`, `candidates` or `criteria` are not as above.
+        If `model`, `candidates` or `criteria` is invalid.
 
     Notes
     -----
-    All candidates together cost little more than the largest one: they share one spectrum, and one
-    best-first tree, whose first k - 1 splits give the start of the fit with k components (H
-    Algorithm 2). Documents are tested a fifth at a time, until 3,000 have been; for "lda" one fifth
-    is tested. Copies of a document stay together in training or testing. Fits of "lda" start from
-    the topics of the tree and take ten steps of EM. Time O(nnz k) per step and candidate; memory
-    O(nnz + (n + d) k).
+    All candidates together take little longer than the largest one: they share one spectrum, and
+    one best-first tree, whose first k - 1 splits initialize the fit with k components (H
+    Algorithm 2). Documents are tested one fifth at a time, until 3,000 have been tested; for "lda"
+    one fifth is tested. Copies of a document are never divided between training and testing. Fits
+    of "lda" start from the topics of the tree and take ten EM steps. Time: O(nnz k) per step and
+    candidate. Memory: O(nnz + (n + d) k).
 
-    ``docs/how_many.md`` reports how often each criterion is right. On real text the number grows
-    with that of the documents; so the reason names the fewest components with most of the gain.
+    ``docs/how_many.md`` reports how often each criterion is right. On real text the answer grows
+    with the number of documents, so the reason also reports the fewest components with most of the
+    gain.
 
     References
     ----------
@@ -206,7 +207,7 @@ def choose_n_components(
 
 
 def _copies(rows: RowBlocks) -> Ints:
-    """Give each document a number, the same one to equal documents."""
+    """Return a number for each document, the same for equal documents."""
     key = np.random.RandomState(1).random_sample(rows.shape[1])
     return np.unique(rows.map(lambda B: B.dot(key)), return_inverse=True)[1]
 
@@ -253,12 +254,12 @@ def _table(curves: Curves, found: Spectrum | None) -> pd.DataFrame:
 
 
 _DIRECTIONS = {"eigenvalue": "eigenvalues", "held_out": "held_out", "noise_floor": "floor"}
-"""Columns of the table, and the attributes of the spectrum that they hold."""
+"""Columns of the table, and the attributes of the spectrum that they contain."""
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """What differs between the models: fits, criteria (the most trusted first), and sizes."""
+    """Fits, criteria (most trusted first) and sizes that depend on the model."""
 
     make: Callable[[Fold, int], Fits]
     criteria: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""Counts of words: files of them, and the choice of their words."""
+"""Word counts: read them from files, and choose the words to keep."""

@@ -1,4 +1,4 @@
-"""Files beside a matrix that name its words, its documents and their labels."""
+"""Read the files next to a matrix that contain its words, document ids and labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from momentree.readers.tables.files import open_text
 Lines = str | PathLike[str] | Sequence[str]
 """Words, labels or ids, or the path of a file with one per line."""
 
-# Names of the files, in the order in which they are looked for.
+# Names of the files, in the order in which they are searched.
 NAMES = {
     "vocabulary": ("vocab", "vocabulary", "codes"),
     "labels": ("labels",),
@@ -25,7 +25,7 @@ NAMES = {
 
 
 def read_vocabulary(path: Path, given: Lines | None, encoding: str) -> tuple[str, list[str]] | None:
-    """Return where the words of a matrix come from, and the words; None if there are none."""
+    """Return the source of the words of a matrix, and the words; None if there are none."""
     if given is not None and not isinstance(given, str | PathLike):
         return "vocabulary", list(given)
     source = _find(path, "vocabulary") if given is None else check_readable(given)
@@ -44,8 +44,8 @@ def read_row_names(
 ) -> list[str] | None:
     """Return the labels or ids of `n` documents; None if there are none.
 
-    If they are given, there must be one for each document; a file that was found beside the
-    matrix and has another number of lines is ignored, with a note.
+    Values given by the caller must match the number of documents; a file found next to the
+    matrix with a different number of lines is ignored, with a note.
     """
     if given is not None and not isinstance(given, str | PathLike):
         values = [str(value) for value in given]
@@ -67,7 +67,7 @@ def read_row_names(
 
 
 def find_matrices(folder: Path) -> list[Path]:
-    """Return the matrices of a folder that have their vocabulary beside them."""
+    """Return the matrices in a folder that have a vocabulary next to them."""
 
     def is_matrix(path: Path) -> bool:
         name = path.name.lower().removesuffix(".gz")
@@ -78,7 +78,7 @@ def find_matrices(folder: Path) -> list[Path]:
 
 
 def _read_lines(path: Path, encoding: str) -> list[str]:
-    # Only line feeds end lines: a word may contain other line separators of Unicode.
+    # Only line feeds end lines: a word may contain other Unicode line separators.
     with open_text(path, encoding, newline="\n") as file:
         return [line.strip() for line in file]
 
@@ -87,7 +87,7 @@ def _find(path: Path, what: str) -> Path | None:
     """Return the file of words, labels or ids that belongs to a matrix; None if there is none."""
     stem = path.name.removesuffix(".gz")
     stem = stem.removesuffix(Path(stem).suffix)
-    # The files of docword.NAME or X_NAME share what follows the first part of the name.
+    # Companions of docword.NAME or X_NAME have the same name after the first part.
     cut = next((i for i, character in enumerate(stem) if character in "._-"), len(stem))
     for ending in dict.fromkeys([stem[cut:], ""]):
         for name in NAMES[what]:

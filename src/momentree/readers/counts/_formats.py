@@ -1,7 +1,7 @@
-"""The formats of counts: how each is recognised, and which function reads it.
+"""Formats of counts: how each is recognized, and which function reads it.
 
-To add a format, write its reader, which returns ``RawCounts``, in a file of its own, and name it in
-``SUFFIXES`` or :func:`find_reader`.
+To add a format, write a reader that returns ``RawCounts`` in a new file, and add it to ``SUFFIXES``
+or :func:`find_reader`.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def find_reader(path: Path) -> Reader | None:
         return SUFFIXES[end]
     named = path.name.lower().startswith("docword.")
     by_name = read_bag_of_words if named else None
-    # Files with these suffixes hold counts if their first lines look like counts.
+    # Files with these suffixes contain counts if their first lines look like counts.
     if not (named or end in ("", ".txt", ".dat", ".data")) or not path.is_file():
         return by_name
     try:
         with open_bytes(path) as file:
             head = file.read(1 << 16)
     except ReadError:
-        return by_name  # which names the fault
+        return by_name  # its reader reports the error
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if lines[0].startswith(BANNER):
         return read_matrix_market

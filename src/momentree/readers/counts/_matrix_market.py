@@ -1,13 +1,13 @@
-r"""Matrix Market files, coordinate or array.
+r"""Read Matrix Market files, coordinate or array.
 
-SciPy has a reader too, but damaged files crash it: with SciPy 1.17.1 the process ends by a
-segmentation fault on a file that was cut off inside an exponent,
+SciPy also has a reader, but damaged files crash it: SciPy 1.17.1 ends the process with a
+segmentation fault on a file truncated inside an exponent,
 
     scipy.io.mmread(io.BytesIO(b"%%MatrixMarket matrix array real general\n1 1\n2.5e"))
 
 and on a symmetric array of 1 row and 3,000 columns. It also reads the fraction 2.5 in a file of
-integers as 2, and allocates what the header announces. An open report of a crash on a sound file,
-one with numbers of 22 digits: https://github.com/scipy/scipy/issues/19949
+integers as 2, and allocates the memory that the header declares. An open report describes a crash
+on a valid file, with numbers of 22 digits: https://github.com/scipy/scipy/issues/19949
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_matrix_market(path: Path) -> RawCounts:
         real = field in ("real", "double")
         columns = read_lines(path, file, Header(n, d, n_lines, number, (*place, *value), real))
     if dense:
-        # Values go down the columns; those of a symmetric matrix start at the diagonal.
+        # Values are in column order; in a symmetric matrix, columns start at the diagonal.
         j, i = np.triu_indices(n) if symmetric else np.divmod(np.arange(n * d), n)
     else:
         i, j = columns[0] - 1, columns[1] - 1
@@ -65,7 +65,7 @@ def read_matrix_market(path: Path) -> RawCounts:
 
 
 def _read_banner(path: Path, line: bytes) -> list[str]:
-    """Return layout, field and symmetry, as the first line names them."""
+    """Return layout, field and symmetry from the first line."""
     words = line.decode("ascii", "replace").lower().split()
     if len(words) != 5 or words[0] != BANNER.decode().lower() or words[1] != "matrix":
         raise fault_in_line(path, 1, Message("matrix_market_banner", found=quoted(line)))

@@ -1,4 +1,4 @@
-"""Sparse matrices written by ``scipy.sparse.save_npz``, read without trusting the file."""
+"""Read matrices written by ``scipy.sparse.save_npz``, without trusting the file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from momentree.readers.counts._raw import RawCounts
 
 
 def read_npz(path: Path) -> RawCounts:
-    """Read a matrix of SciPy; nothing is unpickled."""
+    """Read a SciPy sparse matrix; nothing is unpickled."""
     try:
         with zipfile.ZipFile(path) as archive:
             X = _sparse_matrix(StoredArrays(archive, path))
         if X.dtype.kind in "biuf":
-            check_structure(X)  # an index outside would crash compiled code
+            check_structure(X)  # an index out of range would crash compiled code
     except ReadError:
         raise
     except DAMAGE as error:
@@ -36,7 +36,7 @@ def _in_one_line(error: Exception) -> str:
 
 
 def _sparse_matrix(arrays: StoredArrays) -> Any:
-    """Build a matrix as ``scipy.sparse.load_npz`` does, without a check of its structure."""
+    """Build a matrix as ``scipy.sparse.load_npz`` does, without checking its structure."""
     form = arrays["format"].item()
     form = form.decode("ascii") if isinstance(form, bytes) else form
     shape = tuple(arrays["shape"].tolist())

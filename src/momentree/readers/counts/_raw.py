@@ -1,6 +1,6 @@
-"""What readers of counts return, and the search for the line at fault.
+"""Result of the count readers, and the search for the faulty line.
 
-A fast parser reads the file; only if it fails does a slow one look for the line at fault.
+A fast parser reads the file; only if it fails, a slow parser searches for the faulty line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from momentree.readers.tables.files import open_bytes
 
 @dataclass(frozen=True)
 class RawCounts:
-    """The content of a file of counts, with words and labels if the file has them."""
+    """Content of a file of counts, with words and labels if the file has them."""
 
     X: Any
     words: list[str] | None = None
@@ -36,7 +36,7 @@ def fault_in_file(
     *,
     n_header: int = 0,
 ) -> ReadError:
-    """Return the error for the first faulty line, or what the fast parser said if all are sound."""
+    """Return the error for the first faulty line, or else the error of the fast parser."""
     with open_bytes(path) as file:
         for number, line in enumerate(file, start=1):
             if number > n_header and (problem := find_fault(line)) is not None:
@@ -45,6 +45,6 @@ def fault_in_file(
 
 
 def quoted(line: bytes) -> str:
-    """Return a line for a message, cut if it is long."""
+    """Return a line for a message, truncated if it is long."""
     text = line.strip().decode("utf-8", "backslashreplace")
     return text if len(text) <= 60 else f"{text[:57]}..."

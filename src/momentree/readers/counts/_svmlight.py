@@ -14,7 +14,7 @@ from momentree.readers.tables.files import open_bytes
 
 
 def read_svmlight(path: Path) -> RawCounts:
-    """Read an SVMlight file; its words are named by their indices."""
+    """Read an SVMlight file; the indices serve as words."""
     with open_bytes(path) as file:
         try:
             X, y = load_svmlight_file(file, zero_based=True)
@@ -22,7 +22,7 @@ def read_svmlight(path: Path) -> RawCounts:
             raise fault_in_file(path, _find_fault, error) from error
     if not ((X.data >= 0) & np.isfinite(X.data)).all():
         raise fault_in_file(path, _find_fault)
-    # Only indices that occur become columns: an index may be any number, and has no other name.
+    # Only indices that occur become columns, because an index may be any number.
     used, columns = np.unique(X.indices, return_inverse=True)
     X = sp.csr_array((X.data, columns, X.indptr), shape=(X.shape[0], len(used)))
     return RawCounts(X, words=[str(i) for i in used], labels=[f"{v:.15g}" for v in y])

@@ -1,4 +1,4 @@
-"""Lines of document, word and count: the body of bag-of-words and Matrix Market files."""
+"""Read lines of document, word and count, as in bag-of-words and Matrix Market files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Header:
-    """What the first lines of a file say about the others."""
+    """Content of the header of a file."""
 
     n_documents: int
     n_words: int
@@ -33,7 +33,7 @@ class Header:
     real: bool = False
 
     def find_fault(self, line: bytes) -> Message | None:
-        """Return what is wrong with a line; None if nothing is."""
+        """Return what is wrong with a line; None if it is valid."""
         parts = line.split()
         if not parts:
             return None
@@ -54,7 +54,7 @@ class Header:
         return None
 
     def check(self, table: NDArray[Any]) -> None:
-        """Raise ``ValueError`` if one of these lines is at fault."""
+        """Raise ``ValueError`` if one of these lines is invalid."""
         low = [0 if what == "count" else 1 for what in self.fields]
         ends = {"document": self.n_documents, "word": self.n_words, "count": LARGEST}
         high = [ends[what] for what in self.fields]
@@ -63,7 +63,7 @@ class Header:
 
 
 def read_sizes(line: bytes, n: int) -> list[int] | None:
-    """Return the `n` sizes in a line; None if it has others. 19 digits exceed 64 bits."""
+    """Return the `n` sizes in a line; None if it is invalid. 19 digits may exceed 64 bits."""
     parts = line.split()
     sound = len(parts) == n and all(part.isdigit() and len(part) <= 18 for part in parts)
     return [int(part) for part in parts] if sound else None
@@ -73,7 +73,7 @@ def read_lines(path: Path, file: IO[bytes], header: Header) -> list[NDArray[Any]
     """Read the fields of the lines after the header, as one array per field."""
     chunks: list[list[NDArray[Any]]] = []
     try:
-        # An infinity among integers is refused below; its conversion need not warn.
+        # Infinity among integers is rejected below, so its conversion need not warn.
         with np.errstate(invalid="ignore"):
             for frame in _frames(file, header):
                 header.check(frame.to_numpy())
@@ -93,7 +93,7 @@ def _frames(file: IO[bytes], header: Header) -> Iterator[pd.DataFrame]:
     last = len(header.fields) - 1
     types: Any = dict.fromkeys(range(last), np.int64)
     types[last] = np.float64 if header.real else np.int64
-    with suppress(pd.errors.EmptyDataError):  # the number of lines shows what is missing
+    with suppress(pd.errors.EmptyDataError):  # the number of lines is checked later
         yield from pd.read_csv(
             file,
             sep=r"\s+",
@@ -105,7 +105,7 @@ def _frames(file: IO[bytes], header: Header) -> Iterator[pd.DataFrame]:
 
 
 def _narrow(values: NDArray[Any]) -> NDArray[Any]:
-    # Halves the memory; such files may have a hundred million lines.
+    # This halves the memory; these files may have a hundred million lines.
     if values.dtype.kind == "f" or values.max(initial=0) > np.iinfo(np.int32).max:
         return values
     return values.astype(np.int32)

@@ -1,4 +1,4 @@
-"""Counts in the columns of another vocabulary."""
+"""Align counts with the columns of another vocabulary."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from momentree.readers.text.objects import Corpus
 
 
 def align_columns(corpus: Corpus, vocabulary: Sequence[str]) -> Corpus:
-    """Give counts the columns of another vocabulary, such as that of a fitted tree.
+    """Align counts with the columns of another vocabulary, such as that of a fitted tree.
 
     Parameters
     ----------
     corpus : Corpus
-        Counts in columns of their own.
+        Counts with their own vocabulary.
     vocabulary : sequence of str of shape (d,)
-        Words of the new columns, each once.
+        Words of the new columns, all different.
 
     Returns
     -------
     Corpus
-        Counts of shape (n, d): words that `vocabulary` lacks are left out, words that `corpus`
-        lacks are zero.
+        Counts of shape (n, d): words not in `vocabulary` are left out, and words not in `corpus`
+        have zero counts.
 
     Raises
     ------
     InvalidDataError
-        If the vocabularies have no word in common, or `vocabulary` repeats a word.
+        If the vocabularies have no words in common, or `vocabulary` repeats a word.
 
     Examples
     --------

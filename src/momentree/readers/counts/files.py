@@ -1,4 +1,4 @@
-"""Read a corpus from a file of counts, whatever its format, with the files beside it."""
+"""Read a corpus from a file of counts in any format, with the files next to it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from momentree.readers.text.objects import Corpus
 
 
 def holds_counts(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path holds counts, for :func:`read_counts`, and not texts.
+    """Return whether a path contains counts, for :func:`read_counts`, rather than texts.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def holds_counts(path: str | os.PathLike[str]) -> bool:
     Returns
     -------
     bool
-        True for a file named .npz, .mtx, .svm, .svmlight or .libsvm, a file whose first lines are
-        UCI bag-of-words, Matrix Market or SVMlight, and a folder of a matrix with its vocabulary.
+        True for a .npz, .mtx, .svm, .svmlight or .libsvm file, a file that begins like UCI
+        bag-of-words, Matrix Market or SVMlight, and a folder with a matrix and its vocabulary.
 
     Examples
     --------
@@ -58,38 +58,38 @@ def read_counts(
     ids: Lines | None = None,
     encoding: str = "utf-8",
 ) -> Corpus:
-    r"""Read counts of words, with documents in rows and words in columns.
+    r"""Read word counts, with documents in rows and words in columns.
 
     Parameters
     ----------
     path : str or path-like
         UCI bag-of-words (``docword.NAME.txt``), a matrix of ``scipy.sparse.save_npz`` (.npz),
-        Matrix Market (.mtx) or SVMlight (.svm, .svmlight, .libsvm); all but .npz also compressed
-        by gzip. Or a folder with one of these and its vocabulary.
+        Matrix Market (.mtx) or SVMlight (.svm, .svmlight, .libsvm); all except .npz may be
+        compressed with gzip. Or a folder with one of these and its vocabulary.
     vocabulary : path, sequence of str or None, default=None
-        The words, or a file with one per line. None looks for a file beside the matrix:
+        The words, or a file with one per line. None looks for a file next to the matrix:
         ``vocab.NAME.txt`` for ``docword.NAME.txt``, ``vocab_NAME.txt`` for ``X_NAME.npz``, then
         ``vocab.txt``; with ``vocabulary`` or ``codes`` instead of ``vocab``, also compressed.
-        An SVMlight file needs none: its words are then named by their indices.
+        An SVMlight file does not need one: the indices then serve as words.
     labels : path, sequence of str or None, default=None
-        Known class of each document. None takes ``labels.txt`` beside the matrix, if it has one
+        Known class of each document. None uses ``labels.txt`` next to the matrix if it has one
         line per document.
     ids : path, sequence of str or None, default=None
-        Names of the documents. None takes ``ids.txt`` or ``titles.txt`` beside the matrix, if it
-        has one line per document, else 1, 2, ...
+        Names of the documents. None uses ``ids.txt`` or ``titles.txt`` next to the matrix if it
+        has one line per document, or else 1, 2, ...
     encoding : str, default="utf-8"
         Encoding of the files of words, labels and ids.
 
     Returns
     -------
     Corpus
-        If the vocabulary repeats a word, its columns are summed, and `notes` mentions it.
+        The counts. If the vocabulary repeats a word, its columns are summed; see `notes`.
 
     Raises
     ------
     ReadError
-        If a file is missing, damaged or malformed, or announces or expands to far more than a file
-        of its size can hold; if the words are missing, or are not as many as the columns.
+        If a file is missing, damaged or malformed, or declares or expands to more memory than the
+        limit for its size; if the words are missing, or do not match the number of columns.
     InvalidDataError
         If a count is negative or not finite, or a sequence has the wrong length.
     InvalidParameterError
@@ -155,14 +155,14 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
     n, d = X.shape
     if not (n and d):
         raise EmptyCorpusError("empty_matrix", path=str(path), n_rows=n, n_columns=d)
-    # A header can announce any number of rows; the columns must be as many as the words.
+    # A header can declare any number of rows; the columns must match the words.
     check_memory(path, n * BYTES_PER_ROW, "too_many_documents", n_rows=n)
     if X.dtype.kind not in "biuf":
         raise InvalidDataError("counts_not_numeric", path=str(path), type=str(X.dtype))
     if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
-        X = X.astype(np.float64)  # compiled code knows no others
+        X = X.astype(np.float64)  # no kernels for other precisions
     elif X.dtype.kind != "f" and X.dtype.itemsize < 4:
-        X = X.astype(np.int32)  # sums of bytes would overflow, sums of True stay True
+        X = X.astype(np.int32)  # sums of bytes would overflow, and sums of True would be True
     try:
         checked: sp.csr_array[Any] = check_counts(X)
     except InvalidDataError as error:
@@ -174,7 +174,7 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
 def _name_columns(
     X: sp.csr_array[Any], raw: RawCounts, path: Path, vocabulary: tuple[str, list[str]] | None
 ) -> tuple[sp.csr_array[Any], list[str]]:
-    """Return counts with one word per column; the columns of SVMlight move to their indices."""
+    """Return counts with one word per column; SVMlight columns move to their indices."""
     n, d = X.shape
     if vocabulary is None:
         if raw.words is None:
@@ -197,7 +197,7 @@ def _name_columns(
 def _merge_columns(
     X: sp.csr_array[Any], words: list[str], notes: list[Message]
 ) -> tuple[sp.csr_array[Any], list[str]]:
-    """Sum the columns of the same word."""
+    """Sum columns with the same word."""
     columns, unique = pd.factorize(np.asarray(words, dtype=object))
     if len(unique) == len(words):
         return X, words

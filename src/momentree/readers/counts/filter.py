@@ -1,4 +1,4 @@
-"""Choose the words of a corpus of counts, by the rule for texts."""
+"""Choose the words of a corpus of counts, by the same rule as for texts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def filter_vocabulary(
     max_features: int | None = MAX_FEATURES,
     token_pattern: str | None = None,
 ) -> Corpus:
-    """Choose the words of a corpus of counts as :func:`vectorize` chooses those of texts.
+    """Choose the words of a corpus of counts, as :func:`vectorize` does for texts.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def filter_vocabulary(
     language, stop_words, min_df, max_df, max_features : optional
         Which words to keep; see :class:`TextVectorizer`.
     token_pattern : str or None, default=None
-        Leave out words that do not match this regular expression as a whole. None keeps words of
-        any form, because the counts may be of codes and numbers.
+        Leave out words that do not fully match this regular expression. None keeps words of any
+        form, because the counts may be of codes and numbers.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def filter_vocabulary(
     Raises
     ------
     EmptyCorpusError
-        If there are no documents, or no word is kept; the message counts the words that each
+        If there are no documents, or no word is kept; the message reports how many words each
         filter removed.
     InvalidParameterError, ReadError
         As in :class:`TextVectorizer`.

@@ -1,1 +1,1 @@
-"""Coded records: who has which code."""
+"""Coded records: which record has which codes."""

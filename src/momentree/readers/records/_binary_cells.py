@@ -1,4 +1,4 @@
-"""Columns of yes and no, one for each code."""
+"""Read yes-or-no columns, one for each code."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def read_binary_cells(
     empty_is_zero: bool,
     known: bool,
 ) -> Entries:
-    """Read columns of 0 and 1, in which a cell that is empty or NA is missing.
+    """Read columns of 0 and 1, in which empty cells and NA are missing values.
 
-    Columns of text are left out unless the caller has `chosen` them. Of `known` columns, from which
-    records have been read before, few may hold a zero.
+    Text columns are left out unless the caller has `chosen` them. `known` columns, those of an
+    existing coder, may lack zeros.
     """
     kept: list[str] = []
     left_out: dict[str, list[str]] = {"text_left_out": [], "empty_columns_left_out": []}
@@ -42,8 +42,8 @@ def read_binary_cells(
     for name in names:
         cells = table.cells(name)
         kinds = np.array([_kind(text) for text in cells.texts])
-        said = {text.lower() for text in cells.texts} - MISSING
-        if not said and not (known and empty_is_zero):
+        present = {text.lower() for text in cells.texts} - MISSING
+        if not present and not (known and empty_is_zero):
             left_out["empty_columns_left_out"].append(name)
             continue
         if (kinds == _OTHER).any():
@@ -52,7 +52,7 @@ def read_binary_cells(
             else:
                 invalid[name] = cells, kinds
             continue
-        if empty_is_zero or said <= MARKS:
+        if empty_is_zero or present <= MARKS:
             # Marks alone are ticks on a form, where an empty cell means no.
             n_filled += int(cells.counts[cells.texts == ""].sum()) > 0
             kinds[cells.texts == ""] = _ZERO
@@ -112,10 +112,10 @@ def _stacked(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
 
 
 def _is_text(cells: Cells, kinds: NDArray[Any]) -> bool:
-    """Whether a column holds words or dates: not numbers, nor 0 and 1 with a slip."""
+    """Return whether a column contains words or dates, not numbers or 0 and 1 with a typo."""
     counts = cells.counts
     other = kinds == _OTHER
-    # Beside other letters, single ones do not mean yes or no: the f of "f" and "m".
+    # Single letters beside others do not mean yes or no, such as the f of "f" and "m".
     clear = [len(text) > 1 or text in "01" for text in cells.texts]
     if counts[other].sum() <= counts[(kinds < _MISSING) & clear].sum():
         return False
@@ -126,7 +126,7 @@ def _is_text(cells: Cells, kinds: NDArray[Any]) -> bool:
 def _not_binary(
     table: Table, invalid: dict[str, tuple[Cells, NDArray[Any]]], *, chosen: bool
 ) -> InvalidDataError:
-    """Return the error about the first invalid value, which names the other such columns."""
+    """Return the error for the first invalid value, which also names other invalid columns."""
     name, (cells, kinds) = next(iter(invalid.items()))
     row = int(np.argmax((kinds == _OTHER)[cells.index]))
     others = list(invalid)[1:]

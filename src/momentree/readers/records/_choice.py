@@ -1,4 +1,4 @@
-"""Which codes become columns: how they are grouped, and which groups are kept."""
+"""Choose the codes that become columns: group codes, then select groups."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, looku
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
 LARGE = 1_000
-"""With this many records or more a code must occur in five of them, else in two."""
+"""Codes must occur in five records if there are this many or more, else in two."""
 
 
 def group_codes(
     table: Table, entries: Entries, rules: RecordCoder, *, wide: bool
 ) -> tuple[RecordCoder, list[str], list[Message]]:
-    """Return the rules, completed by what the codes show; the group of each code; and notes."""
+    """Return the rules, completed from the codes; the group of each code; and notes."""
     codes = entries.codes
     counts = np.bincount(entries.code, minlength=len(codes))
     notes = []
@@ -96,7 +96,7 @@ def _check_mapping(
 
 
 def _check_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[Message]]:
-    """Return whether the dots of codes carry no meaning and can be removed, and notes."""
+    """Return whether dots in codes have no meaning and can be removed, and notes."""
     icd = max(counts[looks_like(codes, system)].sum() for system in SYSTEMS)
     if 10 * icd < 9 * counts.sum():
         return False, []
@@ -108,7 +108,7 @@ def _check_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[Message]
         if "." in code and lost_zeros(code)
     }
     if short:
-        # Without its dot 38.9, which is 038.9, would be 389; 3891 may also be 038.91.
+        # 38.9 is 038.9, but without its dot it would be 389; 3891 may also be 038.91.
         first = min(short, key=lambda code: (-short[code], code))
         return False, [
             Message(
@@ -126,7 +126,7 @@ def _check_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[Message]
 def _check_numbers(
     table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder
 ) -> list[Message]:
-    """Report codes that a spreadsheet holds as numbers, which have lost zeros at both ends."""
+    """Report codes stored as numbers, which have lost zeros at both ends."""
     found = {name: n for name in rules.code_columns if (n := table.fractional.get(name, 0))}
     icd9 = counts[looks_like(codes, "icd9")].sum()
     if not found or 2 * icd9 <= counts.sum():
@@ -150,14 +150,14 @@ def choose_codes(
     drop_constant: bool,
     wide: bool,
 ) -> tuple[Ints, list[Message]]:
-    """Choose the columns, in order: not too rare, not in every record, the most frequent ones."""
+    """Choose the columns: not too rare, not in every record, the most frequent ones."""
     n, d = X.shape
     ones = np.bincount(X.indices[X.data == 1], minlength=d)
     least = (5 if n >= LARGE else 2) if min_records is None else min_records
     # Codes that occur only in rows without an id are not in any record.
     seen = np.full(d, wide) | (ones > 0)
     rare = seen & (ones < least)
-    # A record with no codes is not evidence against a constant code, unless it has a zero.
+    # A record with no codes does not contradict a constant code, unless it has a zero.
     empty = 0 if wide else int((np.diff(X.indptr) == 0).sum())
     observed = n - empty - np.bincount(X.indices[np.isnan(X.data)], minlength=d)
     constant = seen & ~rare & (ones == observed) if drop_constant else np.zeros(d, dtype=bool)
@@ -183,7 +183,7 @@ def choose_codes(
         dropped = excerpts(names[constant])
         notes.append(Message("constant_codes_dropped", n_codes=n_constant, codes=dropped))
     if cumulative_frequency is not None:
-        # The most frequent first; ties by name, so that the order of the rows does not matter.
+        # The most frequent first; ties by name, so that the order of rows has no effect.
         order = keep[np.lexsort((names[keep], -ones[keep]))]
         share = np.cumsum(ones[order]) / ones[keep].sum()
         n_kept = int(np.searchsorted(share, cumulative_frequency - 1e-12)) + 1

@@ -1,4 +1,4 @@
-"""Cells that hold codes, one or several in each."""
+"""Read cells that contain one or more codes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from momentree.readers.records._split import are_dates, code_separators, split_c
 from momentree.readers.tables.table import Cells, Table, excerpt
 
 LONGEST_CODE = 100
-"""Anything longer is text, not a code."""
+"""Longer values are text, not codes."""
 
 MAX_DATES = 0.05
-"""A larger share of dates means that the column does not hold codes."""
+"""With a larger fraction of dates, a column does not contain codes."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """Row `row[i]` has code `codes[code[i]]`; likewise for the cells that are missing."""
+    """Row `row[i]` has code `codes[code[i]]`; likewise for missing cells."""
 
     row: Ints
     code: Ints
@@ -41,23 +41,23 @@ class _Column:
 
     name: str
     cells: Cells
-    value: Ints  # the value that each part belongs to, ascending
+    value: Ints  # index of the value of each part, ascending
     parts: NDArray[Any]
     is_date: NDArray[np.bool_]
 
     @property
     def n_rows(self) -> Ints:
-        """Rows in which each part occurs."""
+        """Number of rows in which each part occurs."""
         return self.cells.counts[self.value]
 
     def first_row(self, wanted: NDArray[np.bool_]) -> int:
-        """Return the first row that has one of the parts."""
+        """Return the first row that contains one of the parts."""
         return int(np.argmax(np.isin(self.cells.index, self.value[wanted])))
 
     def by_row(self) -> tuple[Ints, Ints]:
-        """Return the row and the number of each part that is not a date, in the order of rows."""
+        """Return the row and the index of each part that is not a date, in row order."""
         value = self.value[~self.is_date]
-        # Values are sorted, so the parts of each are a slice, and rows take the slice of theirs.
+        # Values are sorted, so the parts of each value, and of each row, are a slice.
         lengths = np.bincount(value, minlength=len(self.cells.texts))
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         n = lengths[self.cells.index]
@@ -98,7 +98,7 @@ def read_code_cells(table: Table, names: Sequence[str]) -> Entries:
 
 
 def _check_dates(table: Table, columns: Sequence[_Column]) -> list[Message]:
-    """Refuse more dates than a slip among codes, and return a note on fewer."""
+    """Raise an error if there are many dates among the codes; return a note on a few."""
     n_dates = np.array([int(one.n_rows[one.is_date].sum()) for one in columns])
     n_entries = np.array([int(one.n_rows.sum()) for one in columns])
     if not n_dates.any():

@@ -17,11 +17,11 @@ from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts
 
 _NUMBERED = re.compile(r"(.*?)[_ .-]?\d+")
 _ROWS_OF_A_RECORD = 100
-"""Where a value has more rows on average, its rows are not a record."""
+"""With more rows per value on average, a column does not identify records."""
 
 
 def matching(table: Table, parameter: str, patterns: Sequence[str]) -> list[str]:
-    """Return the columns whose names equal a pattern, or match it; each pattern must have one."""
+    """Return the columns whose names equal or match a pattern; each pattern must match one."""
     found: dict[str, None] = {}
     for pattern in patterns:
         names = [name for name in table.names if fnmatchcase(name, pattern)]
@@ -35,33 +35,33 @@ def matching(table: Table, parameter: str, patterns: Sequence[str]) -> list[str]
 
 @dataclass(frozen=True)
 class Guess:
-    """Guesses from the names of columns and their first values."""
+    """Guess the roles of columns from their names and first values."""
 
     table: Table
 
     @cached_property
     def sample(self) -> dict[str, list[str]]:
-        """The first values of each column that are not missing."""
+        """First nonmissing values of each column."""
         return {name: _known(self.table.columns[name][:SAMPLE_ROWS]) for name in self.table.names}
 
     def is_own_id(self, name: str) -> bool:
-        """Whether a column holds ids of single rows, or of patients."""
+        """Return whether a column contains ids of single rows or of patients."""
         of_rows = fits("id", name) and self.table.is_unique(name)
         return (of_rows or fits("patient", name)) and not is_binary(self.sample[name])
 
     def unique_id(self, names: Sequence[str]) -> str | None:
-        """Return a column of ids that all differ; numbers of rows come last."""
+        """Return a column with unique ids; row numbers are the last choice."""
         ids = [name for name in names if fits("id", name) and self.table.is_unique(name)]
         return next(iter(sorted(ids, key=lambda name: fits("row number", name))), None)
 
     def code_columns(self, names: Sequence[str]) -> list[str]:
-        """Return the columns whose names and values are those of codes."""
+        """Return the columns whose names and values look like codes."""
         return [name for name in names if fits("code", name, self.sample[name])]
 
     def outcomes(
         self, patterns: Sequence[str], keys: set[str], codes: Sequence[str]
     ) -> tuple[list[str], list[Message]]:
-        """Return the columns of outcomes: by name, or by a pattern that skips codes and ids."""
+        """Return the outcome columns, by name or by a pattern that skips codes and ids."""
         if not patterns:
             return [], []
         ids = keys | {name for name in self.table.names if self.is_own_id(name)}
@@ -88,10 +88,10 @@ class Guess:
         return list(found), notes
 
     def refuse_ids(self, outcomes: Sequence[str], *, alone: bool) -> None:
-        """Refuse outcomes that are ids of records or of patients.
+        """Raise an error if an outcome is an id of records or patients.
 
-        Ids that repeat may be classes, such as ways of discharge; not so if no other column shows
-        which rows make a record, `alone`.
+        Repeated ids may be classes, such as types of discharge, unless the column is the only one
+        that could identify records (`alone`).
         """
         for name in outcomes:
             repeated = alone and fits("id", name) and not is_binary(self.sample[name])
@@ -99,7 +99,7 @@ class Guess:
                 raise id_as_outcome(self.table, name)
 
     def codes(self, free: Sequence[str]) -> tuple[Form | None, list[str], list[Message]]:
-        """Return the form, None for one column of codes; the columns; and notes."""
+        """Return the form, or None for a single code column; the code columns; and notes."""
         hinted = self.code_columns(free)
         stems: dict[str, list[str]] = {}
         for name in hinted:
@@ -126,7 +126,7 @@ class Guess:
         return "wide", [name for name in free if name != key and name not in ids], notes
 
     def unclear(self, free: Sequence[str], hinted: Sequence[str]) -> ReadError:
-        """Return the error that no columns are clearly those of codes."""
+        """Return the error that the code columns are not clear."""
         why: Message | str = ""
         prose = (
             (name, value)
@@ -147,8 +147,8 @@ class Guess:
         )
 
     def record_id(self, names: Sequence[str], codes: str, *, single: bool) -> str | None:
-        """Find the ids where one column holds the codes; None where each row is a record."""
-        # Many rows of two values do not make records, whatever the name of the column.
+        """Find the id column, given one code column; return None if each row is a record."""
+        # Two values in many rows do not identify records, regardless of the column name.
         few = self.table.n_rows <= 2 * _ROWS_OF_A_RECORD
         varied = [name for name in names if not is_binary(self.sample[name])]
         ids = [name for name in names if fits("id", name) and (few or name in varied)]
@@ -179,7 +179,7 @@ class Guess:
         return next(iter([*repeated, *unique, *row_numbers]), None)
 
     def repeats(self, name: str) -> bool:
-        """Whether the values of a column may be ids of records with several rows."""
+        """Return whether the values of a column may be ids of records with several rows."""
         values = [value for value in self.table.columns[name] if value]
         different = len(set(values))
         enough = 2 * len(values) > self.table.n_rows
@@ -192,7 +192,7 @@ def _known(cells: Sequence[str]) -> list[str]:
 
 
 def holds_one_code(values: Sequence[str]) -> bool:
-    """Whether almost every cell holds one code."""
+    """Return whether nearly every cell contains one code."""
     pattern, _ = code_separators(values)
     if pattern is None:
         return True
@@ -208,5 +208,5 @@ def id_as_outcome(table: Table, name: str) -> ReadError:
 
 
 def two_roles(table: Table, name: str) -> ReadError:
-    """Return the error that a column cannot be two things at once."""
+    """Return the error that a column has two roles."""
     return ReadError("column_of_two_roles", path=str(table.path), column=excerpt(name))

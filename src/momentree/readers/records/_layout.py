@@ -1,4 +1,4 @@
-"""What the columns of a table of records are: ids, codes and outcomes, and in which form."""
+"""Find the layout of a table of records: its form, and the columns of ids, codes, outcomes."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _DESCRIPTIONS: Mapping[str, Message] = {
 
 @dataclass(frozen=True)
 class Layout:
-    """What the columns of a table are."""
+    """Form of a table of records, and the roles of its columns."""
 
     form: Form
-    key: str | None  # names the records; rows with one value are one record where `joined`
+    key: str | None  # ids of records; if `joined`, rows with the same id are one record
     joined: bool
     codes: list[str]
     outcomes: list[str]
-    chosen: bool  # whether the caller named the columns of codes
+    chosen: bool  # whether the caller named the code columns
     notes: list[Message] = field(default_factory=list)
 
     def described(self) -> Message:
-        """Say in which form the codes are, and in which columns."""
+        """Return a note that describes the form and the code columns."""
         first, last = excerpt(self.codes[0]), excerpt(self.codes[-1])
         n = len(self.codes)
         return Message(
@@ -69,9 +69,9 @@ def find_layout(
     union_by: str | None,
     outcome_columns: Sequence[str],
 ) -> Layout:
-    """Find the layout from what the caller says and from the names and values of columns.
+    """Find the layout from the arguments, and from the names and values of columns.
 
-    What cannot be guessed safely is refused.
+    Raise an error if the layout cannot be guessed safely.
     """
     for parameter, name in (("id_column", id_column), ("union_by", union_by)):
         if name is not None:
@@ -106,7 +106,7 @@ def find_layout(
         guess.refuse_ids(outcomes, alone=False)
         key = id_column or guess.unique_id(others)
         return Layout(form, key, False, codes, outcomes, chosen, notes)
-    # One column of codes: it is a long table if ids repeat, else one of lists.
+    # One code column: the form is "long" if ids repeat, else "lists".
     if id_column is None:
         id_column = guess.record_id(others, codes[0], single=single)
         if id_column is not None:

@@ -1,4 +1,4 @@
-"""What codes map to, their groups or their names: from a dictionary or a table."""
+"""Read mappings from codes to groups or names, from a dictionary or a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from momentree.readers.tables.table import Table, excerpt, excerpts
 Mapped = str | PathLike[str] | Mapping[str, str]
 
 SUFFIXES = (*SEPARATED, ".txt", *PARQUET, *EXCEL)
-"""Tables that records are read from."""
+"""Suffixes of tables of records."""
 
 _PREFIX = re.compile(r"((HAS|DX|ICD|ICD9|ICD10|DIAG|DIAGNOSIS|CODE)[_ .:-]*)+")
 
@@ -26,7 +26,7 @@ _PREFIX = re.compile(r"((HAS|DX|ICD|ICD9|ICD10|DIAG|DIAGNOSIS|CODE)[_ .:-]*)+")
 def read_mapping(
     source: Mapped, role: Literal["group", "title"], *, encoding: str, separator: str | None
 ) -> dict[str, str]:
-    """Return what clean codes map to; of several entries for a code, the last."""
+    """Return the mapping of clean codes; the last entry for a code takes precedence."""
     if isinstance(source, Mapping):
         if not all(isinstance(text, str) for pair in source.items() for text in pair):
             parameter = "rollup" if role == "group" else "names"
@@ -75,7 +75,7 @@ def names_of(
         return {}, []
     titles = read_mapping(names, "title", encoding=encoding, separator=separator)
     clean = [code.upper() for code in codes]
-    # Names of columns may begin with a prefix that all or some of them share, as in "has_250".
+    # Names of columns may begin with a prefix shared by all or some of them, as in "has_250".
     first, last = min(clean), max(clean)
     n_shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
     n_shared = max(first.rfind(sign, 0, n_shared) for sign in "_: ") + 1

@@ -1,4 +1,4 @@
-"""From rows with codes to a matrix of records, of a first table or of new records."""
+"""Build the matrix of records from rows with codes, for fitting or for new records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from momentree.readers.tables.table import Table, excerpt, excerpts
 
 @dataclass(frozen=True)
 class Rows:
-    """The record of each row, -1 for none, and the ids of the records."""
+    """Record of each row (-1 for none), and the ids of records."""
 
     record: Ints
     ids: list[str]
@@ -40,7 +40,7 @@ def join_rows(table: Table, layout: Layout) -> Rows:
         known = (rows.record >= 0) & (cells.texts != "")[cells.index]
         n_records = len(np.unique(rows.record[known]))
         n_patients = len(np.unique(cells.index[known]))
-        # A column of few values, such as the kind of patient, does not name patients.
+        # A column with few values, such as the type of patient, does not identify patients.
         if n_patients < n_records <= 100 * n_patients:
             rows.notes.append(
                 Message(
@@ -85,9 +85,9 @@ def _join(table: Table, layout: Layout) -> Rows:
 def matrix_of(
     rows: Rows, entries: Entries, column: Ints, n_columns: int
 ) -> tuple[sp.csr_array[Any], Ints]:
-    """Return 1 where a record has a code and NaN where that is missing; repeats in each column.
+    """Return 1 where a record has a code, NaN where unknown; and repeated entries per column.
 
-    `column` is that of each code; -1 for none.
+    `column` is the column of each code; -1 for none.
     """
     shape = (len(rows.ids), n_columns)
     X, n_repeated = _ones(rows.record[entries.row], column[entries.code], shape)
@@ -112,15 +112,15 @@ def _ones(record: Ints, column: Ints, shape: tuple[int, int]) -> tuple[sp.csr_ar
 
 
 def count_codes(X: sp.csr_array[Any]) -> Ints:
-    """Count the codes of each record; a missing one does not count."""
+    """Count the codes of each record, without missing ones."""
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     return np.bincount(row[X.data == 1], minlength=X.shape[0])
 
 
 def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
-    """Return the columns, and patterns, of the coder that the table has; refuse it if it has none.
+    """Return the columns and patterns of the coder found in the table; raise an error if none.
 
-    Other columns that look like codes are not those that the model was fitted to.
+    Other columns that look like codes are ignored: the model was not fitted to them.
     """
     found = [
         pattern

@@ -1,4 +1,4 @@
-"""Outcomes of records: numbers, yes or no, or classes; one value per record."""
+"""Read outcomes of records: numbers, yes or no, or classes; one value per record."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def read_outcome(
 ) -> tuple[NDArray[Any], tuple[str, str] | None, list[Message]]:
     """Return one value per record, the names of 0 and 1 for an outcome of two words, and notes.
 
-    Rows of record -1 are ignored. Of several numbers the largest is kept, of several texts the
-    last.
+    Rows of record -1 are ignored. If a record has several values, the largest number or the last
+    string is used.
     """
     lower = [value.lower() for value in cells.texts]
     missing = np.array([value in MISSING - {"none", "<na>"} for value in lower])
@@ -57,9 +57,9 @@ def read_outcome(
 def _as_numbers(
     values: NDArray[Any], lower: list[str], missing: NDArray[np.bool_]
 ) -> tuple[Floats | None, tuple[str, str] | None]:
-    said = {text for text, absent in zip(lower, missing, strict=True) if not absent}
+    present = {text for text, absent in zip(lower, missing, strict=True) if not absent}
     for pair in _PAIRS:
-        if said and said <= set(pair):
+        if present and present <= set(pair):
             spelt = dict(zip(lower, map(str, values), strict=True))
             zero, one = (spelt.get(text, text) for text in pair)
             numbers = np.array([pair.index(t) if t in pair else np.nan for t in lower])

@@ -1,4 +1,4 @@
-"""How cells with several codes are split, and which of their parts are dates."""
+"""Split cells with several codes, and find the dates among the parts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DIGITS_OF_A_DATE = re.compile(r"(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01]
 
 
 def are_dates(texts: Texts) -> NDArray[np.bool_]:
-    """Find the dates; eight digits are one only if most such texts of the column can be."""
+    """Find dates; eight digits are a date only if most such values of the column can be."""
     index, unique = pd.factorize(np.asarray(texts, dtype=object))
     unsigned = [text for text in unique if _EIGHT_DIGITS.fullmatch(text)]
     dates = {text for text in unsigned if _DIGITS_OF_A_DATE.fullmatch(text)}
@@ -43,13 +43,13 @@ def are_dates(texts: Texts) -> NDArray[np.bool_]:
 
 
 def split_cells(texts: NDArray[Any], pattern: str | None) -> tuple[Ints, NDArray[Any]]:
-    """Split distinct values; return the index of the value, ascending, and text of each part."""
+    """Split distinct values; return the index of its value, ascending, and text of each part."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 
     value, parts = np.arange(len(texts)), texts
     if pattern is not None:
-        # A date is not split at its signs, nor from its time of day.
+        # Dates are split neither at their separators nor before the time of day.
         whole = np.fromiter((_DATE.fullmatch(text) is not None for text in texts), bool, len(texts))
         lists = pc.split_pattern_regex(pa.array(texts[~whole], pa.large_string()), pattern)
         flat = pc.utf8_trim_whitespace(lists.flatten()).to_numpy(zero_copy_only=False)
@@ -64,17 +64,17 @@ def split_cells(texts: NDArray[Any], pattern: str | None) -> tuple[Ints, NDArray
 
 
 def code_separators(texts: Texts) -> tuple[str | None, list[Message]]:
-    """Return a pattern of what separates codes in a cell, None if each holds one; and notes."""
+    """Return a pattern of the separators in a cell, None if cells have one code; and notes."""
     values = pd.Series(texts, dtype="string[pyarrow]")
     signs = _common_signs(values)
     rare, unsure = _rare_signs(values, signs)
     signs += rare.replace("^", r"\^")
-    # No cell is quoted: it may hold all codes of a record, and reports repeat the notes.
+    # Notes quote no cell: it may contain all codes of a record, and reports repeat the notes.
     notes = [Message("rare_separator", sign=sign) for sign in rare]
     notes += [Message("possible_separator", sign=sign) for sign in unsure]
     with_blank = values[values.str.contains(_INNER_BLANK, regex=True)].head(_LOOKED_AT)
     if len(with_blank):
-        # Blanks separate codes where every piece has a digit and is short, as in "25000 4019".
+        # Blanks separate codes if nearly all pieces are short and have a digit, as in "25000 4019".
         pieces = with_blank.str.split(rf"[{signs}\s]+", regex=True).explode()
         pieces = pieces[pieces != ""]
         if (pieces.str.contains(r"\d", regex=True) & (pieces.str.len() <= 12)).mean() >= 0.9:
@@ -85,17 +85,17 @@ def code_separators(texts: Texts) -> tuple[str | None, list[Message]]:
 def _common_signs(values: Any) -> str:
     signs = "".join(sign for sign in ";|\n\t" if values.str.contains(sign, regex=False).any())
     with_comma = values[values.str.contains(",", regex=False)]
-    # A comma may be part of a name, as in "diabetes, type 2"; codes hold no blanks.
+    # A comma may be part of a name, as in "diabetes, type 2"; codes contain no blanks.
     if len(with_comma) and with_comma.str.contains(_INNER_BLANK, regex=True).mean() <= 0.1:
         signs += ","
     return signs
 
 
 def _rare_signs(values: Any, signs: str) -> tuple[str, str]:
-    """Return the rare signs that separate codes here, and those that may.
+    """Return the rare signs that separate codes here, and those that may do so.
 
-    A slash may also be part of a code. It separates codes where they look like those of a system,
-    or where lists differ in length and a code is first in one list and later in another.
+    A slash may also be part of a code. It separates codes if the parts look like those of a system,
+    or if lists differ in length and a code is first in one list and later in another.
     """
     taken = unsure = ""
     for sign in _RARE_SIGNS:
@@ -117,7 +117,7 @@ def _rare_signs(values: Any, signs: str) -> tuple[str, str]:
 
 
 def _lists(values: Any, signs: str, sign: str) -> list[list[str]]:
-    """Split by the common signs, then by another; return the lists with several parts."""
+    """Split by the common signs, then by `sign`; return the lists with several parts."""
     pieces = [
         piece.strip()
         for text in values
@@ -133,7 +133,7 @@ def _lists(values: Any, signs: str, sign: str) -> list[list[str]]:
 
 def _of_a_system(lists: Sequence[Sequence[str]]) -> bool:
     parts = [part.upper() for one in lists for part in one]
-    # Most bare numbers, as in 120/80, have the form of ICD-9.
+    # Most plain numbers, as in 120/80, have the form of ICD-9 codes.
     clear = np.array([not part.isdigit() for part in parts])
     return bool(max((looks_like(parts, name) & clear).mean() for name in SYSTEMS) >= 0.9)
 

@@ -1,4 +1,4 @@
-"""How codes become columns, to read new records in the same way."""
+"""Assign codes to columns, in the same way for new records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RecordCoder:
     Parameters
     ----------
     codes : list of str
-        The code of each column.
+        Code of each column.
     form : {"long", "lists", "slots", "wide"}, default="long"
         The form of the table; see :func:`read_records`.
     id_column : str or None, default=None
@@ -35,23 +35,23 @@ class RecordCoder:
     code_columns : list of str, default=[]
         Columns with codes, by name or pattern.
     union_by : str or None, default=None
-        Column whose rows with equal values make one record.
+        Column that joins rows: those with equal values form one record.
     rollup : {"icd9", "icd10", "mapping"} or None, default=None
-        What codes were rolled up by.
+        Roll-up applied to the codes.
     mapping : dict of str to str, default={}
         Group of each code, in upper case, for ``rollup="mapping"``.
     undotted : bool, default=False
         Whether dots were removed from codes, except from numbers with fewer than three digits
-        before the dot, which would become other codes.
+        before the dot, which would become different codes.
     names : dict of str to str, default={}
         Names of codes.
     empty : {"missing", "zero"}, default="missing"
-        What an empty cell of a wide table means.
+        Meaning of an empty cell in a wide table.
 
     Raises
     ------
     InvalidDataError
-        If a value is of the wrong type, or two columns have one code.
+        If a value has the wrong type, or two columns have the same code.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class RecordCoder:
         Returns
         -------
         list of str
-            Their groups, in upper case unless a mapping names them, with or without a column.
+            Their groups, in upper case unless from a mapping, whether or not they have a column.
         """
         clean = [clean_code(code) for code in codes]
         if self.rollup == "mapping":
@@ -129,7 +129,7 @@ class RecordCoder:
         Returns
         -------
         ndarray of intp, shape (len(codes),)
-            The column of each; -1 for none.
+            Column of each code; -1 for none.
         """
         # Groups of a mapping and columns of a wide table are not in upper case.
         at = {code.upper(): j for j, code in reversed(list(enumerate(self.codes)))}
@@ -174,7 +174,7 @@ class RecordCoder:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RecordCoder:
-        """Make a coder from what :meth:`to_dict` returned.
+        """Return a coder from the result of :meth:`to_dict`.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class RecordCoder:
         Raises
         ------
         InvalidDataError
-            If the kind is another, or an entry is unknown or of the wrong type.
+            If the kind is different, or an entry is unknown or has the wrong type.
         """
         kind = values.get("kind")
         if kind != "records":

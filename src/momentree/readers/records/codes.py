@@ -1,4 +1,4 @@
-"""Code systems: how codes are written, and the general diagnosis of each."""
+"""Code systems: the form of ICD codes, and the general diagnosis of each code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CodeSystem = Literal["icd9", "icd10"]
 SYSTEMS = get_args(CodeSystem)
 _SHAPES = {
     # A number, a V code of health factors or an E code of external causes. A number with a dot
-    # may have lost zeros in front of it; one without a dot only if it is too short.
+    # may have lost leading zeros; a number without a dot has lost them only if it is too short.
     "icd9": re.compile(r"\d{1,3}\.\d{0,2}|\d{1,5}|V\d{2}(\.?\d{1,2})?|E[089]\d{2}(\.?\d)?"),
     "icd10": re.compile(r"[A-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?\.?"),
 }
@@ -28,7 +28,7 @@ def roll_up(codes: Sequence[str], system: str) -> list[str]:
     Parameters
     ----------
     codes : sequence of str
-        Codes with or without dot, in any case, such as "250.01", "e885.9" or "I50.1".
+        Codes with or without a dot, in upper or lower case, such as "250.01", "e885.9" or "I50.1".
     system : {"icd9", "icd10"}
         ICD-9 (also ICD-9-CM) or ICD-10 (also ICD-10-CM and other national forms): diagnoses, not
         procedures.
@@ -36,8 +36,8 @@ def roll_up(codes: Sequence[str], system: str) -> list[str]:
     Returns
     -------
     list of str
-        The general diagnosis of each; a code that does not have the form of the system stays as
-        it is, in upper case.
+        The general diagnosis of each; codes without the form of the system are returned in upper
+        case, otherwise unchanged.
 
     Raises
     ------
@@ -47,8 +47,8 @@ def roll_up(codes: Sequence[str], system: str) -> list[str]:
     Notes
     -----
     "We kept only the first three digits of the ICD-9 codes, which are those with more consensus
-    among doctors" (section 4.6.1 of [1]). Leading zeros that were lost are restored where that is
-    unambiguous: "38.9" is 038.9, and "8" is 008, but "389" stays 389. Time O(len(codes)).
+    among doctors" (section 4.6.1 of [1]). Lost leading zeros are restored where this is
+    unambiguous: "38.9" is 038.9, and "8" is 008, but "389" remains 389. Time O(len(codes)).
 
     References
     ----------
@@ -72,27 +72,27 @@ def roll_up(codes: Sequence[str], system: str) -> list[str]:
 
 
 def clean_code(code: str) -> str:
-    """Return a code in upper case, without blanks around it."""
+    """Return a code in upper case, stripped of blanks."""
     return code.strip().upper()
 
 
 def looks_like(codes: Sequence[str], system: str) -> NDArray[np.bool_]:
-    """Return which clean codes have the form of a system."""
+    """Return which of the clean codes have the form of a system."""
     shape = _SHAPES[_check_system(system)]
     return np.fromiter((shape.fullmatch(code) is not None for code in codes), bool, len(codes))
 
 
 def lost_zeros(code: str) -> bool:
-    """Whether a number of ICD-9 has fewer than three digits before its dot."""
+    """Return whether an ICD-9 number has fewer than three digits before its dot."""
     head = code.partition(".")[0]
     return head.isdigit() and len(head) < 3
 
 
 def undotted(code: str) -> str:
-    """Return a code without its dot, or as it is where that would make it another code.
+    """Return a code without its dot, unless that would make it a different code.
 
     A number with fewer than three digits before its dot is a procedure, or a diagnosis that has
-    lost its zeros: 38.9 is 038.9, septicemia, and 389 is hearing loss.
+    lost leading zeros: 38.9 is 038.9, septicemia, and 389 is hearing loss.
     """
     return code if "." in code and lost_zeros(code) else code.replace(".", "")
 
@@ -110,6 +110,6 @@ def _check_system(system: str) -> str:
 
 
 def lookup(mapping: Mapping[str, str], codes: Sequence[str]) -> list[str | None]:
-    """Look clean codes up in a mapping, with or without their dots."""
+    """Look up clean codes in a mapping, with or without their dots."""
     bare = {undotted(key): value for key, value in mapping.items()}
     return [mapping[code] if code in mapping else bare.get(undotted(code)) for code in codes]

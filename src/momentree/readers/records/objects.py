@@ -1,4 +1,4 @@
-"""What the reader of records returns: coded records."""
+"""Result of the records reader: coded records."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from momentree.readers.records.coder import RecordCoder
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Coded records: which record has which code, and all that is known of both.
+    """Coded records: which record has which codes, with names, ids and outcomes.
 
     Parameters
     ----------
     X : csr_array of float64, shape (n, d)
-        1 where record i has code j; NaN, as a stored entry, where that is missing.
+        1 if record i has code j; NaN, as a stored entry, if unknown.
     codes : ndarray of str, shape (d,)
-        The code of each column, in alphabetical order.
+        Code of each column, in alphabetical order.
     names : dict of str to str
         Name of each code that has one.
     ids : list of str
-        Names of the records; they need not differ.
+        Names of the records, not necessarily unique.
     enough : ndarray of bool, shape (n,)
-        Whether a record has enough codes to be learnt from; the others can be assigned to a group.
+        Whether a record has enough codes to be fitted; the others can be assigned to a group.
     coder : RecordCoder
-        How codes became columns, to do the same with new records.
+        Assigns codes to columns, in the same way for new records.
     outcomes : dict of str to ndarray of shape (n,), default={}
         Values of each outcome: float with NaN where missing, or str with "" where missing.
     outcome_names : dict of str to (str, str), default={}
-        What 0 and 1 are called in outcomes of two values in words, such as ("No", "Yes").
+        Names of 0 and 1 in outcomes of two words, such as ("No", "Yes").
     name : str, default="records"
-        Where the records come from.
+        Source of the records.
     form : {"long", "lists", "slots", "wide"}, default="long"
-        How they were written there.
+        Form of the table.
     notes : sequence of Message, default=()
-        What was guessed, repaired and left out.
+        What the reader guessed, repaired or left out.
 
     Raises
     ------
     InvalidDataError
-        If lengths do not fit.
+        If lengths do not match.
     """
 
     X: sp.csr_array[Any]
@@ -80,12 +80,12 @@ class Records:
         Parameters
         ----------
         code : str
-            A code of a column.
+            Code of a column.
 
         Returns
         -------
         str
-            Such as "250 Diabetes mellitus"; the code alone where it has no name.
+            Such as "250 Diabetes mellitus"; only the code if it has no name.
         """
         name = self.names.get(code, "")
         return f"{code} {name}" if name and name != code else code

@@ -1,4 +1,4 @@
-"""Read coded records from a table, in whatever form it has them."""
+"""Read coded records from a table in any of four forms."""
 
 from __future__ import annotations
 
@@ -63,49 +63,49 @@ def read_records(
 ) -> Records:
     r"""Read coded records from a table: CSV, TSV, Parquet, Excel or OpenDocument.
 
-    The table has one of four forms, which is found from its columns and their content:
+    The table has one of four forms, detected from its columns and their content:
 
-    - *long*: one row per record and code; rows with the same id make a record,
+    - *long*: one row per record and code; rows with the same id form a record,
     - *lists*: one row per record, with all its codes in one cell ("250.00; 401.9"),
     - *slots*: one row per record, with one code in each of several columns (DX1, DX2, ...),
     - *wide*: one row per record and one column per code, with 0 or 1 (or true and false, yes and
       no, t and f, y and n). An empty cell or NA is a missing value, not a zero, unless
-      ``empty="zero"`` or the column holds only x (or +, ✓) and empty cells.
+      ``empty="zero"`` or the column contains only x (or +, ✓) and empty cells.
 
     Parameters
     ----------
     path : str or path-like
-        The table: .csv, .tsv, .tab or .txt, plain or compressed by gzip; .parquet, .pq; .xlsx,
+        The table: .csv, .tsv, .tab or .txt, plain or compressed with gzip; .parquet, .pq; .xlsx,
         .xlsm, .xlsb, .xls, .ods. The first row names the columns.
     id_column : str or None, default=None
-        Column with the ids of the records. None takes the only column with a name of ids ("id",
+        Column with the ids of the records. None uses the only column named like an id ("id",
         "visit_id", ...); if there is none, rows are numbered.
     code_columns : str, sequence of str or None, default=None
         Columns with codes, by name or pattern such as "DX*". None guesses them if that is safe.
     union_by : str or None, default=None
-        Column whose rows with equal values are joined to one record, such as the patient of an
-        admission.
+        Join rows with equal values in this column into one record, such as the admissions of a
+        patient.
     outcome_columns : str or sequence of str, default=()
         Columns, by name or pattern, that are outcomes, not codes. A pattern skips columns of codes
-        and of ids.
+        and ids.
     ignore_columns : str or sequence of str, default=()
         Columns to leave out, by name or pattern.
     rollup : {"icd9", "icd10"}, path, mapping or None, default=None
-        How codes are rolled up: to the general diagnosis (see :func:`roll_up`), or to the groups in
-        a table with columns code and group, or in a dictionary.
+        How to roll codes up: to the general diagnosis (see :func:`roll_up`), or to the groups in a
+        table with columns code and group, or in a dictionary.
     names : path, mapping or None, default=None
         Names of codes, after the roll-up: a table with columns code and name, or a dictionary.
     min_records : int or None, >= 1, default=None
-        Drop codes in fewer records. None is 5, or 2 with fewer than 1000 records.
+        Drop codes found in fewer records. None is 5, or 2 with fewer than 1000 records.
     cumulative_frequency : float or None, above 0, at most 1, default=None
         Keep the most frequent codes that make up this share of all entries; None keeps all.
     min_codes : int, >= 0, default=1
-        Records with fewer codes, of those kept, are not `enough` to be fitted.
+        Records with fewer of the codes kept are excluded from fitting (`enough` is False).
     drop_constant : bool, default=True
-        Drop codes that all records with any code have: they do not distinguish records.
+        Drop codes that occur in all records with any code, since they do not distinguish records.
     empty : {"missing", "zero"}, default="missing"
-        What an empty cell of a wide table means: a missing value, or that the record does not have
-        the code. NA and the like are always missing values.
+        Meaning of an empty cell in a wide table: a missing value, or that the record does not have
+        the code. NA and similar values are always missing values.
     encoding : str, default="utf-8"
         Encoding of text.
     separator : str or None, default=None
@@ -115,14 +115,14 @@ def read_records(
     skip_rows : int, >= 0, default=0
         Rows of a spreadsheet, or lines of text, above the header.
     coder : RecordCoder or None, default=None
-        The coder of records that were read before. The new records get the same columns, and their
-        codes are read from the same columns of the table unless `code_columns` is given. Columns
-        that a wide table lacks become missing values.
+        Coder of previously read records. The new records get the same columns, and their codes are
+        read from the same columns of the table unless `code_columns` is given. Columns missing
+        from a wide table become missing values.
 
     Returns
     -------
     Records
-        In the order of the file; `notes` says what was guessed, repaired and left out.
+        In the order of the file; `notes` list what was guessed, repaired or left out.
 
     Raises
     ------
@@ -130,22 +130,22 @@ def read_records(
         If the file cannot be read, a column is missing or has two roles, the columns of codes and
         ids are not clear, or the table has none of the columns of the coder.
     InvalidDataError
-        If a value of a wide table is neither 0 nor 1, most columns of codes hold 1 or nothing, more
-        than 5 % of the entries are dates, no code is in the mapping, or most codes are not of the
-        system or have lost their zeros.
+        If a value of a wide table is neither 0 nor 1, most code columns contain only ones and empty
+        cells, more than 5 % of the entries are dates, no code is in the mapping, or most codes are
+        not in the system or have lost their zeros.
     EmptyCorpusError
         If there are no rows, or no codes are kept.
     InvalidParameterError
-        If an option is invalid, or is given although the coder has its own.
+        If an option is invalid, or cannot be combined with a coder.
 
     Notes
     -----
-    The reader repairs, and reports, blanks around codes, lower case, repeated entries of a record,
+    The reader repairs and reports blanks around codes, lower case, repeated entries in a record,
     codes with and without their dot, lost leading zeros of ICD-9 codes that are rolled up, and a
-    few dates among the codes; it drops codes of every record (as in Fig. 4.3 of [1], where all
-    patients have the same disease) and rare codes. Codes in one cell are separated by semicolons,
+    few dates among the codes; it drops rare codes and codes found in every record (as in Fig. 4.3
+    of [1], where all patients have the same disease). Codes in a cell are separated by semicolons,
     bars, commas or blanks, and also by ``^``, ``~``, ``&`` or ``/`` if the parts look like codes.
-    Section 6.4.1 of [1] prepares its data by ``rollup="icd9", cumulative_frequency=0.9,
+    Section 6.4.1 of [1] prepares its data with ``rollup="icd9", cumulative_frequency=0.9,
     min_codes=3``. Time and memory O(cells of the table).
 
     References
@@ -217,7 +217,7 @@ def read_records(
             empty_is_zero="zero" in (empty, before.empty),
             known=coder is not None,
         )
-        if entries.codes:  # columns of text or without values do not hold codes after all
+        if entries.codes:  # text columns and empty columns do not contain codes after all
             layout = replace(layout, codes=entries.codes)
     else:
         entries = read_code_cells(table, layout.codes)
@@ -279,7 +279,7 @@ def _new_coder(
     keep, choice = choose_codes(X, codes.tolist(), where=str(table.path), wide=wide, **limits)
     kept = codes[keep].tolist()
     titles, unnamed = name_codes(kept, rolled_up=rules.rollup is not None)
-    # Patterns stay patterns: new records may have more columns of codes.
+    # Patterns are kept as patterns, because new records may have more code columns.
     columns = named or rules.code_columns
     if wide:
         known = set(kept)
@@ -313,7 +313,7 @@ def _check_coder(coder: object, **options: object) -> None:
 
 
 def _known(table: Table, asked: str | None, before: str | None) -> str | None:
-    """Return the column that was asked for, else that of the records read before."""
+    """Return the requested column, or else that of the coder if the table has it."""
     return before if asked is None and before in table.columns else asked
 
 
@@ -331,7 +331,7 @@ def _with_rollup(
 
 
 def _possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
-    """Report columns of codes whose names are those of outcomes, unless somebody named them."""
+    """Report code columns named like outcomes, unless the caller chose them."""
     columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
     if not columns:
         return []
@@ -339,7 +339,7 @@ def _possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
 
 
 def _repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:
-    # That patients have codes in common with their earlier admissions is why these are joined.
+    # Admissions of a patient share codes, so repeats are expected when they are joined.
     if not n_repeated or union_by is not None:
         return []
     rolled_up = Message("after_rollup") if coder.rollup is not None else ""

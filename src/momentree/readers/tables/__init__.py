@@ -1,1 +1,1 @@
-"""Tables: files of rows and columns, read as columns of strings for texts and for records."""
+"""Tables: read files of rows and columns as columns of strings."""

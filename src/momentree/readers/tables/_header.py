@@ -1,4 +1,4 @@
-"""Whether the first row of a table names its columns, and which row does if it does not."""
+"""Check that the first row of a table names its columns; if not, find the row that does."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from momentree.messages import Message
 from momentree.readers.tables.table import excerpts
 
 HEADER_ROWS = 30
-"""Rows in which the names of the columns are looked for."""
+"""Rows in which to look for the names of the columns."""
 
 
 def check_header(
     path: Path, rows: Sequence[Sequence[str]], n_above: Sequence[int], *, sheets: Message | str = ""
 ) -> None:
-    """Refuse a first row that names few columns where a later row names most of them.
+    """Reject a first row that names few columns if a later row names most of them.
 
-    `n_above` is the number of rows above each in the file.
+    `n_above` contains the number of rows above each row in the file.
     """
     n_columns = max(map(len, rows))
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
-    # R and pandas leave the name above row numbers blank.
+    # R and pandas leave the header above row numbers blank.
     named = filled[0] + (not rows[0][0].strip())
     if n_columns < 2 or 2 * named > n_columns:
         return
@@ -42,7 +42,7 @@ def check_header(
 
 
 def _may_be_names(row: Sequence[str]) -> bool:
-    """Whether all cells differ, some are words, and numbers are long enough for codes."""
+    """Return whether all cells differ, some are words, and numbers are long enough for codes."""
     cells = [cell.strip() for cell in row if cell.strip()]
     numbers = [cell for cell in cells if cell.replace(",", ".").replace(".", "", 1).isdigit()]
     short = any(len(number) < 3 for number in numbers)

@@ -1,4 +1,4 @@
-"""JSON Lines, one object per line, or a JSON list of objects."""
+"""Read JSON Lines, one object per line, or a JSON list of objects."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
 
 
 def _objects(path: Path, file: TextIO) -> Iterator[tuple[Message, dict[str, Any]]]:
-    """Yield the objects of a file, each with its line or its place in the list."""
+    """Yield the objects of a file, each with its line or its position in the list."""
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
@@ -85,7 +85,7 @@ def _parse(path: Path, at: Message, text: str) -> Any:
             character=error.colno,
             excerpt=text[max(0, error.pos - 10) : error.pos + 20].strip(),
         ) from error
-    except (RecursionError, ValueError) as error:  # nested too deeply; a number of too many digits
+    except (RecursionError, ValueError) as error:  # nested too deeply; number too long
         raise ReadError("unusual_json", path=str(path), origin=at, details=str(error)) from error
 
 
@@ -94,7 +94,7 @@ def _cell(value: Any, between: str) -> str:
     if not text.isascii():
         try:
             text.encode()
-        except UnicodeEncodeError:  # half of a surrogate pair, which only JSON can write
+        except UnicodeEncodeError:  # half of a surrogate pair, which only JSON can contain
             text = text.encode("utf-8", "replace").decode()
     return text
 

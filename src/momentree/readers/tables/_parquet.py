@@ -1,4 +1,4 @@
-"""Parquet files, read with a bound on memory: few bytes can repeat a value a billion times."""
+"""Read Parquet files with a memory limit: a few bytes can repeat a value a billion times."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _table(
     between: str,
     most: int | None = None,
 ) -> Table:
-    """Read columns, given by their names here and in the file, of all rows or the first."""
+    """Read columns, given by their names here and in the file, from all rows or the first ones."""
     cells: dict[str, list[str]] = {name: [] for name in stored}
     numbers, fractions = dict.fromkeys(stored, 0), set()
     n_rows = n_bytes = 0
@@ -86,7 +86,7 @@ def _strings(array: Any, between: str) -> list[str]:
 
 
 def _floats(array: Any) -> Floats:
-    """Return the numbers of an array of a type with fractions."""
+    """Return the finite numbers of an array whose type allows fractions."""
     import pyarrow.types as pt
 
     if not (pt.is_floating(array.type) or pt.is_decimal(array.type)):
@@ -105,7 +105,7 @@ def _is_text(kind: Any) -> bool:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """Open a Parquet file, with all strings as dictionaries: a repeated one takes no memory."""
+    """Open a Parquet file with strings as dictionaries, so that repeated ones take no memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
@@ -131,7 +131,7 @@ def _claimed(file: Any) -> int:
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     n = metadata.num_rows * (BYTES_PER_ROW + len(file.schema))
     for j in range(len(file.schema)):
-        if file.schema.column(j).max_repetition_level:  # a list holds more cells than rows
+        if file.schema.column(j).max_repetition_level:  # lists contain more cells than rows
             # Arrow crashes on the metadata of a damaged column unless the column is read first.
             file.scan_contents([j])
             n += sum(group.column(j).num_values for group in groups)

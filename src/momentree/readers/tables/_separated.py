@@ -1,6 +1,6 @@
-"""Text with a separator between columns: find the separator, read the cells, locate faults.
+"""Read text with a separator between columns: find the separator, read cells, locate faults.
 
-pandas reads the cells because it is fast, and the csv module finds faults because it counts lines.
+pandas reads the cells because it is fast; the csv module finds faults because it counts lines.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 _NO_SEPARATOR = "\x1f"  # the ASCII unit separator: a table of one column
 _SAMPLE_CHARACTERS = 1 << 16
 _MANY_COLUMNS = 1_000
-"""Above this number the csv module is faster: pandas takes 0.1 ms per column and block."""
+"""With more columns the csv module is faster: pandas takes 0.1 ms per column and block."""
 _LONGEST_FIELD = (1 << 31) - 1
 _END = "\udfff"
-"""Follows the last line, and is inside a quote that is still open. No decoded text can hold it."""
+"""Marker after the last line, which an unclosed quote would include; never in decoded text."""
 
 
 def open_separated(
     path: Path, *, encoding: str, separator: str | None, skip_rows: int, check_titles: bool
 ) -> Source:
-    """Open a table of text and read its first rows."""
+    """Open a text table and read its first rows."""
     asked = _check_separator(separator)
     with _open(path, encoding, skip_rows) as file:
         sample = file.read(_SAMPLE_CHARACTERS)
@@ -56,7 +56,7 @@ def open_separated(
 
 @dataclass(frozen=True)
 class _Separated:
-    """A file of text with columns."""
+    """A text file with columns."""
 
     path: Path
     encoding: str
@@ -64,7 +64,7 @@ class _Separated:
     skip: int
 
     def rows(self) -> Iterator[tuple[Message, list[str]]]:
-        """Yield each row with the place of its first line, counted from the start of the file."""
+        """Yield each row with the number of its first line, counted from the start of the file."""
         with _open(self.path, self.encoding, self.skip) as file:
             for line, row in _numbered(file, self.separator):
                 yield Message("at_line", line=line + self.skip), row
@@ -80,7 +80,7 @@ class _Separated:
         return Table(self.path, columns, len(first) - 1, lambda row: first[row + 1][0])
 
     def origin(self, row: int) -> Message:
-        """Find the place of a row: quoted fields may hold line ends, and blank lines are none."""
+        """Find the line of a row: fields may contain newlines, and blank lines are skipped."""
         return next(islice(self.rows(), row + 1, None))[0]
 
     def read(self, names: Sequence[str]) -> Table:
@@ -92,7 +92,7 @@ class _Separated:
         return Table(self.path, dict(zip(names, columns, strict=True)), n_rows, self.origin)
 
     def _regular(self, kept: Sequence[int]) -> tuple[int, list[list[str]]] | None:
-        """Read a table without any fault; None if it has one."""
+        """Read a table without faults; return None if it has any."""
         rows = [row for _, row in self.rows()]
         if len({len(row) for row in rows}) > 1 or rows[-1][-1].endswith(_END):
             return None
@@ -117,7 +117,7 @@ class _Separated:
 
     def _frames(self) -> Iterator[pd.DataFrame]:
         with _open(self.path, self.encoding, self.skip) as file:
-            # All cells are strings, and none is missing: codes keep their zeros, and NA is a word.
+            # All cells are strings, and none is missing: codes keep their zeros, and NA is text.
             yield from pd.read_csv(
                 file,
                 sep=self.separator,
@@ -130,7 +130,7 @@ class _Separated:
             )
 
     def _fault(self, error: pd.errors.ParserError) -> ReadError:
-        """Return the error about the first row that pandas cannot read."""
+        """Return the error for the first row that pandas cannot read."""
         expected = 0
         for origin, row in self.rows():
             expected = expected or len(row)
@@ -161,16 +161,16 @@ def _check_separator(separator: str | None) -> str | None:
     if separator is None:
         return None
     one = _NAMED.get(separator, separator) if isinstance(separator, str) else ""
-    # A byte that is not text reaches Python as a surrogate, which pandas cannot encode.
+    # On the command line, an undecodable byte becomes a surrogate, which pandas cannot encode.
     if len(one) != 1 or one in '"\r\n\0' or "\ud800" <= one <= "\udfff":
         raise InvalidParameterError("bad_separator", parameter="separator", value=separator)
     return one
 
 
 def find_separator(sample: str, *, cut: bool) -> str:
-    """Return the separator that is in the first line and as often in most other lines.
+    """Return the separator that occurs in the first line, and as often in most other lines.
 
-    The last row of a `cut` sample does not count.
+    The last row of a `cut` sample is ignored.
     """
     best, best_score = _NO_SEPARATOR, (0.0, 1)
     for separator in SEPARATORS:
@@ -191,11 +191,11 @@ def _rows(sample: str, separator: str, *, cut: bool = False) -> list[tuple[int, 
 
 
 def _numbered(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of its first line, from 1, and the fields of each row; skip blank lines.
+    """Yield the number of the first line (from 1) and the fields of each row; skip blank lines.
 
     If a double quote is never closed, the last field ends with `_END`.
     """
-    # The limit is of the whole process; as a default it is smaller than long documents.
+    # The limit is global to the process; the default is smaller than long documents.
     csv.field_size_limit(_LONGEST_FIELD)
     reader = csv.reader(chain(lines, [_END]), delimiter=separator)
     start = 1
@@ -208,7 +208,7 @@ def _numbered(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[
 
 
 def _check_fit(path: Path, sample: str, asked: str, found: str) -> None:
-    """Refuse a separator that makes one column of what another one makes several of."""
+    """Reject a separator that gives one column where another gives several."""
     if found not in (_NO_SEPARATOR, asked) and len(_rows(sample, asked)[0][1]) == 1:
         raise ReadError(
             "wrong_separator", path=str(path), parameter="separator", value=asked, found=found
@@ -216,7 +216,7 @@ def _check_fit(path: Path, sample: str, asked: str, found: str) -> None:
 
 
 def _check_titles(path: Path, sample: str, asked: str | None, found: str, skip: int) -> None:
-    """Refuse a first line that is a title, or anything else above the names of columns."""
+    """Reject a first line that is a title or other text above the names of columns."""
     lines = sample.splitlines(keepends=True)[: 2 * HEADER_ROWS]
     rows = _rows("".join(lines), asked or found)[:HEADER_ROWS]
     if len(rows[0][1]) > 1:
@@ -230,7 +230,7 @@ def _check_titles(path: Path, sample: str, asked: str | None, found: str, skip: 
             continue
         line, header = table[0]
         regular = sum(len(row) == len(header) for _, row in table) >= 0.9 * len(table)
-        # Lists of codes in one column differ in length, and each of their codes has a digit.
+        # Lists of codes in one column differ in length, and each code has a digit.
         words = all(header) and any(not any(map(str.isdigit, cell)) for cell in header)
         if len(header) > 1 and regular and words:
             check_header(path, [rows[0][1], header], [skip, skip + start + line - 1])

@@ -1,11 +1,11 @@
-"""A program: a spreadsheet on standard input, the rows of one sheet on standard output as JSON.
+"""Program that reads a spreadsheet from standard input and prints the rows of a sheet as JSON.
 
-The compiled reader of spreadsheets ends its whole process on some damaged files, and takes memory
-for every cell between the first and the last one. Therefore it runs in a process of its own, with a
-memory limit where the system has one, and imports nothing else but the standard library.
+The compiled spreadsheet reader crashes on some damaged files, and allocates memory for every cell
+between the first and the last one. It therefore runs in a separate process, with a memory limit
+where the system supports one, and imports only the standard library and the reader.
 
-The first line describes the sheet, or says what is wrong; each other one is the number of a row
-and its cells. Rows without content are left out.
+The first line of the output describes the sheet or the error; every other line contains the number
+of a row and its cells. Empty rows are left out.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ BYTES_OF_A_CELL = 8
 """Bytes that an empty cell takes in a table."""
 
 _BASE = 1 << 28
-"""Bytes that the process takes before it reads anything."""
+"""Bytes that the process uses before it reads anything."""
 _TIMES = 4
-"""Bytes that it takes for each byte of a table."""
+"""Bytes that the process uses for each byte of a table."""
 
 
 def _limit_memory(limit: int) -> None:
@@ -46,7 +46,7 @@ def _write(value: object) -> None:
 
 
 def _read(wanted: str | None, limit: int) -> None:
-    # The path to the package was given to this process alone.
+    # Only this process has the path to the package.
     from python_calamine import CalamineWorkbook
 
     book: Any = CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
@@ -71,7 +71,7 @@ def _main(folder: str, wanted: str, limit: int) -> None:
     _limit_memory(_BASE + _TIMES * limit)
     try:
         _read(json.loads(wanted), limit)
-    except BaseException as error:  # a panic of the reader is not an Exception
+    except BaseException as error:  # a panic in the reader is not an Exception
         _write({"error": " ".join(str(error).split()) or type(error).__name__})
 
 

@@ -1,4 +1,4 @@
-"""Spreadsheets (Excel, OpenDocument), read by calamine in a process of its own."""
+"""Read spreadsheets (Excel, OpenDocument) with calamine in a separate process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from momentree.readers.tables.table import Source, Table, as_written, check_name
 def open_spreadsheet(
     path: Path, *, sheet: str | None, skip_rows: int, check_titles: bool
 ) -> Source:
-    """Read a sheet of a spreadsheet, by its name or the first."""
+    """Read a sheet of a spreadsheet, by default the first."""
     sheets, name, found = _read_sheet(path, sheet)
     more = other_sheets(sheets)
     if not found:
@@ -66,10 +66,10 @@ def open_spreadsheet(
 
 
 def _read_sheet(path: Path, name: str | None) -> tuple[list[str], str, list[tuple[int, list[Any]]]]:
-    """Return the names of all sheets, that of one, and its rows that hold something.
+    """Return the names of all sheets, the name of the sheet read, and its nonempty rows.
 
-    A row is its number, from 0, and its cells: str, bool, int and float, dates as ISO 8601. A sheet
-    whose cells spread over far more than the file is refused.
+    A row is its number, from 0, and its cells: str, bool, int and float, dates as ISO 8601. Sheets
+    that would take far more memory than the file are rejected.
     """
     try:
         check_memory(path, _unpacked(path))
@@ -95,7 +95,7 @@ def _read_sheet(path: Path, name: str | None) -> tuple[list[str], str, list[tupl
 
 
 def _unpacked(path: Path) -> int:
-    """Return the bytes that the members of a zip file take; 0 for another form, or if damaged."""
+    """Return the total size of the members of a zip file; 0 for damaged and other files."""
     with suppress(*DAMAGE), zipfile.ZipFile(path) as archive:
         return sum(info.file_size for info in archive.infolist())
     return 0
@@ -105,11 +105,11 @@ def _run(path: Path, name: str | None) -> list[bytes]:
     """Return the lines that the reader's process wrote; none if it was killed."""
     spec = find_spec("python_calamine")
     assert spec is not None  # noqa: S101 - it is a dependency
-    assert spec.origin is not None  # noqa: S101 - and no namespace
+    assert spec.origin is not None  # noqa: S101 - and not a namespace package
     folder = str(Path(spec.origin).parents[1])
     program = [sys.executable, "-I", "-S", _sheet_process.__file__]
     with path.open("rb") as file:
-        done = subprocess.run(  # noqa: S603 - it runs this Python with a file of this package
+        done = subprocess.run(  # noqa: S603 - runs this Python with a file of this package
             [*program, folder, json.dumps(name), str(memory_limit(path))],
             stdin=file,
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Open files of text, plain or compressed, and say precisely why one cannot be read."""
+"""Open text files, plain or compressed, and report precisely why one cannot be read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def suffix(path: Path) -> str:
 
 
 def check_exists(path: str | PathLike[str]) -> Path:
-    """Check that there is a folder, or a file that is not empty."""
+    """Check that the path is a folder or a nonempty file."""
     found = check_readable(path)
     if found.is_file() and found.stat().st_size == 0:
         raise ReadError("empty_file", path=str(found))
@@ -37,7 +37,7 @@ def check_exists(path: str | PathLike[str]) -> Path:
 
 
 def check_encoding(encoding: str) -> str:
-    """Check that Python knows an encoding; "utf-8" becomes "utf-8-sig", which skips a mark."""
+    """Return the name of a known encoding; "utf-8-sig" for UTF-8, to skip a byte order mark."""
     try:
         "".encode(encoding)
         name = codecs.lookup(encoding).name
@@ -50,7 +50,7 @@ def check_encoding(encoding: str) -> str:
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
-    """Open a file; decompress it if its content is gzip, whatever its name."""
+    """Open a file; decompress it if its content is gzip, regardless of its name."""
     try:
         with check_readable(path).open("rb") as raw:
             start = raw.read(2)
@@ -71,7 +71,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_text(path: Path, encoding: str, *, newline: str | None = None) -> Iterator[TextIO]:
-    """Open a file of text, decompressed where necessary; `newline` is that of :func:`open`."""
+    """Open a text file, decompressed if necessary; `newline` is as in :func:`open`."""
     name = check_encoding(encoding)
     with open_bytes(path) as raw:
         if name == "utf-8-sig":
@@ -87,7 +87,7 @@ def open_text(path: Path, encoding: str, *, newline: str | None = None) -> Itera
 
 
 def _wrong_encoding(path: Path, encoding: str, name: str, error: UnicodeError) -> ReadError:
-    """Find where a file leaves its encoding; `error` counts bytes from an inner chunk."""
+    """Find the first wrong byte in the file; positions in `error` are relative to a chunk."""
     with open_bytes(path) as raw:
         content = raw.read()
     try:

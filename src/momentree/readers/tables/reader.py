@@ -1,4 +1,4 @@
-"""Open a table by the suffix of its file: CSV and its relatives, JSON Lines, Parquet, Excel."""
+"""Open a table by its file suffix: CSV and its variants, JSON Lines, Parquet, Excel."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def open_table(
     check_titles: bool = False,
     between: str = "; ",
 ) -> Source:
-    """Open a table with one of the suffixes and read its first rows.
+    """Open a table with one of `suffixes` and read its first rows.
 
-    A suffix that is in none of the lists above is text with a separator. `check_titles` refuses a
-    first row that is a title above the header. `between` joins the entries of cells with lists.
+    Files with a suffix in none of the lists above are text with a separator. `check_titles` rejects
+    a title above the header. `between` joins the entries of lists in cells.
     """
     check_encoding(encoding)
     kind = suffix(path)

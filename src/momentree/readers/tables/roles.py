@@ -1,4 +1,4 @@
-"""What a column of a table may hold, by its name and its values: one table of rules."""
+"""Guess what a column contains from its name and values, by one table of rules."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def _n_binary(values: Sequence[str]) -> int:
 
 
 def is_binary(values: Sequence[str]) -> bool:
-    """Whether all values are yes or no."""
+    """Return whether all values are yes or no."""
     return len(values) == _n_binary(values)
 
 
 def mostly_binary(values: Sequence[str]) -> bool:
-    """Whether there are values, and half of them or more are yes or no."""
+    """Return whether there are values, and at least half of them are yes or no."""
     return 0 < len(values) <= 2 * _n_binary(values)
 
 
 def _long(values: Sequence[str]) -> bool:
-    """Whether most values have four characters, or a letter: ids, not counts such as of days."""
+    """Return whether most values are long or have a letter: ids, not counts such as days."""
     long = sum(len(value) > 3 or not value.isdigit() for value in values)
     return 2 * long > len(values) and not is_binary(values)
 
@@ -45,7 +45,7 @@ def _any_code(values: Sequence[str]) -> bool:
 
 
 def _codes(values: Sequence[str]) -> bool:
-    """Whether almost all parts of the values are short and have a digit: codes, not sentences."""
+    """Return whether nearly all words are short and contain a digit: codes, not sentences."""
     if mostly_binary(values):
         return False
     parts = [part for value in values[:200] for part in re.split(r"[;,|^~&/\s]+", value) if part]
@@ -55,7 +55,7 @@ def _codes(values: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class Rule:
-    """A column whose name matches, and whose values pass the test, plays the role."""
+    """The role of columns whose name matches and whose values pass the test."""
 
     role: Role
     name: str  # a pattern for the whole name as `_plain` writes it
@@ -72,7 +72,7 @@ _NUMBER = "id|no|nr|nbr|num|number|nummer|key|identifier"
 _PATIENT_NUMBER = "mrn|nhc|patientid|patientnr|patientennummer|patientennr"
 _STAY_NUMBER = "fallnummer|fallnr|fallid|aufenthaltsnummer|aufenthaltsnr|caseid|visitid"
 _SYSTEM = "icd|dx|diag|cpt|atc|snomed"
-# Payment groups, and the number, kind and order of codes.
+# Payment groups, and the count, type and order of codes.
 _ABOUT_CODES = "drg|n|no|nr|num|number|count|type|version|system|seq|sequence"
 _PLACE = "post|postal|zip|area|region|country|state|ward|unit|department|hospital|site|provider"
 _OUTCOME = (
@@ -82,7 +82,7 @@ _OUTCOME = (
 
 
 def _without(words: str) -> str:
-    """Return a pattern that no name with one of the words matches; digits may follow it."""
+    """Return a pattern that rejects names with one of the words, even if digits follow it."""
     return rf"(?!(.* )?({words})\d*( |$))"
 
 
@@ -92,7 +92,7 @@ RULES = (
         "text, texts, content, contents, body, fulltext, full text, document, abstract, article, "
         "description, message, review, comment, summary",
     ),
-    # The first column of a table that R or pandas wrote has no name: it numbers the rows.
+    # R and pandas write row numbers in a first column without a name.
     Rule("row number", r"column 1|unnamed 0|index|(row|seq|line) ?(id|no|nr|num|number)?"),
     Rule("patient", rf"{_SOMEBODY}|{_PATIENT_NUMBER}"),
     Rule(
@@ -102,7 +102,7 @@ RULES = (
     Rule("id", rf"(.* )?id|column 1|unnamed 0|index|(row|seq|line) ?({_NUMBER})?"),
     Rule("id", rf"record|patient|person|subject|case|visit|encounter|admission|{_PATIENT_NUMBER}"),
     Rule("id", rf"(\S+ )?({_SOMEBODY}|{_STAY}) (\S+ )?({_NUMBER})|{_STAY_NUMBER}"),
-    # These columns may also hold the length of a stay, or whether a patient fell.
+    # These columns may also contain the length of a stay, or whether a patient fell.
     Rule("possible id", "stay|fall|aufenthalt|episode", _long),
     Rule("code", "codes?", _any_code),
     Rule("code", rf"{_without(_ABOUT_CODES)}(.*[^a-z])?({_SYSTEM}).*", _codes),
@@ -120,7 +120,7 @@ _LONGEST_NAME = 100
 
 @lru_cache(1 << 16)
 def _plain(name: str) -> str:
-    """Return a name in lower case, its words separated by one blank: "patient id"."""
+    """Return a name in lower case, with one blank between words: "patient id"."""
     if len(name) > _LONGEST_NAME:
         return ""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
@@ -128,7 +128,7 @@ def _plain(name: str) -> str:
 
 
 def fits(role: Role, name: str, values: Sequence[str] | None = None) -> bool:
-    """Whether a column may play a role, by its name alone or also by some of its values."""
+    """Return whether a column may have a role, by its name and, if given, its values."""
     plain = _plain(name)
     return any(
         re.fullmatch(rule.name, plain) is not None and (values is None or rule.test(values))
@@ -138,7 +138,7 @@ def fits(role: Role, name: str, values: Sequence[str] | None = None) -> bool:
 
 
 def pick(role: Role, names: Sequence[str]) -> str | None:
-    """Return the name that fits the first of the role's rules; None if none fits any."""
+    """Return a name that matches the earliest rule of a role; None if no name matches a rule."""
     plain = {name: _plain(name) for name in names}
     fitting = (
         name

@@ -1,4 +1,4 @@
-"""A table of strings, from any format of file, for texts and for records."""
+"""A table of strings, read from any file format, for texts and for records."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 
 SAMPLE_ROWS = 1_000
-"""Rows from which the content of columns is guessed."""
+"""Number of rows used to guess the content of columns."""
 
 _LONGEST = 40
-"""Characters of an excerpt."""
+"""Maximum length of an excerpt, in characters."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """A column as its distinct values, and the index of the value of each row."""
+    """A column as its distinct values and, for each row, the index of its value."""
 
     index: Ints
-    texts: NDArray[Any]  # of str, without blanks at their ends; "" where a cell is empty
-    n_padded: int  # rows whose value had blanks at its ends
+    texts: NDArray[Any]  # of str, stripped of blanks; "" for an empty cell
+    n_padded: int  # rows whose value had leading or trailing blanks
 
     @cached_property
     def counts(self) -> Ints:
-        """Rows with each value."""
+        """Number of rows with each value."""
         return np.bincount(self.index, minlength=len(self.texts))
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of strings, and where their rows are in the file."""
+    """Columns of strings, with the position of each row in the file."""
 
     path: Path
     columns: Mapping[str, list[str]]  # "" where a cell is missing
-    n_rows: int  # below the header
-    origin: Callable[[int], Message]  # from the number of a row, from 0, to its place in the file
-    # What columns hold that do not hold text, such as "int64".
+    n_rows: int  # not counting the header
+    origin: Callable[[int], Message]  # maps a row, from 0, to its place in the file
+    # Type of each column that does not contain text, such as "int64".
     kinds: Mapping[str, str] = field(default_factory=dict)
-    # Number of cells that hold numbers, for columns in which a number has a fraction.
+    # Number of numeric cells, for columns in which a number has a fraction.
     fractional: Mapping[str, int] = field(default_factory=dict)
     sheets: Sequence[str] = ()  # of the spreadsheet
     notes: Sequence[Message] = ()  # on how the file was read
-    complete: bool = True  # False if other columns may follow further down
+    complete: bool = True  # False if more columns may appear in later rows
 
     @property
     def names(self) -> list[str]:
@@ -59,14 +59,14 @@ class Table:
         return list(self.columns)
 
     def require(self, column: str, parameter: str) -> None:
-        """Refuse a table without a column, unless it may follow further down."""
+        """Raise ``ReadError`` if a column is missing, unless later rows may contain it."""
         if self.complete and column not in self.columns:
             raise self.lacks(column, parameter)
 
     def cells(self, name: str) -> Cells:
         """Return a column by its distinct values."""
         found = self.columns[name]
-        # Dictionaries: a call of pandas for each column takes long where there are many.
+        # Dictionaries, because calling pandas for each column is slow if there are many.
         before = {text: i for i, text in enumerate(dict.fromkeys(found))}
         index = np.fromiter(map(before.__getitem__, found), np.intp, len(found))
         after = [text.strip() for text in before]
@@ -77,15 +77,15 @@ class Table:
         return Cells(merged[index], np.array(list(at), dtype=object), n_padded)
 
     def is_unique(self, name: str) -> bool:
-        """Whether no two rows have the same value in a column."""
+        """Return whether all values of a column are different."""
         return len(set(self.columns[name])) == self.n_rows
 
     def place(self, row: int, column: str) -> dict[str, Any]:
-        """Return where a cell is, as values of a message."""
+        """Return the location of a cell, as values of a message."""
         return {"path": str(self.path), "origin": self.origin(row), "column": excerpt(column)}
 
     def lacks(self, column: str, parameter: str) -> ReadError:
-        """Return the error about a missing column."""
+        """Return the error for a missing column."""
         return ReadError(
             "no_such_column",
             path=str(self.path),
@@ -97,14 +97,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Source:
-    """A file whose first rows are known."""
+    """An open table: its first rows, and a function that reads all rows."""
 
     head: Table  # all columns, of at most `SAMPLE_ROWS` rows
     read: Callable[[Sequence[str]], Table]  # all rows of some columns
 
 
 def excerpt(text: str) -> str:
-    """Return the start of a cell or a name: enough to find it, but never a whole record."""
+    """Return the start of a cell or name: enough to find it, but never a whole record."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
@@ -114,7 +114,7 @@ def excerpts(texts: Iterable[str]) -> list[str]:
 
 
 def as_written(value: object, between: str = "; ") -> str:
-    """Return a cell as a person would type it: whole numbers without a fraction, lists joined."""
+    """Return a cell as a person would type it: no ".0" after whole numbers, lists joined."""
     if value is None or value != value:
         return ""
     if isinstance(value, bool):
@@ -127,7 +127,7 @@ def as_written(value: object, between: str = "; ") -> str:
 
 
 def check_names(path: Path, header: Sequence[str]) -> list[str]:
-    """Return names of columns without blanks at their ends; a missing one becomes a number."""
+    """Return stripped column names; a missing name is replaced with "column" and its number."""
     stripped = [name.strip() for name in header]
     names = [name or f"column {j}" for j, name in enumerate(stripped, start=1)]
     repeated = excerpts(name for name, count in Counter(names).items() if count > 1)
@@ -137,7 +137,7 @@ def check_names(path: Path, header: Sequence[str]) -> list[str]:
 
 
 def other_sheets(names: Sequence[str]) -> Message | str:
-    """Return a hint at the other sheets of a spreadsheet, for an error about the first."""
+    """Return a hint about the other sheets of a spreadsheet, for an error about the first."""
     if len(names) < 2:
         return ""
     return Message("other_sheets", sheets=list(names), parameter="sheet", second=names[1])

@@ -1,1 +1,1 @@
-"""Texts: files of documents, and how documents become counts of words."""
+"""Texts: read documents from files, and count their words."""

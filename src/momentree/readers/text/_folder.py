@@ -1,4 +1,4 @@
-"""Folders of text files, one document a file."""
+"""Read folders of text files, one document per file."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst", ".tex", ".asc")
 
 
 def read_folder(path: Path, *, encoding: str) -> Documents:
-    """Read each text file of a folder, and of the folders in it, as a document.
+    """Read each text file in a folder and its sub-folders as a document.
 
-    Ids are the paths within the folder, in alphabetical order. If text files lie in sub-folders,
-    labels are the names of the sub-folders of `path`, and "" for files in none.
+    Ids are the paths within the folder, in alphabetical order. If there are text files in
+    sub-folders, labels are the names of the sub-folders of `path`, and "" for files in `path`.
 
-    Text files are those with one of ``TEXT_SUFFIXES``, also compressed by gzip (.txt.gz), and
+    Text files are those with one of ``TEXT_SUFFIXES``, plain or compressed with gzip (.txt.gz), and
     those without a suffix or with a number as suffix, as in newsgroups and mail folders, unless
-    they are binary. Hidden files and folders, pipes, sockets and devices are left out; a note
-    counts the other files left out. Links to folders are not followed.
+    they are binary. Hidden files and folders are skipped; a note counts all other files left out,
+    such as pipes and images. Links to folders are not followed.
     """
     found: list[str] = []
     others: Counter[str] = Counter()
@@ -66,7 +66,7 @@ def read_folder(path: Path, *, encoding: str) -> Documents:
 
 
 def _list_files(folder: Path) -> list[str]:
-    """Return the files below a folder by their paths within it, with "/", in alphabetical order."""
+    """Return the relative paths of all files in a folder, with "/", in alphabetical order."""
     names: list[str] = []
     for place, folders, files in os.walk(folder, onerror=_refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]

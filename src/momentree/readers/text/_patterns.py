@@ -1,16 +1,16 @@
-"""Whether a regular expression can run without bound: saved models may come from anybody.
+"""Reject regular expressions that can run forever, because saved models may come from anyone.
 
-Python's matcher tries one way after another, and the number of ways explodes where a loop can
+Python's matcher tries one way after another, and the number of ways explodes if a loop can
 continue in two ways with the same character: "(a+)+", "(?:a|ab|b)*", "a*a*b". This module builds
 the Glushkov automaton of a pattern: its states are the positions of characters in the pattern, and
-`follow` holds the positions that can come next. A pattern is ambiguous
+`follow` contains the positions that can come next. A pattern is ambiguous
 
 - if two positions that follow the same position of a loop share a character and both lead to
   loops, or
 - if one position follows another in two ways.
 
-A loop over blanks must also be the end of the pattern, or else the search runs to the end of the
-text from every place in it. Matching an accepted pattern takes time linear in the length of the
+A loop over blanks must also be at the end of the pattern; otherwise the search runs to the end of
+the text from every position. Matching an accepted pattern takes time linear in the length of the
 text, times the square of the length of a word.
 """
 
@@ -28,15 +28,15 @@ from scipy.sparse.csgraph import connected_components
 
 from momentree.messages import Message
 
-# Letters, digits and signs of most alphabets; two classes of characters overlap if they do here.
+# Letters, digits and signs of most alphabets, used to test whether character classes overlap.
 _CHARACTERS = "".join(map(chr, [*range(0x0700), *range(0x1E00, 0x2100), *range(0x3000, 0x3100)]))
 _ONE_CHARACTER = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "CATEGORY", "RANGE"}
 _REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
 _UNROLLED = 32
-"""A fixed number of repetitions up to this one is written out, not treated as a loop."""
+"""A fixed number of repetitions up to this limit is unrolled, not treated as a loop."""
 
 _MAX_AMBIGUOUS = 8
-"""Positions outside loops that may continue in two ways: the ways multiply."""
+"""Positions outside loops that may continue in two ways; the numbers of ways multiply."""
 
 _MAX_POSITIONS = 5_000
 _MAX_PAIRS = 4_000_000
@@ -45,7 +45,7 @@ _MAX_PAIRS = 4_000_000
 
 @cache
 def find_fault(pattern: str) -> Message | None:
-    """Return why a pattern may run without bound on some texts; None if it cannot."""
+    """Return why a pattern may run forever on some texts; None if it cannot."""
     parser = importlib.import_module("re._parser")
     automaton = _Automaton(importlib.import_module("re._compiler"))
     try:
@@ -58,7 +58,7 @@ def find_fault(pattern: str) -> Message | None:
 
 
 class _Unsupported(Exception):  # noqa: N818
-    """A part of the pattern for which no bound is known."""
+    """A part of a pattern for which no time limit is known."""
 
     def __init__(self, fault: Message) -> None:
         self.fault = fault
@@ -66,7 +66,7 @@ class _Unsupported(Exception):  # noqa: N818
 
 @dataclass
 class _Part:
-    """Positions where a part of a pattern can begin and end, and whether it can match nothing."""
+    """Positions where a part of a pattern can begin and end, and whether it can be empty."""
 
     first: set[int] = field(default_factory=set)
     last: set[int] = field(default_factory=set)
@@ -82,7 +82,7 @@ class _Automaton:
         self._known: dict[str, frozenset[str]] = {}
         self._characters: list[frozenset[str]] = []  # those that match at each position
         self._follow: list[set[int]] = []
-        self._doubled: set[int] = set()  # positions that another one follows in two ways
+        self._doubled: set[int] = set()  # positions with a successor reached in two ways
         self._n_pairs = 0
 
     def add(self, items: Any) -> _Part:
@@ -165,7 +165,7 @@ class _Automaton:
                 raise _Unsupported(Message("pattern_too_branched"))
 
     def _loops(self) -> set[int]:
-        """Return the positions that can come again."""
+        """Return the positions that can be repeated."""
         n = len(self._characters)
         pairs = [(a, b) for a in range(n) for b in self._follow[a]]
         if not pairs:
@@ -177,7 +177,7 @@ class _Automaton:
         return {i for i in range(n) if sizes[group[i]] > 1 or i in self._follow[i]}
 
     def _leading_to(self, positions: set[int]) -> set[int]:
-        """Return these positions and all that lead to one of them."""
+        """Return the given positions and all positions that lead to them."""
         found, new = set(positions), set(positions)
         while new:
             new = {a for a, after in enumerate(self._follow) if after & new} - found

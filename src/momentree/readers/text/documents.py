@@ -1,4 +1,4 @@
-"""Read documents from files: one entry for all forms of text."""
+"""Read documents from files in any supported format."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def read_documents(
     encoding: str = "utf-8",
     separator: str | None = None,
 ) -> Documents:
-    r"""Read texts, with ids and labels where there are any, from a folder or a table.
+    r"""Read texts, with their ids and labels if any, from a folder or a table.
 
     Parameters
     ----------
     path : str or path-like
-        One of these, by its suffix; all but Parquet also compressed by gzip (.csv.gz):
+        One of these, by its suffix; all except Parquet may be compressed with gzip (.csv.gz):
 
-        - a folder of text files, one document a file; names of sub-folders are labels,
+        - a folder of text files, one document per file; names of sub-folders are labels,
         - CSV, TSV (.csv, .tsv, .tab): the first line names the columns,
         - JSON Lines (.jsonl, .ndjson, .json): one object per line, or one list of objects,
         - Parquet (.parquet, .pq).
     text_column : str or None, default=None
-        Column of the text. None takes the first column with a usual name (text, content, body,
-        document, abstract, ...), else the column with the longest strings.
+        Column of the text. None uses the first column with a common name (text, content, body,
+        document, abstract, ...), or else the column with the longest strings.
     label_column : str or None, default=None
         Column of known labels; None for no labels.
     id_column : str or None, default=None
-        Column of the names of the documents. None takes the column "id", else numbers the rows
+        Column with the names of the documents. None uses the column "id", or else numbers the rows
         from 1.
     encoding : str, default="utf-8"
         Encoding of text; a byte order mark at the start is ignored.
@@ -52,8 +52,8 @@ def read_documents(
     Returns
     -------
     Documents
-        In the order of the file; of a folder, in alphabetical order. Empty and missing texts remain
-        as empty documents; `notes` list what was guessed, repaired or left out.
+        In the order of the file, or in alphabetical order for a folder. Empty and missing texts
+        become empty documents; `notes` list what was guessed, repaired or left out.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def read_documents(
     EmptyCorpusError
         If there are no rows.
     InvalidParameterError
-        If the encoding is unknown, the separator is not one character, or a column is named for a
+        If the encoding is unknown, the separator is not one character, or a column is given with a
         folder.
 
     Examples

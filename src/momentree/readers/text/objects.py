@@ -1,4 +1,4 @@
-"""What readers of text and counts return: documents, and the counts of their words."""
+"""Results of the readers of texts and counts: documents, and corpora of word counts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from momentree.readers.text.vectorizer import TextVectorizer
 
 
 class _Labelled:
-    """Labels under the names that scikit-learn's loaders use."""
+    """Labels with the names that scikit-learn's loaders use."""
 
     labels: list[str] | None
 
     @property
     def target(self) -> Ints | None:
-        """Each label as its position in `target_names`; None without labels."""
+        """Position of each label in `target_names`; None without labels."""
         return None if self.labels is None else np.unique(self.labels, return_inverse=True)[1]
 
     @property
     def target_names(self) -> list[str] | None:
-        """The distinct labels in alphabetical order; None without labels."""
+        """Distinct labels in alphabetical order; None without labels."""
         return None if self.labels is None else sorted(set(self.labels))
 
     def _described(self, *contents: str) -> str:
@@ -39,7 +39,7 @@ class _Labelled:
 
 @dataclass(frozen=True, eq=False)
 class Documents(_Labelled):
-    """Texts with their ids and, where known, their labels.
+    """Texts with their ids and, if known, their labels.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Documents(_Labelled):
     ids : list of str
         Names of the documents, not necessarily unique.
     labels : list of str or None, default=None
-        Known class of each document; "" where it is unknown.
+        Known class of each document; "" if unknown.
     name : str, default="documents"
-        Where the texts come from.
+        Source of the texts.
     notes : sequence of Message, default=()
         What the reader guessed, repaired or left out.
 
@@ -90,7 +90,7 @@ class Documents(_Labelled):
 
 @dataclass(frozen=True, eq=False)
 class Corpus(_Labelled):
-    """Counts of words in documents, with the words, ids, labels and texts.
+    """Word counts of documents, with the words, ids, labels and texts.
 
     Parameters
     ----------
@@ -101,13 +101,13 @@ class Corpus(_Labelled):
     ids : list of str
         Names of the documents.
     labels : list of str or None, default=None
-        Known class of each document; "" where it is unknown.
+        Known class of each document; "" if unknown.
     texts : list of str or None, default=None
-        The texts; None when the source holds counts.
+        The texts; None if the source contains counts.
     name : str, default="corpus"
-        Where the counts come from.
+        Source of the counts.
     vectorizer : TextVectorizer or None, default=None
-        How the texts were counted, to count new texts alike; None when the source holds counts.
+        Counts new texts in the same way; None if the source contains counts.
     notes : sequence of Message, default=()
         What the reader guessed, repaired or left out.
 
@@ -115,7 +115,7 @@ class Corpus(_Labelled):
     ------
     InvalidDataError
         If the number of words differs from the number of columns, or the number of ids, labels or
-        texts from the number of rows.
+        texts differs from the number of rows.
     """
 
     X: sp.csr_array[Any]

@@ -1,4 +1,4 @@
-"""Which words are kept: limits on document frequency and on the number of words."""
+"""Choose the words to keep, by limits on document frequency and on their number."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ MAX_FEATURES = 20_000
 
 
 def default_min_df(n_documents: int) -> int:
-    """Return the default of `min_df`, the fewest documents that a word must occur in.
+    """Return the default `min_df`, the minimum number of documents that contain a word.
 
     Parameters
     ----------
     n_documents : int
-        Number of documents of the corpus.
+        Number of documents in the corpus.
 
     Returns
     -------
     int
-        5 from 1,000 documents on, else 2.
+        5 for 1,000 documents or more, else 2.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def default_min_df(n_documents: int) -> int:
 
 
 def check_limits(min_df: Any, max_df: Any, max_features: Any) -> None:
-    """Raise ``InvalidParameterError`` if one of the limits is out of its range."""
+    """Raise ``InvalidParameterError`` if a limit is out of range."""
     if min_df is not None:
         _check_df("min_df", min_df)
     _check_df("max_df", max_df)
@@ -63,10 +63,10 @@ def select_columns(
     max_features: int | None,
     candidates: NDArray[np.bool_] | None = None,
 ) -> Ints:
-    """Return the columns to keep, ascending: the one rule for texts and counts.
+    """Return the columns to keep, in ascending order, for texts and counts alike.
 
-    `candidates` marks the words that may be kept at all. Of words with equal counts, those first
-    in the alphabet are kept.
+    `candidates` marks the words that may be kept. Ties between equal counts are broken in
+    alphabetical order.
     """
     n, d = X.shape
     df = np.bincount(X.indices[X.data > 0], minlength=d)
@@ -91,7 +91,7 @@ def select_columns(
         )
     if max_features is not None and len(columns) > max_features:
         totals = np.bincount(X.indices, weights=X.data, minlength=d)[columns]
-        # The alphabet decides, so that the order of the documents has no effect.
+        # Ties are broken by the alphabet, so that the order of the documents has no effect.
         order = np.lexsort((words[columns].astype(str), -totals))
         columns = np.sort(columns[order[:max_features]])
     return columns
@@ -102,7 +102,7 @@ def _as_count(value: int | float, n: int) -> float:
 
 
 def note_empty(X: sp.csr_array[Any]) -> list[Message]:
-    """Return a note on the documents without any of the words kept, or none."""
+    """Return a note on documents without any of the words kept, if there are any."""
     n_empty = int((X.sum(axis=1) == 0).sum())
     if not n_empty:
         return []

@@ -1,4 +1,4 @@
-"""Documents in, a corpus out: the words of texts, chosen and counted in one call."""
+"""Turn documents into a corpus: choose and count their words in one call."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def vectorize(
     -------
     Corpus
         Counts of shape (n, d), int32, one row per document, words in alphabetical order. Documents
-        without any of the words kept remain as empty rows.
+        without any of the words kept become empty rows.
 
     Raises
     ------
     EmptyCorpusError
-        If there are no documents, or no word is kept; the message counts the words that each
+        If there are no documents, or no word is kept; the message reports how many words each
         filter removed.
     InvalidDataError
         If a text is not a string.

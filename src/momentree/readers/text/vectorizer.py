@@ -1,4 +1,4 @@
-"""From texts to counts of words, in the same way for new texts as for those learned from."""
+"""Count the words of texts, in the same way for training texts and new texts."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from momentree.readers.text.words import TOKEN_PATTERN, read_words, tokenizer, u
 
 @dataclass(frozen=True, eq=False)
 class TextVectorizer:
-    """How texts become counts of words; saved with a model, to count new texts alike.
+    """Turn texts into word counts; saved with a model, to count new texts in the same way.
 
     Parameters
     ----------
     language : str or None, default="en"
         Language whose stop words are left out, one of ``LANGUAGES``; None keeps them.
     stop_words : iterable of str, or path of a file with one word per line, default=()
-        More words to leave out, in any case.
+        More words to leave out, in upper or lower case.
     min_df : int, float or None, default=None
         Leave out words that occur in fewer documents: a number of documents (int) or a fraction
-        of them (float). None means 5 from 1,000 documents on, else 2.
+        of them (float). None means 5 for 1,000 documents or more, else 2.
     max_df : int or float, default=0.5
-        Leave out words that occur in more documents, likewise.
+        Leave out words that occur in more documents, given in the same way.
     max_features : int or None, default=20000
         Keep only this many words, those with the largest total counts; None keeps all.
     token_pattern : str, default=TOKEN_PATTERN
-        Regular expression of a word, with at most one group, which is then the word. The default
-        is two letters or more of any alphabet: "l'amore" gives "amore", "covid19" gives "covid".
-        Patterns whose running time could grow without bound are refused.
+        Regular expression for a word, with at most one group, which then matches the word. The
+        default is two letters or more of any alphabet: "l'amore" gives "amore", "covid19" gives
+        "covid". Patterns that could run forever on some texts are rejected.
     lowercase : bool, default=True
-        Whether to put texts in lower case.
+        Whether to convert texts to lower case.
     vocabulary : tuple of str or None, default=None
         The words of the columns, in order; None before :meth:`learn`.
 
     Raises
     ------
     InvalidParameterError
-        If a parameter is out of its range.
+        If a parameter is out of range.
     ReadError
         If the file of stop words cannot be read.
 
@@ -80,7 +80,7 @@ class TextVectorizer:
         unwanted_words(self.language, (), self.token_pattern)
 
     def learn(self, texts: Sequence[str]) -> tuple[TextVectorizer, sp.csr_array[Any]]:
-        """Choose the words of a corpus and count them, whatever the order of the documents.
+        """Choose the words of a corpus and count them; the order of documents has no effect.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class TextVectorizer:
         Returns
         -------
         vectorizer : TextVectorizer
-            A copy with its `vocabulary`, in alphabetical order.
+            A copy with the chosen `vocabulary`, in alphabetical order.
         X : csr_array of shape (n, d), int32
             Counts.
 
@@ -147,7 +147,7 @@ class TextVectorizer:
         Returns
         -------
         csr_array of shape (n, d), int32
-            Counts, columns in the order of `vocabulary`.
+            Counts, with columns in the order of `vocabulary`.
 
         Raises
         ------
@@ -172,12 +172,12 @@ class TextVectorizer:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TextVectorizer:
-        """Return the vectorizer that :meth:`to_dict` described.
+        """Return a vectorizer from the result of :meth:`to_dict`.
 
         Parameters
         ----------
         values : mapping
-            Entries named as the parameters.
+            Values by parameter name.
 
         Returns
         -------
@@ -187,7 +187,7 @@ class TextVectorizer:
         Raises
         ------
         InvalidDataError
-            If an entry is unknown or has a value that the parameter cannot have.
+            If a name is unknown or a value is invalid.
         """
         known = [field.name for field in fields(cls)]
         unknown = sorted(set(values) - set(known))
@@ -213,5 +213,5 @@ def check_texts(texts: Sequence[str]) -> None:
 def _counter(
     analyze: Callable[[str], list[str]], vocabulary: Mapping[str, int] | None = None
 ) -> CountVectorizer:
-    # With an analyzer of its own it gives no warnings; words.py cuts stop words as texts.
+    # A custom analyzer avoids warnings; words.py tokenizes stop words as it does texts.
     return CountVectorizer(analyzer=analyze, vocabulary=vocabulary, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Words: their pattern, the stop words, and how a text is split into words."""
+"""Split texts into words: the pattern of a word, and stop words."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ LANGUAGES = (
 
 _ALSO_CALLED = {"nb": "no", "nn": "no"}
 # Invisible characters inside words: soft hyphen, zero-width space and joiners, byte order mark,
-# and the combining dot that remains when the Turkish capital I is put in lower case.
+# and the combining dot left when the Turkish capital I is converted to lower case.
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff\u0307"))
 
 
 def stop_words(language: str, token_pattern: str = TOKEN_PATTERN) -> frozenset[str]:
-    """Return the stop words of a language: those that say little about what a text is about.
+    """Return the stop words of a language, which say little about the subject of a text.
 
     Parameters
     ----------
     language : str
-        ISO 639-1 code, one of ``LANGUAGES``: "en", "it", "de", ...; a region after it is ignored
+        ISO 639-1 code, one of ``LANGUAGES``: "en", "it", "de", ...; a region code is ignored
         ("pt-BR").
     token_pattern : str, default=TOKEN_PATTERN
-        Regular expression of a word. Words with an apostrophe are cut as in texts: "didn't" gives
-        "didn".
+        Regular expression for a word. Words with an apostrophe are split as in texts: "didn't"
+        gives "didn".
 
     Returns
     -------
     frozenset of str
-        Lower-case words, from the collection stopwords-iso.
+        Lower-case words, from the stopwords-iso collection.
 
     Raises
     ------
@@ -78,13 +78,13 @@ def _stop_words(language: str, token_pattern: str) -> frozenset[str]:
 def unwanted_words(
     language: str | None, extra: Iterable[str], token_pattern: str
 ) -> frozenset[str]:
-    """Return the stop words of a language, if any, and `extra` words, cut as texts are."""
+    """Return the stop words of a language, if any, and `extra` words, split as in texts."""
     words = _cut(extra, token_pattern)  # checks the pattern
     return words if language is None else words | stop_words(language, token_pattern)
 
 
 def _cut(words: Iterable[str], token_pattern: str) -> frozenset[str]:
-    """Return words in lower case: whole, as in a vocabulary of counts, and cut as in texts."""
+    """Return words in lower case, both whole and split as in texts."""
     tokenize = tokenizer(token_pattern, lowercase=True)
     whole = {word.strip().lower() for word in words}
     return frozenset(whole.union(*map(tokenize, whole)) - {""})
@@ -105,10 +105,10 @@ def read_words(parameter: str, words: Iterable[str] | PathLike[str] | None) -> t
 
 
 def tokenizer(token_pattern: str, *, lowercase: bool) -> Callable[[str], list[str]]:
-    """Return the function that cuts a text into words, in order.
+    """Return a function that splits a text into words, in order.
 
     Letters followed by combining accents are read as one letter (Unicode form NFC); invisible
-    characters inside words are left out.
+    characters inside words are removed.
     """
     shown = {"parameter": "token_pattern", "value": token_pattern}
     if isinstance(token_pattern, str) and len(token_pattern) > 80:

@@ -1,1 +1,1 @@
-"""Figures of trees, topics and groups of records for papers and notebooks, with matplotlib."""
+"""Draw figures of trees, topics and groups of records with matplotlib."""

@@ -1,4 +1,4 @@
-"""The canvas that all figures share: axes, colours, text that fits, scales and names."""
+"""Helpers shared by all figures: axes, colours, fitted text, scales and names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from momentree._types import Floats
 from momentree._validation import check_integer, check_number
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import relevance
-from momentree.report._layout import leaf_color, spread_hue
 from momentree.report.disclosure import Disclosure
+from momentree.report.layout import leaf_color, spread_hue
 from momentree.report.numbers import short_percent
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ _LONGEST_NAME = 44
 
 
 def new_axes(width: float, height: float) -> Axes:
-    """Return the axes of a new figure of a size in inches."""
+    """Return the axes of a new figure with this size in inches."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def full_axes(width: float, height: float) -> Axes:
-    """Return axes that fill a new figure, so that sizes measured now hold when it is drawn."""
+    """Return axes that fill a new figure, so that measured sizes remain valid when it is drawn."""
     import matplotlib.pyplot as plt
 
     return plt.figure(figsize=(width, height)).add_axes((0.01, 0.02, 0.98, 0.96))
@@ -42,7 +42,7 @@ def full_axes(width: float, height: float) -> Axes:
 def size_in_points(ax: Axes) -> tuple[float, float]:
     """Return width and height of axes in points."""
     box = ax.get_window_extent()
-    scale = 72.0 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    scale = 72.0 / ax.figure.dpi
     return float(box.width * scale), float(box.height * scale)
 
 
@@ -54,18 +54,18 @@ def text_widths(fontsize: float) -> Callable[[str], float]:
 
     @cache
     def width(text: str) -> float:
-        # Letters are drawn on whole pixels, which adds up to a few per cent.
+        # Letters are drawn on whole pixels, which adds a few per cent.
         return 1.05 * float(TextPath((0.0, 0.0), text, size=fontsize).get_extents().width)
 
     return width
 
 
 def plain(text: Any, longest: int | None = None) -> str:
-    """Return a text as matplotlib draws it literally, on one line, cut if it is too long."""
+    """Return a text that matplotlib draws literally, on one line, shortened if necessary."""
     line = " ".join(str(text).split())
     if longest is not None and len(line) > longest:
         line = line[: longest - 1].rstrip() + "…"
-    return line.replace("$", r"\$")  # a dollar sign would start mathematics
+    return line.replace("$", r"\$")  # a dollar sign would start math mode
 
 
 def names_of(
@@ -75,7 +75,7 @@ def names_of(
     longest: int = _LONGEST_NAME,
     codes: Sequence[Any] | NDArray[Any] | None = None,
 ) -> list[str]:
-    """Return n names to draw, cut if long: those given by a parameter, or codes, or numbers."""
+    """Return n names to draw, shortened if long: given names, or else codes, or else numbers."""
     if codes is not None:
         if len(codes) != n:
             raise InvalidDataError(
@@ -95,7 +95,7 @@ def names_of(
 
 
 def colors_of(colors: Sequence[Any] | None, k: int) -> list[Any]:
-    """Return k colours: those given, or those of flat groups on the page."""
+    """Return k colours: the given ones, or those of flat groups on the page."""
     if colors is None:
         return [leaf_color(spread_hue(group)) for group in range(k)]
     if len(colors) != k:
@@ -106,7 +106,7 @@ def colors_of(colors: Sequence[Any] | None, k: int) -> list[Any]:
 
 
 def disclosure_of(min_cell: int | None) -> Disclosure:
-    """Return the disclosure control of a figure; None hides nothing."""
+    """Return the disclosure control for a figure; None suppresses nothing."""
     return Disclosure(1 if min_cell is None else min_cell)
 
 
@@ -117,7 +117,7 @@ def top_words(
     n_words: int,
     lam: float,
 ) -> list[list[tuple[int, str]]]:
-    """Return for each row of P[word | topic] column and text of the most relevant words."""
+    """Return, for each row of P[word | topic], columns and texts of the most relevant words."""
     check_integer("n_words", n_words, at_least=1)
     value = np.asarray(relevance(P, base, lam))
     order = np.argsort(-value, axis=1, kind="stable")[:, :n_words]
@@ -128,7 +128,7 @@ def top_words(
 
 
 def bare(ax: Axes, *keep: str) -> None:
-    """Remove the box of axes, except for the named sides, and the ticks."""
+    """Remove the ticks and the frame of axes, except for the named sides."""
     for side in ("top", "right", "left", "bottom"):
         ax.spines[side].set_visible(side in keep)
         ax.spines[side].set_color(SOFT)
@@ -136,7 +136,7 @@ def bare(ax: Axes, *keep: str) -> None:
 
 
 def nice_top(values: Floats) -> float:
-    """Return a round upper end, 0.05 to 1, of a scale from 0 that holds all shares."""
+    """Return a round upper limit, 0.05 to 1, for a scale from 0 that includes all shares."""
     top = float(np.nanmax(values, initial=0.0))
     steps = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
     return next((step for step in steps if top <= step * 1.0001), 1.0)
@@ -148,6 +148,6 @@ def mark_panels(ax: Axes, n: int, width: float, top: float, steps: int = 1) -> N
     ticks = (np.arange(n)[:, None] + parts * width).ravel()
     labels = [short_percent(top * part) for part in parts] * n
     ax.set_xticks(ticks, labels, fontsize=7 if n > 1 else 8)
-    if n > 1:  # the ends of neighbouring scales are close: keep each inside its column
+    if n > 1:  # scales of neighbouring columns touch: keep labels inside
         for i, label in enumerate(ax.get_xticklabels()):
             label.set_horizontalalignment("right" if i % 2 else "left")

@@ -1,4 +1,4 @@
-"""Figures of the codes of groups of records: their frequencies and relative risks."""
+"""Draw the frequencies and relative risks of codes in groups of records."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ROW = 0.22
 _PANEL = 0.86
-"""Largest part of a column that its bars fill, so that neighbours stay separate."""
+"""Maximum part of a column that bars fill, so that neighbouring columns are separate."""
 
 
 def plot_code_frequencies(
@@ -52,41 +52,41 @@ def plot_code_frequencies(
     profiles : GroupProfiles
         From :func:`momentree.metrics.group_profiles`.
     names : sequence of length d or mapping, default=None
-        Names of the codes, or a mapping of codes to names, for which `codes` are needed; None is
-        the codes, or else numbers. Long ones are cut.
+        Names of the codes, or a mapping from codes to names, which requires `codes`; None uses the
+        codes, or else numbers. Long names are shortened.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None makes a new figure of a size that fits.
+        Axes to draw on; None creates a figure of a suitable size.
     n_codes : int >= 1, default=20
-        Codes to draw: the most common ones of all records, the most common first.
+        Number of codes to draw, the most common in all records first.
     group_names : sequence of length k, default=None
-        Names of the groups; None is their numbers.
+        Names of the groups; None uses their numbers.
     codes : sequence of length d, default=None
         Code of each column, such as ``records.codes``.
     colors : sequence of length k, default=None
-        Colours of the groups, as from :func:`group_colors`; None is those of flat groups.
+        Colours of the groups, as from :func:`group_colors`; None uses those of flat groups.
     min_cell : int >= 1 or None, default=5
-        Suppress nonzero counts of records below it, and numbers computed from them; None
+        Suppress nonzero counts of records below this number, and numbers computed from them; None
         suppresses nothing.
 
     Returns
     -------
     Axes
-        A row for each code and a column for each group, all on the same scale. The bar is the
-        frequency in the group, the line its interval, and the dark mark the frequency in all
-        records; "<5" replaces a small count, and "*" a size from which one could be derived.
+        One row per code and one column per group, all on the same scale. The bar is the frequency
+        in the group, the line its interval, and the dark mark the frequency in all records; "<5"
+        replaces a small count, and "*" a size from which one could be derived.
 
     Raises
     ------
     InvalidDataError
-        If names, codes or colours do not match the codes or groups, or names are a mapping and
-        there are no codes.
+        If names, codes or colours do not match the codes or groups, or `names` is a mapping and
+        `codes` is missing.
     InvalidParameterError
         If ``n_codes`` or ``min_cell`` < 1.
 
     Notes
     -----
-    The disease-frequency chart, Fig. 4.3b of [1], with all records and intervals added. Unlike the
-    page, a figure does not protect suppressed counts from being derived with other figures.
+    This is the disease-frequency chart, Fig. 4.3b of [1], with all records and intervals added.
+    Unlike on the page, suppressed counts could be derived by comparing several figures.
 
     References
     ----------
@@ -133,7 +133,7 @@ def plot_code_frequencies(
             color=fills[g],
             zorder=1,
         )
-        # The scale fits the frequencies; an interval may extend beyond it.
+        # The scale includes the frequencies; intervals may extend beyond it.
         low, high = np.minimum(limits[g, known], top).T * scale + g
         ax.hlines(rows[known], low, high, color=SOFT, linewidth=0.9, zorder=2)
         at = whole * scale + g
@@ -146,7 +146,7 @@ def plot_code_frequencies(
     ax.set_xlim(-0.02, k)
     ax.set_yticks(rows, [code_names[c] for c in common], fontsize=9)
     mark_panels(ax, k, _PANEL, top)
-    ax.set_xlabel("records with the code (dark mark: of all)", fontsize=8)
+    ax.set_xlabel("with the code (dark mark: all records)", fontsize=8)
     bare(ax)
     return ax
 
@@ -169,34 +169,34 @@ def plot_relative_risk(
     profiles : GroupProfiles
         From :func:`momentree.metrics.group_profiles`.
     group : int
-        Which group, 0 to k - 1.
+        Number of the group, 0 to k - 1.
     names : sequence of length d or mapping, default=None
-        Names of the codes, or a mapping of codes to names, for which `codes` are needed; None is
-        the codes, or else numbers. Long ones are cut.
+        Names of the codes, or a mapping from codes to names, which requires `codes`; None uses the
+        codes, or else numbers. Long names are shortened.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None makes a new figure whose height fits.
+        Axes to draw on; None creates a figure of a suitable height.
     n_codes : int >= 1, default=20
-        Codes to draw: those with the highest lower limits, the highest first. Codes without a
-        relative risk are omitted.
+        Number of codes to draw, those with the highest lower limits first. Codes without a relative
+        risk are omitted.
     codes : sequence of length d, default=None
         Code of each column, such as ``records.codes``.
     color : color of matplotlib, default=None
-        Colour of the group, as from :func:`group_colors`; None is that of a flat group.
+        Colour of the group, as from :func:`group_colors`; None uses that of a flat group.
     min_cell : int >= 1 or None, default=5
-        Omit codes with nonzero counts below it, in the group or in the other records; None omits
-        none.
+        Omit codes with nonzero counts below this number, in the group or in the other records; None
+        omits none.
 
     Returns
     -------
     Axes
-        A point for each code and a line for its interval, on a logarithmic axis; 1 is no
-        difference. An arrow marks a limit, or a risk, beyond the axis. On the right, on axes of
-        their own, are the frequencies in the group and in the other records.
+        A point for each code and a line for its interval, on a logarithmic axis; 1 means no
+        difference. An arrow marks a limit or a risk beyond the axis. Separate axes on the right
+        show the frequencies in the group and in the other records.
 
     Raises
     ------
     InvalidDataError
-        If names or codes do not match the columns, or names are a mapping and there are no codes.
+        If names or codes do not match the columns, or `names` is a mapping and `codes` is missing.
     InvalidParameterError
         If ``n_codes`` or ``min_cell`` < 1, or there is no such group.
 
@@ -234,7 +234,7 @@ def plot_relative_risk(
     visible = (point >= first) & (point <= last)
     ax.scatter(point[visible], rows[visible], s=42, color=fill, edgecolors=INK, zorder=3)
     for beyond, x, marker in ((high > last, last, ">"), (low < first, first, "<")):
-        if beyond.any():  # the layout counts an empty line as a point in the corner
+        if beyond.any():  # the layout treats an empty line as a point in the corner
             ax.plot(np.full(beyond.sum(), x), rows[beyond], marker, color=INK, ms=5, clip_on=False)
     ax.set_xscale("log")
     ax.set_xlim(first, last)
@@ -251,7 +251,7 @@ def plot_relative_risk(
 
 
 def _write_frequencies(ax: Axes, profiles: GroupProfiles, group: int, codes: Ints) -> None:
-    """Write the frequencies in the group and in the other records beside each row."""
+    """Write the frequencies in the group and in the other records next to each row."""
     counts, observed = profiles.counts[:, codes], profiles.observed[:, codes]
     inside = profiles.frequencies[group, codes]
     others = (counts.sum(axis=0) - counts[group]) / (observed.sum(axis=0) - observed[group])
@@ -267,7 +267,7 @@ def _write_frequencies(ax: Axes, profiles: GroupProfiles, group: int, codes: Int
 
 
 def _log_range(values: Floats) -> tuple[float, float]:
-    """Return the ends of a logarithmic axis that holds 1 and the values, within 0.01 to 1000."""
+    """Return the limits of a logarithmic axis that includes 1 and the values, in 0.01 to 1000."""
     known = values[np.isfinite(values) & (values > 0)]
     low, high = min(1.0, known.min(initial=1.0)), max(1.0, known.max(initial=1.0))
     return max(low / 1.15, 0.01), min(max(high * 1.15, 2.0), 1000.0)

@@ -1,4 +1,4 @@
-"""The curves behind a choice of the number of components."""
+"""Draw the curves behind a choice of the number of components."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from momentree.models import ComponentChoice
 
 
-# Title, axis, colour and marker; the colours are distinct for any colour vision.
+# Title, axis, colour and marker; colours are distinct for any colour vision.
 _PANELS = {
     "completion": ("Document completion", "nats per word", BLUE, "-o"),
     "spectrum": ("Eigenvalues of M2, one half of the documents", "eigenvalue", "#aa4499", "-D"),
@@ -27,29 +27,28 @@ _PANELS = {
 
 
 def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
-    """Draw the curves behind a choice of the number of components, a panel for each criterion.
+    """Draw the curves behind a choice of the number of components, one panel per criterion.
 
     A line through all panels marks the choice, a band its interval, and a ring in each panel the
-    choice of that criterion alone.
+    choice by that criterion alone.
 
     Parameters
     ----------
     choice : ComponentChoice
         From :func:`momentree.choose_n_components`.
     ax : matplotlib Axes or sequence of them, default=None
-        Axes to draw on, one for each panel; None makes a new figure.
+        Axes to draw on, one per panel; None creates a figure.
 
     Returns
     -------
     list of Axes
-        From top to bottom those of "completion", "spectrum", "bic" and "coherence" that the choice
-        has; a list even of one panel. Without ``ax`` they are in one new figure,
-        ``axes[0].figure``.
+        One for each of "completion", "spectrum", "bic" and "coherence" that was used, from top to
+        bottom. Without ``ax`` they are in one new figure, ``axes[0].figure``.
 
     Raises
     ------
     InvalidParameterError
-        If the number of axes is not that of the panels.
+        If the number of axes differs from the number of panels.
 
     Examples
     --------

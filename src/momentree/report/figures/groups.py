@@ -1,4 +1,4 @@
-"""Figures of groups of records: colours, sizes, rates of an outcome, stability of methods."""
+"""Draw sizes of groups of records, rates of an outcome, and the stability of methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import GroupProfiles, OutcomeRates
 from momentree.report._estimators import check_fitted
-from momentree.report._layout import icicle_cells, leaf_color
 from momentree.report.disclosure import Disclosure
 from momentree.report.figures._canvas import (
     BLUE,
@@ -27,6 +26,7 @@ from momentree.report.figures._canvas import (
     nice_top,
     plain,
 )
+from momentree.report.layout import icicle_cells, leaf_color
 from momentree.report.records._groups import tree_of_groups
 
 if TYPE_CHECKING:
@@ -36,24 +36,24 @@ _ROW = 0.3
 _PANEL = 0.86
 _MOST_ACROSS = 6
 _BETWEEN = 2.0
-"""Empty rows between two blocks of classes, for the names of the classes."""
+"""Empty rows between two blocks of classes, for class names."""
 _LONGEST_NAME, _LONGEST_CLASS = 44, 22
 
 
 def group_colors(estimator: Any, *, min_cell: int = 5) -> list[tuple[float, float, float]]:
-    """Return the colours of groups of records on their page, for figures.
+    """Return the colours that groups of records have on the page, for figures.
 
     Parameters
     ----------
     estimator : ClusterTree or BernoulliMixture
         Fitted.
     min_cell : int >= 1, default=5
-        That of the page: colours of a tree depend on the sizes that are shown.
+        Value used for the page: colours of a tree depend on the sizes shown.
 
     Returns
     -------
     list of tuple
-        Red, green and blue in [0, 1] of each group. In a tree each branch is a family of colours.
+        Red, green and blue in [0, 1] for each group. In a tree, each branch is a family of colours.
 
     Raises
     ------
@@ -103,20 +103,20 @@ def plot_group_sizes(
     profiles : GroupProfiles
         From :func:`momentree.metrics.group_profiles`.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None makes a new figure whose height fits.
+        Axes to draw on; None creates a figure of a suitable height.
     group_names : sequence of length k, default=None
-        Names of the groups; None is their numbers.
+        Names of the groups; None uses their numbers.
     colors : sequence of length k, default=None
-        Colours of the groups, as from :func:`group_colors`; None is those of flat groups.
+        Colours of the groups, as from :func:`group_colors`; None uses those of flat groups.
     min_cell : int >= 1 or None, default=5
-        Draw no bar for smaller groups, and for the smallest other one, from which they could be
+        Draw no bars for smaller groups, nor for the next smallest group, from which they could be
         derived; None draws all.
 
     Returns
     -------
     Axes
-        A bar for each group, with its number of records beside it; "<5" and "*" replace the
-        suppressed ones.
+        One bar per group, labelled with its number of records; "<5" and "*" replace suppressed
+        numbers.
 
     Raises
     ------
@@ -178,35 +178,35 @@ def plot_outcome_rates(
     rates : OutcomeRates
         From :func:`momentree.metrics.outcome_rates`.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None makes a new figure of a size that fits.
+        Axes to draw on; None creates a figure of a suitable size.
     group_names : sequence of length k, default=None
-        Names of the groups; None is their numbers.
+        Names of the groups; None uses their numbers.
     outcome : str, default="outcome"
         Name of the outcome.
     colors : sequence of length k, default=None
-        Colours of the groups, as from :func:`group_colors`; None is those of flat groups.
+        Colours of the groups, as from :func:`group_colors`; None uses those of flat groups.
     min_cell : int >= 1 or None, default=5
-        Suppress nonzero counts of records below it, and numbers computed from them; None
+        Suppress nonzero counts of records below this number, and numbers computed from them; None
         suppresses nothing.
 
     Returns
     -------
     Axes
-        A row for each group and a column for each class, all on the same scale; more than six
-        classes are in several blocks, one below the other. The point is the rate, the line through
-        it the interval, and the vertical line the rate of all records; "<5" replaces a small count.
+        One row per group and one column per class, all on the same scale; more than six classes
+        form several blocks, one below the other. The point is the rate, the line through it the
+        interval, and the vertical line the rate in all records; "<5" replaces a small count.
 
     Raises
     ------
     InvalidDataError
-        If names or colours do not match the groups, or no outcome is known.
+        If names or colours do not match the groups, or all outcomes are missing.
     InvalidParameterError
         If ``min_cell`` < 1.
 
     Notes
     -----
-    Unlike the page, the figure does not protect suppressed counts from being derived: of two
-    classes, each discloses the other.
+    Unlike on the page, suppressed counts could be derived: with two classes, each discloses the
+    other.
 
     Examples
     --------
@@ -272,25 +272,25 @@ def plot_outcome_rates(
 
 
 def plot_stability(scores: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
-    """Draw the stability of several methods, with a dot for each repeat.
+    """Draw the stability of several methods, with one dot per repeat.
 
     Parameters
     ----------
     scores : mapping of str to array-like of shape (n_repeats,)
-        Scores of each method, as :func:`momentree.metrics.stability_score` returns them for an
-        estimator. Numbers of repeats may differ.
+        Scores of each method, as returned by :func:`momentree.metrics.stability_score`. Numbers of
+        repeats may differ.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None makes a new figure whose height fits.
+        Axes to draw on; None creates a figure of a suitable height.
 
     Returns
     -------
     Axes
-        The most stable method first, with the mean and the standard deviation of its repeats.
+        Methods from most to least stable, with mean and standard deviation over the repeats.
 
     Raises
     ------
     InvalidDataError
-        If there are no scores, or those of a method are not finite numbers.
+        If there are no scores, or scores are not finite numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The heat map of records and their codes, ordered by group (T Figure 4.3a)."""
+"""Draw the heat map of records and their codes, ordered by group (T Figure 4.3a)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _INK_RGB = np.array([0x20, 0x24, 0x2A]) / 255.0
 _PALE = 0.5
-"""Strength of the background of a group, from 0 (white) to 1 (its colour)."""
+"""Strength of the background of a group, from 0 (white) to 1 (its full colour)."""
 _DOTS = 1200
-"""Dots of the image in each direction, so that edges are blurred by a dot and not by a cell."""
+"""Pixels per cell in each direction, so that edges blur by a pixel rather than a cell."""
 
 
 def plot_record_heatmap(
@@ -38,49 +38,49 @@ def plot_record_heatmap(
     codes: Sequence[Any] | NDArray[Any] | None = None,
     colors: Sequence[Any] | None = None,
 ) -> Axes:
-    """Draw which records have which codes, records ordered by group.
+    """Draw which records have which codes, with records ordered by group.
 
     Parameters
     ----------
     X : {array-like, sparse matrix or array} of shape (n, d)
-        1 where a record has a code, 0 where it does not, NaN where that is unknown.
+        1 if a record has a code, 0 if not, NaN if unknown.
     labels : array-like of int of shape (n,)
         Group of each record, 0 to k - 1.
     names : sequence of length d or mapping, default=None
-        Names of the codes, or a mapping of codes to names, for which `codes` are needed; None is
-        the codes, or else numbers. Long ones are cut.
+        Names of the codes, or a mapping from codes to names, which requires `codes`; None uses the
+        codes, or else numbers. Long names are shortened.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None makes a new figure.
+        Axes to draw on; None creates a figure.
     n_codes : int >= 1, default=40
-        Codes to draw: the most common ones of all records, the most common first.
+        Number of codes to draw, the most common in all records first.
     max_rows : int >= 1, default=600
-        Most lines of the image. If there are more records, neighbours share a line, whose darkness
-        is the share of them with the code; each group has at least one line.
+        Maximum number of lines in the image. If there are more records, neighbours share a line,
+        whose darkness is their share with the code; each group has at least one line.
     group_names : sequence of length k, default=None
-        Names of the groups; None is their numbers.
+        Names of the groups; None uses their numbers.
     codes : sequence of length d, default=None
         Code of each column, such as ``records.codes``.
     colors : sequence of length k, default=None
-        Colours of the groups, as from :func:`group_colors`; None is those of flat groups.
+        Colours of the groups, as from :func:`group_colors`; None uses those of flat groups.
 
     Returns
     -------
     Axes
-        Groups from top to bottom, each on a background of its colour; white is a missing value.
+        Groups from top to bottom, each on a background of its colour; missing values are white.
 
     Raises
     ------
     InvalidDataError
         If X has values other than 0, 1 and NaN, labels, names, codes or colours do not match the
-        records, codes or groups, or names are a mapping and there are no codes.
+        records, codes or groups, or `names` is a mapping and `codes` is missing.
     InvalidParameterError
         If ``n_codes`` or ``max_rows`` < 1.
 
     Notes
     -----
-    Fig. 4.3a of [1]. Nothing is suppressed, and up to ``max_rows`` records each have their own
-    line: do not publish the figure if that could identify someone. Time O(nnz), memory
-    O(max_rows n_codes) beside the data.
+    This is Fig. 4.3a of [1]. Nothing is suppressed, and up to ``max_rows`` records have their own
+    line: do not publish the figure if this could identify someone. Time: O(nnz). Memory beyond the
+    data: O(max_rows n_codes).
 
     References
     ----------
@@ -106,7 +106,7 @@ def plot_record_heatmap(
     titles = names_of("group_names", group_names, k)
     common = np.argsort(-np.nan_to_num(whole.overall), kind="stable")[:n_codes]
     lines = _lines(sizes, max_rows)
-    # Records of a group keep their order, so that the same table gives the same image.
+    # Records of a group keep their order, so that equal tables give equal images.
     order = np.argsort(groups, kind="stable")
     line_of = np.empty(len(groups), dtype=np.intp)
     starts = np.cumsum(lines) - lines
@@ -134,14 +134,14 @@ def plot_record_heatmap(
 
 
 def _lines(sizes: Ints, max_rows: int) -> Ints:
-    """Return the lines of each group: one for each record, or in proportion but at least one."""
+    """Return the number of lines per group: one per record, or proportional but at least one."""
     if sizes.sum() <= max_rows:
         return sizes
     return np.asarray(np.minimum(sizes, np.maximum(1, sizes * max_rows // sizes.sum())))
 
 
 def _columns(X: Any, codes: Ints) -> Any:
-    """Return some columns of a table of any kind."""
+    """Return some columns of a table of any type."""
     if hasattr(X, "iloc"):
         return X.iloc[:, codes]
     if hasattr(X, "tocsr"):
@@ -154,7 +154,7 @@ def _columns(X: Any, codes: Ints) -> Any:
 
 
 def _image(density: Floats, groups: Ints, fills: list[Any]) -> NDArray[np.uint8]:
-    """Return the colours of the image: the background of the group, darkened by density."""
+    """Return the colours of the image: the background of each group, darkened by density."""
     from matplotlib.colors import to_rgb
 
     background = np.array([1.0 - _PALE * (1.0 - np.array(to_rgb(fill))) for fill in fills])[groups]

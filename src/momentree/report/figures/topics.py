@@ -1,4 +1,4 @@
-"""Figures of flat topics: their words, and their proportions along the documents."""
+"""Draw the words of flat topics, and their proportions over the documents."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from momentree._types import Floats
 from momentree._validation import as_floats
 from momentree.exceptions import InvalidDataError
 from momentree.report._estimators import FittedFlat, topic_names, word_probabilities
-from momentree.report._layout import leaf_color, spread_hue
 from momentree.report.figures._canvas import INK, new_axes, plain, text_widths, top_words
-from momentree.report.topics._chart import proportions_in_columns
+from momentree.report.layout import leaf_color, spread_hue
+from momentree.report.topics.chart import proportions_in_columns
 from momentree.report.topics.document_order import sort_documents
 from momentree.report.topics.summary import DEFAULT_LAMBDA
 
@@ -33,30 +33,30 @@ def plot_topic_proportions(
     Parameters
     ----------
     model_or_proportions : flat model, or array-like of shape (n_samples, k)
-        A fitted model, or topic proportions >= 0 of documents; rows sum to 1.
+        A fitted model, or topic proportions of documents, whose rows sum to 1.
     X : {array-like, sparse array} of shape (n_samples, n_features), default=None
-        The documents; required with a model, and not used with proportions.
+        The documents; required with a model, ignored with proportions.
     order : sequence of length n_samples, default=None
-        Numbers or dates, or texts of either, that order the documents from left to right; None is
+        Numbers or dates, also as strings, that order the documents from left to right; None uses
         the order of the rows. The name of a pandas Series labels the axis.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None makes a new figure.
+        Axes to draw on; None creates a figure.
 
     Returns
     -------
     Axes
-        x is the number of the column, y the proportion in [0, 1]. With more than 300 documents
-        each column is the mean of several, as on the page.
+        x is the column number, y the proportion in [0, 1]. With more than 300 documents, each
+        column is the mean of several, as on the page.
 
     Raises
     ------
     InvalidDataError
-        If X is missing with a model, proportions are invalid, or ``order`` does not fit.
+        If a model is given without X, proportions are invalid, or ``order`` does not match.
 
     Notes
     -----
-    The figure of topic proportions in section 4.3 of [1], in steps: no document is blended with
-    its neighbours.
+    This is the figure of topic proportions in section 4.3 of [1], in steps, so that documents are
+    not blended with their neighbours.
 
     References
     ----------
@@ -120,19 +120,19 @@ def plot_topic_words(
     model : flat model
         Fitted.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None makes a new figure whose height fits.
+        Axes to draw on; None creates a figure of a suitable height.
     n_words : int, default=8
-        Words of each topic, >= 1.
+        Number of words per topic, >= 1.
     lam : float, default=0.7
-        Lambda of their relevance, in [0, 1].
+        Lambda of the relevance, in [0, 1].
     fontsize : float, default=9.0
-        Points, 1 to 1000.
+        Font size in points, 1 to 1000.
 
     Returns
     -------
     Axes
-        Without frame and ticks: a panel for each topic, four in a row. The longest bar of a panel
-        is its most probable word.
+        Axes without frame and ticks: one panel per topic, four per row. The longest bar of a panel
+        is the topic's most probable word.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def plot_topic_words(
     >>> sorted(text for text in texts if text in ("sea", "and", "hill"))
     ['hill', 'sea']
     """
-    text_widths(fontsize)  # checks the size
+    text_widths(fontsize)  # validates the size
     P, weights = word_probabilities(model), model.weights_
     found = top_words(P, weights @ P, model.vocabulary_, n_words, lam)
     across = min(4, len(P))
@@ -162,7 +162,7 @@ def plot_topic_words(
         ax.text(
             left,
             top + 0.5,
-            # In a mixed-membership model the weights are not the proportions of the documents.
+            # In a mixed-membership model, weights are not proportions of documents.
             str(j) if hasattr(model, "alpha_") else f"{j}  ·  {100 * weights[j]:.1f} %",
             va="center",
             fontsize=fontsize,

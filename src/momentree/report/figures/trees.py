@@ -1,4 +1,4 @@
-"""Figures of a tree of topics: as branches with words, and as an icicle."""
+"""Draw a tree of topics as branches with words, or as an icicle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentree.report._estimators import FittedTree, check_fitted
-from momentree.report._layout import icicle_cells, leaf_color
 from momentree.report.figures._canvas import (
     INK,
     SOFT,
@@ -17,12 +16,13 @@ from momentree.report.figures._canvas import (
     text_widths,
     top_words,
 )
+from momentree.report.layout import icicle_cells, leaf_color
 from momentree.report.topics.summary import DEFAULT_LAMBDA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Largest part of the width that words take.
+# Maximum part of the width for words.
 _TEXT_WIDTH = 0.75
 
 
@@ -36,25 +36,25 @@ def plot_tree(
 ) -> Axes:
     """Draw a tree from left to right, with the words and the size of every leaf.
 
-    The area of a dot and the width of its line show the node's share of the documents.
+    The area of each dot and the width of its line show the share of the documents.
 
     Parameters
     ----------
     estimator : TopicTree
         Fitted.
     ax : matplotlib Axes, optional
-        Axes to draw on; by default those of a new figure whose height fits the leaves.
+        Axes to draw on; by default a new figure whose height suits the leaves.
     n_words : int, default=6
-        Words of each leaf, >= 1.
+        Number of words per leaf, >= 1.
     lam : float, default=0.7
-        Lambda of their relevance, in [0, 1].
+        Lambda of the relevance, in [0, 1].
     fontsize : float, default=9.0
-        Points, 1 to 1000.
+        Font size in points, 1 to 1000.
 
     Returns
     -------
     Axes
-        Without frame and ticks; all text is inside the limits.
+        Axes without frame and ticks; all text is inside the limits.
 
     Raises
     ------
@@ -136,20 +136,20 @@ def plot_icicle(
     lam: float = DEFAULT_LAMBDA,
     fontsize: float = 9.0,
 ) -> Axes:
-    """Draw a tree as an icicle: children below their parent, as wide as their share.
+    """Draw a tree as an icicle: children below their parent, with widths given by shares.
 
     Parameters
     ----------
     estimator : TopicTree
         Fitted.
     ax : matplotlib Axes, optional
-        Axes to draw on; by default those of a new figure whose height fits the levels.
+        Axes to draw on; by default a new figure whose height suits the levels.
     n_words : int, default=5
-        Most words of a leaf, one per line, as far as they fit; >= 1.
+        Maximum number of words per leaf, one per line, as far as they fit; >= 1.
     lam : float, default=0.7
-        Lambda of their relevance, in [0, 1].
+        Lambda of the relevance, in [0, 1].
     fontsize : float, default=9.0
-        Points, 1 to 1000.
+        Font size in points, 1 to 1000.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Groups of coded records as a summary: all that their page shows, and nothing else."""
+"""Summarize groups of coded records: the complete content of their page."""
 
 from momentree.report.records.outcomes import class_rate, count_outcomes, why_no_classes
 from momentree.report.records.summary import summarize_records

@@ -1,4 +1,4 @@
-"""Groups of records as nodes of a tree: their place, size and name, from what may be shown."""
+"""Describe groups of records as nodes of a tree: place, size and name, from published counts."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.metrics._intervals import effective_sample_size, wilson_interval
-from momentree.report._layout import icicle_cells
+from momentree.metrics.intervals import effective_sample_size, wilson_interval
+from momentree.report.layout import icicle_cells
 from momentree.report.records._table import PublishedTable
 from momentree.tree.naming import most_relevant
 from momentree.tree.node import TreeNode
 
 _DIGITS = 9
-"""Enough that a second rounding, for display, gives what one rounding gives."""
+"""Enough digits that a second rounding, for display, gives the same result as one rounding."""
 _NAME_CODES = 3
 _FEW_CODES = 2 / 3
 _COMMON = 0.5
-"""In a residual group, records have fewer codes than this part of the mean of all records, and no
-code is common to half of them: births have few codes too, but the same ones."""
+"""In a residual group, records have fewer codes than this fraction of the overall mean, and no code
+is common to half of them. Births also have few codes, but they have the same ones."""
 _NAME_LENGTH = 48
-"""Characters of one code in the name of a group."""
+"""Maximum length of one code in the name of a group, in characters."""
 _SEPARATOR = "\N{NO-BREAK SPACE}· "
-"""Names of codes contain commas; no line begins with the dot."""
+"""A dot, because names of codes contain commas; no line begins with it."""
 
 
 def tree_of_groups(estimator: Any, sizes: Floats) -> TreeNode:
-    """Return the tree of k groups with their estimated sizes, of one level for a flat model.
+    """Return the tree of k groups with estimated sizes; flat models give one level.
 
-    Nodes have no centers and no samples: there is nothing that the page does not show.
+    Nodes have no centers and no samples, so they contain only what the page shows.
     """
     total = max(float(sizes.sum()), 1.0)
     nothing = np.empty(0)
@@ -79,7 +79,7 @@ def describe_groups(
     for node, cell in zip(root.nodes(), icicle_cells(root, spread=spread), strict=True):
         leaves = sorted(int(leaf.leaf_id or 0) for leaf in node.leaves())
         n = float(table.size_estimates[leaves].sum())
-        # The hidden sizes of all groups have a known sum: the total less those that are shown.
+        # The hidden sizes have a known sum: the total minus the published sizes.
         exact = not hidden & set(leaves) or hidden <= set(leaves)
         rates = table.rates(leaves)
         per_record = float(rates.sum())
@@ -134,7 +134,7 @@ def _name(node: TreeNode, codes: list[str]) -> str:
 
 
 def _interval(leaves: list[int], labels: Ints, proba: Floats) -> list[float]:
-    """Return the interval of a counted share, widened where the group of records is uncertain."""
+    """Return the interval of a counted share, widened if the groups of records are uncertain."""
     inside = np.clip(proba[:, leaves].sum(axis=1), 0.0, 1.0)[:, None]
     share = np.isin(labels, leaves).mean(keepdims=True)
     certain = effective_sample_size(inside, np.ones(len(labels)))

@@ -1,4 +1,4 @@
-"""The heat map: how dense each code is in bands of similar records, or the records themselves."""
+"""Compute the heat map: densities of codes in bands of similar records, or the records."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Ints
-from momentree.report._text import clean_text
 from momentree.report.disclosure import Disclosure
+from momentree.report.text import clean_text
 
 _MOST_RECORDS = 2_000
 _LEVELS = 10
@@ -20,12 +20,12 @@ _LEVELS = 10
 def bands(
     X: sp.csr_array[Any], labels: Ints, order: Ints, columns: Ints, disclosure: Disclosure
 ) -> list[dict[str, Any]]:
-    """Divide each group into bands of similar records, with the density of each code in each.
+    """Divide each group into bands of similar records, and compute the density of each code.
 
-    Groups are in the given `order`, and `columns` are codes, the most common first. A band has
-    10 `min_cell` records or more, so that one level spans `min_cell` of them. ``parts`` is the
-    number of bands of a group, of equal size; ``levels`` has one digit for each code, which is
-    floor(10 density), at most 9, or is None for a group of one band.
+    Groups are in the given `order`, and `columns` are codes, most common first. A band has at least
+    10 `min_cell` records, so that one level spans `min_cell` of them. ``parts`` is the number of
+    equally large bands of a group; ``levels`` contains one digit per code, floor(10 density), at
+    most 9, or is None for a group with one band.
     """
     sub = sp.csc_array(X[:, columns])
     found: list[dict[str, Any]] = []
@@ -46,9 +46,9 @@ def bands(
 def single_records(
     X: sp.csr_array[Any], labels: Ints, order: Ints, columns: Ints, ids: NDArray[Any] | None
 ) -> dict[str, Any]:
-    """Return the records themselves, at most 2,000 spread evenly over the groups.
+    """Return the individual records, at most 2,000, spread evenly over the groups.
 
-    In ``bits``, base64, each record is a row of one bit for each column, padded to whole bytes.
+    In ``bits``, in base64, each record is a row of one bit per column, padded to whole bytes.
     """
     sub = sp.csc_array(X[:, columns])
     n = X.shape[0]
@@ -75,7 +75,7 @@ def single_records(
 
 
 def few_codes(X: sp.csr_array[Any]) -> int:
-    """Return the lower quartile of the number of codes of a record."""
+    """Return the lower quartile of the number of codes per record."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     n_codes = np.bincount(rows[X.data == 1], minlength=X.shape[0])
     return int(np.quantile(n_codes, 0.25, method="lower"))
@@ -87,6 +87,6 @@ def _dense(sub: Any, rows: Ints) -> NDArray[np.bool_]:
 
 
 def _lexicographic(block: NDArray[np.bool_]) -> Ints:
-    """Return the order in which records with the most frequent code come first, and so on."""
+    """Return an order that puts records with the most frequent code first, and so on."""
     codes = np.argsort(-block.sum(axis=0), kind="stable")
     return np.lexsort(tuple(~block[:, j] for j in codes[::-1]))

@@ -1,4 +1,4 @@
-"""How far to trust groups of records: scores measured elsewhere, as the page shows them."""
+"""Prepare measures of the quality of groups for the page."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from momentree.exceptions import InvalidDataError
-from momentree.report._text import clean_text
 from momentree.report.disclosure import Disclosure
+from momentree.report.text import clean_text
 
 
 def summarize_quality(
     quality: Mapping[str, Any], n_groups: int, disclosure: Disclosure
 ) -> dict[str, Any]:
-    """Return the measures of quality that `summarize_records` takes as JSON."""
+    """Return the measures of quality passed to `summarize_records`, ready for JSON."""
     stability, recurrence = quality.get("stability", ()), quality.get("recurrence")
     scores = np.asarray(stability, dtype=np.float64).ravel()
     if recurrence is not None:

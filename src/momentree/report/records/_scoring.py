@@ -1,4 +1,4 @@
-"""The rule by which a page assigns a record, without disclosing more than the page's counts do."""
+"""Prepare the rule by which a page assigns a record, without disclosing small counts."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _NEVER = 1e6
 def summarize_scoring(
     scoring: Mapping[str, Any], table: PublishedTable, columns: Ints
 ) -> dict[str, Any]:
-    """Return a rule of assignment as JSON, for some columns, without disclosing small counts.
+    """Return an assignment rule as JSON, for some columns, without disclosing small counts.
 
-    If nothing is hidden, the page answers as the estimator does. Otherwise log-odds are those of
-    the estimated frequencies where a count or size is suppressed, and all are rounded. An intercept
-    sums over all codes, so it bounds the sum of the suppressed means of a group but none of them.
-    Coefficients of scores depend on all records at once; no formula gives a single count from them.
+    If nothing is hidden, the page assigns records exactly as the estimator does. Otherwise,
+    log-odds use estimated frequencies if a count or size is suppressed, and all are rounded. An
+    intercept sums over all codes, so it bounds the sum of a group's suppressed means, but no mean.
+    Coefficients of scores depend on all records jointly, so no single count follows from them.
     """
     groups = [[leaf] for leaf in range(len(table.sizes))]
     return _published(_of_codes(scoring, columns), table, groups)
 
 
 def _of_codes(rule: Mapping[str, Any], columns: Ints) -> dict[str, Any]:
-    """Return a rule with the coefficients of some codes only."""
+    """Return a rule with the coefficients of some of the codes."""
     if rule.get("kind") == "nested":
         parts = [
             {**part, "scoring": _of_codes(part["scoring"], columns)}
@@ -45,7 +45,7 @@ def _of_codes(rule: Mapping[str, Any], columns: Ints) -> dict[str, Any]:
 def _published(
     scoring: Mapping[str, Any], table: PublishedTable, groups: Sequence[Sequence[int]]
 ) -> dict[str, Any]:
-    """Return a rule as JSON; `groups` are those of the page to which each of its leaves leads."""
+    """Return a rule as JSON; `groups` contains the group on the page for each leaf of the rule."""
     if scoring["kind"] == "nested":
         return _published_nested(scoring, table, groups)
     if scoring["kind"] == "rules":
@@ -102,7 +102,7 @@ def _published_rule(node: Mapping[str, Any], sides: list[list[int]], table: Publ
 
 
 def _leaves_of_sides(nodes: Sequence[Mapping[str, Any]]) -> list[list[list[int]]]:
-    """Return for each inner node and each of its sides the leaves below."""
+    """Return the leaves below each side of each inner node."""
     found: list[list[list[int]]] = [[] for _ in nodes]
     for at in range(len(nodes) - 1, -1, -1):  # children come after their parents
         for child in nodes[at]["children"]:
@@ -112,12 +112,12 @@ def _leaves_of_sides(nodes: Sequence[Mapping[str, Any]]) -> list[list[list[int]]
 
 
 def _log_odds(table: PublishedTable, leaves: Sequence[int]) -> Floats:
-    # Half a record is added on either side, so that no frequency is exactly 0 or 1.
+    # Add half a record to either side, so that no frequency is exactly 0 or 1.
     n = table.observed[list(leaves)].sum(axis=0)
     ones = table.rates(leaves) * n
     return np.asarray(np.log(ones + 0.5) - np.log(n - ones + 0.5))
 
 
 def _finite(values: Any) -> Floats:
-    """Clip infinite numbers, such as the intercept of a group of weight 0: JSON has none."""
+    """Clip infinite numbers, such as the intercept of a group of weight 0, for JSON."""
     return np.clip(np.array(values, dtype=np.float64), -_NEVER, _NEVER)

@@ -1,4 +1,4 @@
-"""The counts that a page of records shows, and the frequencies a reader can compute from them."""
+"""Suppress counts for a page of records, and compute frequencies from the published counts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from momentree.report.disclosure import Disclosure, Published
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """What is shown of k groups and d codes; the page computes everything else from it.
+    """Published counts of k groups and d codes, from which the page computes everything else.
 
-    `expected` and `observed` (k, d) estimate the counts and the records where a code is known.
+    `expected` and `observed` (k, d) estimate the counts, and the records where a code is known.
     """
 
     sizes: Int64s
@@ -31,10 +31,10 @@ class PublishedTable:
 
     @classmethod
     def of(cls, profiles: GroupProfiles, disclosure: Disclosure) -> PublishedTable:
-        """Suppress what is small in the profiles of groups of unweighted records."""
+        """Suppress small counts in the profiles of groups of unweighted records."""
         whole = np.rint(profiles.n_records).astype(np.int64)
         sizes, size_estimates = disclosure.suppress_sizes(whole)
-        # A code that all records of a hidden group have would disclose its size: round.
+        # Round, because a code that all records of a hidden group have would disclose its size.
         ones = disclosure.round_counts(np.rint(profiles.counts).astype(np.int64), sizes)
         unknown = whole[:, None] - np.rint(profiles.observed).astype(np.int64)
         unknown = disclosure.round_counts(unknown, sizes)
@@ -52,14 +52,14 @@ class PublishedTable:
         )
 
     def rates(self, groups: Sequence[int]) -> Floats:
-        """Return the frequency of each code in some groups together; 0 where nothing is known."""
+        """Return the frequency of each code in the union of some groups; 0 if nothing is known."""
         at = list(groups)
         known = self.observed[at].sum(axis=0)
         ones = np.minimum(self.expected[at].sum(axis=0), known)
         return np.asarray(ones / np.where(known > 0, known, 1.0))
 
     def disclosed(self, groups: Sequence[int]) -> NDArray[np.bool_]:
-        """Return the codes whose shown counts in some groups outweigh the suppressed ones."""
+        """Return the codes whose published counts in some groups outweigh the suppressed ones."""
         counts = self.counts.counts[list(groups)]
         shown = np.where(counts > 0, counts, 0).sum(axis=0)
         guessed = np.where(counts < 0, self.expected[list(groups)], 0.0).sum(axis=0)
@@ -68,8 +68,7 @@ class PublishedTable:
     def estimated(self, groups: Sequence[int]) -> NDArray[np.bool_]:
         """Return the codes whose frequency in some groups depends on a suppressed number.
 
-        It does not where the suppressed numbers of all groups are among them and their sum is
-        known.
+        It does not if these groups include all suppressed numbers and their sum is known.
         """
         inside = np.zeros(len(self.sizes), dtype=bool)
         inside[list(groups)] = True
@@ -86,12 +85,12 @@ class PublishedTable:
         return unknown
 
     def suppressed(self, groups: Sequence[int]) -> NDArray[np.bool_]:
-        """Return the codes of which a count in some groups is suppressed; all if a size is."""
+        """Return the codes with a suppressed count in some groups; all if a size is suppressed."""
         at = list(groups)
         return np.asarray((self.counts.counts[at] < 0).any(axis=0) | (self.sizes[at] < 0).any())
 
     def of_codes(self, columns: Ints) -> PublishedTable:
-        """Return the same for some of the codes."""
+        """Return the table of some of the codes."""
 
         def only(table: Published) -> Published:
             return Published(table.counts[:, columns], table.totals[columns])

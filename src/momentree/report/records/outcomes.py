@@ -1,4 +1,4 @@
-"""Outcomes of records: their classes, counted in each group, and rates from what is shown."""
+"""Count the classes of outcomes in each group, and compute rates from published counts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
-from momentree.report._text import clean_text
 from momentree.report.disclosure import HIDDEN, SMALL, Disclosure, Published
 from momentree.report.numbers import percent
+from momentree.report.text import clean_text
 
 _MAX_NUMBERS = 10
 _MAX_CLASSES = 20
-"""Categories beyond these are joined: nobody reads a longer list."""
+"""Maximum number of categories; the others are merged, to keep lists readable."""
 _YES = {"", "yes", "y", "true", "t", "1"}
 
 
@@ -30,10 +30,10 @@ def count_outcomes(
 ) -> list[dict[str, Any]]:
     """Count the classes of each outcome in each group, and suppress small counts.
 
-    Numbers of more than ten values are divided at their quartiles; of more than twenty categories
-    the rare ones are joined, as are those of fewer than `min_cell` records (missing if they are
-    fewer still together). Of a binary outcome only "yes" is counted. `words` are those for "no" and
-    "yes" of each outcome. An outcome without remaining classes is omitted.
+    Numeric outcomes with more than ten values are divided at their quartiles. Rare categories
+    beyond twenty are merged, and so are those with fewer than `min_cell` records (missing if still
+    fewer together). Binary outcomes count only "yes". `words` contains the words for "no" and "yes"
+    of each outcome. Outcomes without remaining classes are omitted.
     """
     disclosure = Disclosure(min_cell)
     found = []
@@ -46,12 +46,12 @@ def count_outcomes(
             if not names:
                 continue
         table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
-        np.add.at(table, (labels, classes), 1)  # missing values are in the last column, -1
+        np.add.at(table, (labels, classes), 1)  # missing values (-1) are in the last column
         yes = ""
         if binary:
             published = disclosure.suppress_binary(table)
             names = names[1:]
-            # "died" needs no "yes", but "sex" needs a "male".
+            # "died" needs no "yes", but "sex" needs "male".
             word = words.get(name, ("", ""))[1]
             yes = "" if word.lower() in _YES else word
         else:
@@ -82,8 +82,8 @@ def rate_texts(
 ) -> list[str]:
     """Return the rates of the binary outcomes of `count_outcomes` in some groups, as text.
 
-    Each is a percentage, after "≈" if it depends on a suppressed count, "<5" for one small count,
-    or "hidden" for a count from which a small one could be derived.
+    Each is a percentage, preceded by "≈" if it depends on a suppressed count, "<5" for a small
+    count, or "hidden" for a count from which a small one could be derived.
     """
     at = list(leaves)
     texts = []
@@ -106,8 +106,8 @@ def class_rate(
 ) -> tuple[float, bool]:
     """Return the rate of a class of an outcome in some groups, and whether it is an estimate.
 
-    It refers to the records with a known value, and is NaN where there are none. A count that is
-    hidden to protect a small one is estimated by what the other classes leave of the group.
+    The rate refers to records with a known value, and is NaN if there are none. A count hidden to
+    protect a small one is estimated by the size of the group minus the counts of other classes.
     """
     groups = list(leaves)
     half = min_cell / 2.0
@@ -118,7 +118,7 @@ def class_rate(
     small = Disclosure(min_cell).estimate(published)[:, 0]
     n_small = (table == SMALL).sum(axis=0)
     if outcome["binary"]:
-        # "Yes" is hidden where "no", which has no column, is small.
+        # "Yes" is hidden if "no", which has no column, is small.
         n_small = n_small + (counts == HIDDEN)
     left = sizes - np.where(table >= 0, table, 0).sum(axis=0) - n_small * half
     hidden = np.maximum(0.0, left) / np.maximum((table == HIDDEN).sum(axis=0), 1)
@@ -134,8 +134,8 @@ def class_rate(
 def why_no_classes(values: Any) -> Message | None:
     """Return why an outcome cannot be divided into classes, without quoting any of its values.
 
-    Texts of more than 50 different values, or of more than ten of which most are unique, are names,
-    dates or ids; numbers, and texts that repeat, are fine (None).
+    Text with more than 50 different values, or with more than ten of which most are unique, is
+    taken for names, dates or ids. Numbers, and text that repeats, are accepted (None).
     """
     import pandas as pd
 
@@ -149,7 +149,7 @@ def why_no_classes(values: Any) -> Message | None:
 
 
 def _few_values(values: Any) -> tuple[Any, bool]:
-    """Return an outcome of few values, rare ones joined, and whether they are quartiles."""
+    """Return an outcome with few values, rare ones merged, and whether they are quartiles."""
     import pandas as pd
 
     series = _series(values)
@@ -160,7 +160,7 @@ def _few_values(values: Any) -> tuple[Any, bool]:
         return (series, False) if few else (_quartiles(series), True)
     if len(kinds) <= _MAX_CLASSES:
         return series, False
-    # By count, then by name, so that the order of the rows does not matter.
+    # Sort by count, then by name, so that the order of the rows does not matter.
     counts = known.astype(str).value_counts()
     order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
     kept = set(order[: _MAX_CLASSES - 1])
@@ -169,7 +169,7 @@ def _few_values(values: Any) -> tuple[Any, bool]:
 
 
 def _series(values: Any) -> Any:
-    # Imported here because it is slow to load, and figures and topics do not need it.
+    # Imported here, because it is slow to load and not needed for figures and topics.
     import pandas as pd
 
     array = np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)
@@ -191,7 +191,7 @@ def _quartiles(series: Any) -> Any:
     names = [f"up to {cuts[0]:g}"]
     names += [f"above {low:g}, up to {high:g}" for low, high in pairwise(cuts)]
     names += [f"above {cuts[-1]:g}"]
-    # Numbered, so that classes sort by size and not by name; the caller removes the numbers.
+    # Numbered, so that classes sort by size instead of name; the caller removes the numbers.
     numbered = np.array([f"{i} {name}" for i, name in enumerate(names)], dtype=object)
     classes = numbered[np.minimum(np.searchsorted(cuts, numbers, side="left"), len(cuts))]
     classes[np.isnan(numbers)] = None

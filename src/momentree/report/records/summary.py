@@ -1,4 +1,4 @@
-"""Groups of coded records as a plain dictionary: all that their page shows, and nothing else."""
+"""Summarize groups of coded records as a plain dictionary, the complete content of their page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from momentree.messages import Message
 from momentree.metrics import group_profiles
 from momentree.report._estimators import FittedGroups, check_fitted
 from momentree.report._provenance import provenance
-from momentree.report._text import clean_text, for_readers
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.records._groups import describe_groups, tree_of_groups
 from momentree.report.records._heat_map import bands, few_codes, single_records
@@ -23,6 +22,7 @@ from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._table import PublishedTable
 from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
+from momentree.report.text import clean_text, for_readers
 from momentree.tree.naming import CODE_LAMBDA
 
 if TYPE_CHECKING:
@@ -47,59 +47,58 @@ def summarize_records(
     Parameters
     ----------
     estimator : ClusterTree or BernoulliMixture
-        Fitted on ``records.X[records.enough]``.
+        Estimator fitted to ``records.X[records.enough]``.
     records : Records
-        As `momentree.datasets.read_records` returns them.
+        Records as returned by `momentree.datasets.read_records`.
     outcome : str, optional
-        Name of the outcome to show first; by default they have the order of
-        ``records.outcomes``. All of them are shown.
+        Name of the outcome to show first; all others follow in the order of ``records.outcomes``.
     n_codes : int, default=20
-        Codes in a chart of frequencies and in a list of relevant codes, >= 1.
+        Number of codes in charts of frequencies and lists of relevant codes, >= 1.
     heat_codes : int, default=40
-        Most common codes in the heat map, >= 1.
+        Number of codes in the heat map, most common first, >= 1.
     min_cell : int, default=5
-        Suppress nonzero counts of records below it, which appear as "<5", and the counts they
-        could be derived from; >= 1, and 1 hides nothing.
+        Suppress nonzero counts of records below this number, which appear as "<5", and the counts
+        they could be derived from; >= 1, and 1 hides nothing.
     include_records : bool, default=False
-        Whether the heat map shows the records themselves, at most 2,000, with their ids. Readers
-        can then count small cells there.
+        Whether the heat map shows up to 2,000 individual records with their ids. Readers can then
+        count small cells there.
     title : str, optional
         Heading of the page; by default the name of the records.
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made.
     quality : mapping of str to object, optional
-        Quality measures to show: ``"stability"``, scores of repeats; ``"predictive_power"``, for
-        each outcome a `momentree.metrics.PredictivePower`; ``"recurrence"``, for each group how
-        well it is recovered from resampled records, in [0, 1]; and anything that can be printed.
+        Measures to show: ``"stability"``, scores of repeats; ``"predictive_power"``, a
+        `momentree.metrics.PredictivePower` for each outcome; ``"recurrence"``, the similarity of
+        each group to its match in resampled records, in [0, 1]; and anything printable.
 
     Returns
     -------
     dict
-        JSON-able. ``kind`` ("records-tree" or "records-flat"), ``title``, ``n_records`` (fitted),
-        ``n_left_out`` (with too few codes; "<5" if few), ``n_features``, ``n_leaves``,
-        ``n_codes``, ``min_cell``, ``few_codes`` (lower quartile of the codes of a record),
-        ``rollup`` (system by which codes were rolled up, or None), ``default_lambda``;
+        Ready for JSON. ``kind`` ("records-tree" or "records-flat"), ``title``, ``n_records``
+        (fitted), ``n_left_out`` (with too few codes; "<5" if few), ``n_features``, ``n_leaves``,
+        ``n_codes``, ``min_cell``, ``few_codes`` (lower quartile of the number of codes per record),
+        ``rollup`` (system used to roll up codes, or None), ``default_lambda``;
         ``codes``: ``code``, ``name``, ``total``, ``rate`` and ``estimated`` (whether the rate is an
-        estimate from suppressed counts) of the d codes of no record, or of `min_cell` or more;
+        estimate from suppressed counts) of the d codes with zero or at least `min_cell` records;
         ``groups``: ``sizes`` (k; small ones suppressed), ``estimated`` (estimates of all sizes),
-        ``counts`` and ``missing`` (k, d; ``missing`` None if no value is);
+        ``counts`` and ``missing`` (k, d; ``missing`` is None if no value is missing);
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``, ``leaves``
-        (groups at or below it), ``name``, ``long_name`` (with uncut names of codes),
+        (groups at or below it), ``name``, ``long_name`` (with full names of codes),
         ``n_samples`` (estimated if ``exact`` is false), ``size`` (as text), ``share``,
         ``share_interval`` (centred on the counted share; None for the root and if ``exact`` is
         false), ``codes_per_record``, ``residual`` (whether it is a residual group: few codes, and
         none common to half of the records), ``top``, ``top_rates`` and ``top_estimated`` (codes by
         descending relevance, their rates, and whether these are estimates), ``outcome_rates``
-        (text, for binary outcomes), ``cell`` (place in the icicle);
+        (text, for binary outcomes), ``cell`` (position in the icicle);
         ``common``: codes by descending frequency; ``outcomes`` (see
         `momentree.report.records.count_outcomes`); ``heat``; ``scoring``; ``quality``;
-        ``notes`` (text); ``made``. Counts of -1 are small, counts of -2 hidden to protect them.
+        ``notes`` (text); ``made``. Counts of -1 are small; counts of -2 are hidden to protect them.
 
     Raises
     ------
     InvalidDataError
-        If the records are not those of the fit, `outcome` is not one of theirs, or all groups are
-        smaller than `min_cell`.
+        If the records are not those of the fit, they have no outcome named `outcome`, or all groups
+        are smaller than `min_cell`.
     InvalidParameterError
         If `n_codes`, `heat_codes` or `min_cell` is below 1.
     NotFittedError
@@ -107,9 +106,9 @@ def summarize_records(
 
     Notes
     -----
-    The charts are those of [1], section 4.6.3, and relevance is its equation 4.12. The summary has
-    no counts of inner nodes, and no total from which a small count could be derived by
-    subtraction. Time: one pass over the data for each node, and ``predict_proba``; memory
+    The charts are those of [1], section 4.6.3, and relevance is its equation 4.12. The summary
+    contains no counts of inner nodes, and no totals from which a small count could be derived by
+    subtraction. Time: one pass over the data per node, and ``predict_proba``. Memory:
     O(n k + k d).
 
     References
@@ -153,7 +152,7 @@ def summarize_records(
     root = tree_of_groups(estimator, table.size_estimates)
     known = {str(code): clean_text(name) for code, name in (records.names or {}).items()}
     names = [known.get(code) or code for code in vocabulary]
-    # The name of a rare code can identify the records that have it.
+    # The name of a rare code could identify the records that have it.
     named = np.flatnonzero(table.counts.totals != SMALL)
     published = table.of_codes(named)
     base = published.rates(range(k))
@@ -168,7 +167,7 @@ def summarize_records(
         labels,
         proba,
         spread=not tree,
-        n_codes=max(n_codes, 10),  # of a card
+        n_codes=max(n_codes, 10),  # for the cards
     )
     reasons = {name: why_no_classes(values) for name, values in outcomes.items()}
     counted = count_outcomes(
@@ -226,7 +225,7 @@ def summarize_records(
 
 
 def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any, Any]:
-    """Return the records that were fitted, their groups, and a mask of them among all."""
+    """Return the fitted records, their groups, and a mask of them among all records."""
     check_fitted(estimator, "labels_")
     enough, labels = np.asarray(records.enough, dtype=bool), np.asarray(estimator.labels_)
     X = sp.csr_array(records.X)[np.flatnonzero(enough)]

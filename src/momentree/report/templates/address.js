@@ -1,4 +1,4 @@
-// The address of the page has the selected node.
+// The address of the page identifies the selected node.
 function nodeOfAddress() {
   const match = /^#node-(\d+)$/.exec(window.location.hash);
   return match && Number(match[1]) < nodes.length ? Number(match[1]) : null;

@@ -1,8 +1,8 @@
-// The data, small helpers, and the selected node. Text from the data only becomes text nodes and
-// attributes, never markup.
+// The data, small helpers, and the selected node. Text from the data becomes text nodes and
+// attributes only, never markup.
 const data = JSON.parse(document.getElementById("data").textContent);
 const nodes = data.nodes;
-// A flat model is a tree of one level: the root, and its parts below it.
+// A flat model is a tree with one level: the root, and its parts below.
 const flat = data.kind.endsWith("flat");
 const state = { node: 0, lambda: data.default_lambda, found: null };
 const listeners = [];
@@ -41,10 +41,10 @@ function amount(value) {
   return value.toLocaleString("en", { maximumFractionDigits: digits });
 }
 
-// Text to compare: case and accents do not matter.
+// Text for comparison, without case and accents.
 const comparable = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{Mn}/gu, "");
 
-// A number with its name, in the list at the top of a node.
+// A labelled number in the list at the top of a node.
 const fact = (name, value, note = "", title = null) =>
   el("div", { title }, el("dt", {}, name), el("dd", {}, value, note ? el("small", {}, ` ${note}`) : null));
 
@@ -57,7 +57,7 @@ function path(node) {
   return above;
 }
 
-// Select a node everywhere at once. `reveal` scrolls to it if it is out of sight.
+// Select a node in all views. `reveal` scrolls to it if it is out of sight.
 function choose(id, { reveal = false, found = null, remember = true } = {}) {
   const changed = state.node !== id;
   state.node = id;

@@ -1,4 +1,4 @@
-// The icicle: blocks select nodes, and each shows as many words of its name as fit.
+// The icicle: each block selects a node, and shows as many words of its name as fit.
 const cells = $$(".icicle .cell");
 const ruler = document.createElement("canvas").getContext("2d");
 const PRINT_WIDTH = 680;
@@ -10,7 +10,7 @@ function fitName(name, width) {
     const text = words.slice(0, count).join(nameSeparator);
     if (ruler.measureText(text).width <= width) return text;
   }
-  // A single long word is shortened only while enough of it remains readable.
+  // Shorten a single long word only if enough of it remains readable.
   const letters = Array.from(words[0]);
   for (let count = letters.length - 1; count >= 6; count -= 1) {
     const text = `${letters.slice(0, count).join("")}…`;

@@ -1,4 +1,4 @@
-// The chart of topic proportions: a column is read by pointing at it or with the slider below.
+// The chart of topic proportions: point at a column or use the slider below to read it.
 const areas = data.areas;
 
 function columnProportions(column) {

@@ -1,4 +1,4 @@
-// Assign a record: computes the probabilities of the groups from codes.
+// Assign a record: compute the probabilities of the groups from its codes.
 const scoring = data.scoring;
 const MOST_OPTIONS = 12;
 const chosenCodes = [];
@@ -7,7 +7,7 @@ let option = -1;
 // `logs`: log P[group | codes] up to a constant; `leaf`: the group that the model assigns.
 const assign = (indices) => follow(scoring, everyone.length, indices);
 
-// The same by any rule with `size` leaves.
+// The same for any rule with `size` leaves.
 function follow(rule, size, indices) {
   if (rule.kind === "nested") return followNested(rule, size, indices);
   return rule.kind === "rules" ? followRules(rule, size, indices) : addScores(rule, size, indices);
@@ -27,7 +27,7 @@ function addScores(rule, size, indices) {
   return { logs: logs.map((value) => value - total), leaf: rule.group[scores.indexOf(Math.max(...scores))] };
 }
 
-// The score of each side of a rule for a record, and the log of its probability.
+// The score of each side of a rule for a record, and its log-probability.
 function sidesOf(node, indices) {
   const linear = node.intercept.map((intercept, side) => intercept + sum(indices.map((j) => node.coef[side][j])));
   const total = logSum(linear);
@@ -37,7 +37,7 @@ function sidesOf(node, indices) {
   return { scores, logs: scores.map((value) => Math.log(all > 0 ? value / all : 1 / scores.length)) };
 }
 
-// From the root down; if groups were merged, several sides lead to one group.
+// From the root down; after a merge, several sides lead to one group.
 function followRules(rule, size, indices) {
   const sides = rule.nodes.map((node) => sidesOf(node, indices));
   const inner = rule.nodes.map((_, at) => (at === 0 ? 0 : -Infinity));
@@ -52,7 +52,7 @@ function followRules(rule, size, indices) {
   return { logs, leaf: -1 - at };
 }
 
-// Groups that were split by hand: by the first rule, and within its leaves by other rules.
+// Groups split by hand: apply the first rule, then other rules within its leaves.
 function followNested(rule, size, indices) {
   const base = follow(rule.base, rule.parts.length, indices);
   const logs = numbers(size).map(() => -Infinity);
@@ -85,8 +85,8 @@ function optionsFor(text) {
     .slice(0, MOST_OPTIONS).map(([, , j]) => j);
 }
 
-// A code to compare: without its dot, unless fewer than three digits precede it, as 38.9 is not
-// 389. Codes rolled up by ICD-9 get lost zeros back: 38.9 becomes 038.9.
+// A code for comparison: without its dot, unless fewer than three digits precede it, because 38.9
+// is not 389. For codes rolled up by ICD-9, restore lost zeros: 38.9 becomes 038.9.
 function bare(code) {
   const text = comparable(code).replace(/\s/g, "");
   if (!/^\d{1,2}(\.|$)/.test(text)) return text.replace(/\./g, "");
@@ -120,7 +120,7 @@ function addCodes(indices, unknown = []) {
 
 const named = (text) => codes.name.findIndex((name) => comparable(name) === comparable(text).trim());
 
-// Enter a name, or codes separated by commas or blanks; for part of a name, the first option.
+// Enter a name, codes separated by commas or blanks, or part of a name (first option).
 function enterCodes(text) {
   if (named(text) >= 0) { addCodes([named(text)]); return; }
   const pieces = text.split(/[,;|\n\t]+/).map((piece) => piece.trim()).filter(Boolean);
@@ -171,7 +171,7 @@ function drawAssigned() {
   panel.replaceChildren(
     el("div", { class: "assigned-group", style: color(node) }, el("h3", {}, "Assigned group"), el("p", { class: "answer", id: "answer", "data-leaf": leaf }, el("span", { class: "number" }, `${leaf} `), user("b", node.name)),
       el("p", { class: "note" }, `Probability ${percent(Math.exp(logs[leaf]))}${hides ? " (by rounded rules)" : ""}; ${percent(node.share)} of all records belong to it.`),
-      chosenCodes.length < data.few_codes ? el("p", { class: "note few" }, `Three quarters of the records have ${plural(data.few_codes, "code")} or more. A record with fewer is assigned largely by the codes it lacks, so look at the other probabilities too.`) : null),
+      chosenCodes.length < data.few_codes ? el("p", { class: "note few" }, `Three quarters of the records have at least ${plural(data.few_codes, "code")}. A record with fewer is assigned largely by the codes it lacks, so look at the other probabilities too.`) : null),
     el("section", {}, el("h3", {}, "Probability of each group"), el("ul", { class: "share-list", id: "probabilities" }, ...order.map(probability))),
     drawReasons(leaf),
   );
@@ -186,7 +186,7 @@ function drawReasons(leaf) {
   const most = Math.max(0.5, ...found.map(({ weight }) => Math.abs(weight)));
   return el("section", { style: color(groupNode(leaf)) },
     el("h3", {}, "Evidence"),
-    el("p", { class: "note" }, "How each code changes the odds of this group, given the others: to the right for it, to the left against it."),
+    el("p", { class: "note" }, "How each code changes the odds of this group, given the other codes: bars to the right are evidence for the group, bars to the left against it."),
     el("ol", { class: "code-list reasons", id: "reasons" }, ...found.map(({ j, weight }) => el("li", { "data-code": j },
       label(j, { class: "word" }),
       el("span", { class: "forest", "aria-hidden": "true" }, el("s", { style: { left: "50%" } }), el("i", { style: weight >= 0 ? { left: "50%", width: `${(50 * weight) / most}%` } : { right: "50%", width: `${(-50 * weight) / most}%` } })),

@@ -1,4 +1,4 @@
-// The table of codes and groups, which can be sorted by any column and filtered by words.
+// The table of codes and groups, sortable by any column and filtered by words.
 const FIRST_ROWS = 60;
 const codeState = { key: "all", ascending: false, shown: FIRST_ROWS, drawn: false };
 const haystacks = codes.code.map((code, j) => comparable(`${code} ${codes.name[j]}`));
@@ -51,7 +51,7 @@ function drawCodes() {
 }
 
 function setupCodes() {
-  // The table is large: it is drawn when it first comes into view.
+  // The table is large, so it is drawn when it first comes into view.
   new IntersectionObserver((entries, observer) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     observer.disconnect();

@@ -13,7 +13,7 @@ function bitsOf(text, rows, columns) {
   return (row, column) => (bytes[row * width + (column >> 3)] >> (7 - (column & 7))) & 1;
 }
 
-// Rows of the map: leaf, shade of a column, and its meaning in words.
+// Rows of the map: leaf, shade of each column, and its meaning in words.
 function prepareHeat() {
   if (heat.records) {
     const { ids, leaf, bits } = heat.records;
@@ -107,7 +107,7 @@ function setupHeat() {
   prepareHeat();
   const columns = heat.codes.length;
   const canvas = el("canvas", { id: "heat-canvas", tabindex: 0, role: "img", "aria-label": `Heat map of ${data.n_leaves} groups and ${columns} codes; the numbers are in the table of codes`, "aria-describedby": "heat-reading" });
-  // As high as the longest name; codes without names are short.
+  // As high as the longest name requires; codes without names are short.
   ruler.font = `12px ${window.getComputedStyle(document.body).fontFamily}`;
   const longest = Math.max(...heat.codes.map((j) => ruler.measureText(codes.name[j]).width));
   const names = el("div", { class: "heat-names", "aria-hidden": "true", style: { height: `${Math.min(MOST_NAME, Math.ceil(1.05 * longest) + 6)}px` } }, ...heat.codes.map((j) => el("span", { class: "column" }, label(j))));

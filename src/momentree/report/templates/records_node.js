@@ -27,7 +27,7 @@ function drawNumbers(node) {
     isRoot(node) ? null : fact("Share", percent(node.share), interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "", "With its 95 % interval"),
     fact("Codes per record", node.codes_per_record.toFixed(1), isRoot(node) ? "" : `${whole.codes_per_record.toFixed(1)} in all records`),
     node.children.length ? fact(flat ? "Groups" : "Groups below", integer(node.leaves.length)) : null,
-    recurrence === null ? null : fact("Recurrence", recurrence.toFixed(2), "", "Agreement with the most similar group found in resampled records; 1 is the same group"),
+    recurrence === null ? null : fact("Recurrence", recurrence.toFixed(2), "", "Agreement with the most similar group in resampled records; 1 = the same group"),
   );
 }
 
@@ -123,14 +123,14 @@ function drawRisks(node) {
   };
   return el("section", { class: "wide", "aria-labelledby": "risks-title" },
     el("h3", { id: "risks-title" }, "Relative risk"),
-    el("p", { class: "note" }, "The frequency in this group divided by that in all other records, with 95 % intervals, on a logarithmic scale; the line is ×1, no difference. Shown are the clearest of the codes whose interval excludes ×1."),
+    el("p", { class: "note" }, "The frequency in this group divided by that in all other records, with 95 % intervals, on a logarithmic scale; the line marks ×1, no difference. The list shows the clearest codes among those whose interval excludes ×1."),
     rows.length ? el("ol", { class: "code-list risks", id: "risks" }, ...more.map(row),
       less.length ? el("li", { class: "divide" }, "Less common here") : null, ...less.map(row)) : el("p", { class: "note" }, "No code differs clearly."),
   );
 }
 
-// Estimate of a count hidden to protect a small one: an equal part of what the shown counts leave
-// of the group. "Yes" is hidden where "no", which has no count of its own, is small.
+// Estimate of a count hidden to protect a small one: an equal part of the group minus the shown
+// counts. "Yes" is hidden if "no", which is not stored, is small.
 function hiddenCount(outcome, leaf) {
   const row = [...outcome.classes.map((entry) => entry.counts[leaf]), outcome.missing[leaf]];
   const left = groups.estimated[leaf] - sum(row.filter((count) => count >= 0));
@@ -182,7 +182,7 @@ function drawOutcomes(node) {
   const common = Math.max(0.02, ...binary.map(scale));
   return el("section", { class: isRoot(node) ? "root" : null, "aria-labelledby": "outcomes-title" },
     el("h3", { id: "outcomes-title" }, "Outcomes"),
-    el("p", { class: "note" }, isRoot(node) ? "The share of records with each, with 95 % intervals." : "The share of the group's records with each, with 95 % intervals; the tick is the share of all records. Outcomes were not used to form the groups."),
+    el("p", { class: "note" }, isRoot(node) ? "The share of records with each outcome, with 95 % intervals." : "The share of the group's records with each outcome, with 95 % intervals; the tick is the share of all records. Outcomes were not used to form the groups."),
     binary.length ? el("ol", { class: "code-list outcomes" }, ...binary.map((outcome) => row(outcome, 0, outcome.name, common))) : null,
     ...others.map((outcome) => el("div", { class: "outcome" }, user("h4", outcome.name),
       el("ol", { class: "code-list outcomes" }, ...outcome.classes.map((entry, at) => row(outcome, at, entry.name, scale(outcome)))))),
@@ -194,7 +194,7 @@ function drawGroupSplits(node) {
   return drawSplits(node, "Groups", true, (child) => `${child.size} · ${percent(child.share)}`, words);
 }
 
-// The outcomes by group: a row for each class, a column for each group.
+// The outcomes by group: one row per class, one column per group.
 function drawOutcomeTable() {
   const table = $("#outcome-table");
   if (!table) return;
@@ -216,7 +216,7 @@ function drawOutcomeTable() {
   );
 }
 
-// Values by which the table sorts, besides those that nodes have already.
+// Additional values by which the table can be sorted.
 function prepareTable() {
   const binary = data.outcomes.filter((outcome) => outcome.binary);
   for (const node of nodes) {

@@ -1,5 +1,5 @@
-// The counts of groups, in which small ones are suppressed (-1: small, -2: hidden to protect a
-// small one). Everything the page shows is computed from them here.
+// The counts of groups, with small counts suppressed (-1: small, -2: hidden to protect a small
+// count). Everything that the page shows is computed from them here.
 const { groups, codes } = data;
 const nameSeparator = "\u00a0· ";
 const hides = data.min_cell > 1;
@@ -28,13 +28,13 @@ function measured(table, totals, leaves, j) {
   return { sum: sum(leaves.map((leaf) => (column[leaf] < 0 ? value : column[leaf]))), hidden, estimated: hidden > 0 && !whole };
 }
 
-// The sum of all hidden sizes is known: the total less the sizes that are shown.
+// The sum of all hidden sizes is known: the total minus the sizes shown.
 function unsureSize(leaves) {
   const hidden = leaves.filter((leaf) => groups.sizes[leaf] < 0).length;
   return hidden > 0 && hidden < groups.sizes.filter((size) => size < 0).length;
 }
 
-// The records of some groups with a code, and those in which it is known.
+// The records of some groups that have a code, and those in which it is known.
 function counted(leaves, j) {
   const ones = measured(groups.counts, codes.total, leaves, j);
   const unknown = groups.missing ? measured(groups.missing.counts, groups.missing.totals, leaves, j) : { sum: 0, hidden: 0, estimated: false };
@@ -43,7 +43,7 @@ function counted(leaves, j) {
   return { ones: Math.min(ones.sum, known), known, estimated, hidden: leaves.length === 1 && ones.hidden === 1 };
 }
 
-// Wilson's interval of a rate.
+// The Wilson interval of a rate.
 function wilson(ones, n) {
   if (n <= 0) return [NaN, NaN];
   const share = ones / n;
@@ -53,7 +53,7 @@ function wilson(ones, n) {
   return [share === 0 ? 0 : Math.max(0, middle - half), share === 1 ? 1 : Math.min(1, middle + half)];
 }
 
-// A ratio of two rates with Katz's interval; half a record is added to each cell if one is zero.
+// The ratio of two rates with its Katz interval; adds half a record to each cell if one is zero.
 function ratio(a, n, b, m) {
   if (n <= 0 || m <= 0 || (a <= 0 && b <= 0)) return null;
   const half = a === 0 || a === n || b === 0 || b === m ? 0.5 : 0;
@@ -99,7 +99,7 @@ function isDisclosed(node, j) {
 const allCodes = codes.code.map((_, j) => j);
 
 // The most relevant codes of a node: λ·log p(code|node) + (1 − λ)·log(p(code|node) / p(code)).
-// A code that is less common than in all records is not distinctive, however common it is.
+// A code that is less common here than in all records is not distinctive.
 function relevantCodes(node, lambda, limit) {
   const scored = allCodes.filter((j) => isDisclosed(node, j)).map((j) => {
     const p = rateOf(node, j).rate;

@@ -5,7 +5,7 @@ const logBase = data.words.p.map(Math.log);
 const sizeOf = (node) => plural(node.n_samples, "document");
 
 // The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The node
-// has every word that any λ can bring to the top.
+// contains every word that is among the most relevant for some λ.
 function relevantWords(node, lambda, limit) {
   const { index, p } = node.words;
   const scored = index.map((word, i) => ({

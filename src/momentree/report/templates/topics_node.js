@@ -20,8 +20,8 @@ function drawTopic(node) {
 function drawNumbers(node) {
   return el("dl", { class: "numbers" },
     flat && node.children.length === 0 ? fact("Share", percent(node.share)) : null,
-    fact("Documents", integer(node.n_samples), flat ? (node.children.length ? "" : "with it as main topic") : percent(node.share)),
-    !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood by the split") : null,
+    fact("Documents", integer(node.n_samples), flat ? (node.children.length ? "" : "with this main topic") : percent(node.share)),
+    !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood from the split") : null,
     node.children.length ? fact(flat ? "Topics" : "Topics below", integer(countLeaves(node))) : null,
     node.coherence ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalised pointwise mutual information of the ten most probable words, −1 to 1; higher is better") : null,
     node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the ten most probable words; higher is better") : null,
@@ -44,7 +44,7 @@ function drawWords(node) {
   );
 }
 
-// Rows are kept by word, so that a word can be seen to move.
+// Rows are kept by word, so that moving words are animated.
 function updateWords(node, animate) {
   const list = $("#words");
   showLambda();
@@ -110,7 +110,7 @@ function drawTopicSplits(node) {
   return drawSplits(node, "Topics", flat, size, (child) => child.top.slice(0, 10).map((word) => data.words.word[word]).join(", "));
 }
 
-// The topic proportions of a document: as a bar, and for a found document also as a list.
+// The topic proportions of a document: a bar and, for a document found by search, a list.
 function drawMix(entry, found) {
   const shares = (entry.proportions ?? []).map(([leaf, share]) => ({ node: topicNode(leaf), share: share / 1000 }));
   if (!shares.length) return null;

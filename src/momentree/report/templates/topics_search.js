@@ -16,7 +16,7 @@ function findDocuments(parts) {
   haystacks.forEach((text, at) => {
     if (parts.every((part) => text.includes(part))) hits.push(at);
   });
-  // Documents whose names match come first; both parts keep the order of the corpus.
+  // Documents whose names match come first; otherwise the order of the corpus is kept.
   const named = (at) => parts.every((part) => comparable(documents[at].id).includes(part));
   return [...hits.filter(named), ...hits.filter((at) => !named(at))];
 }
@@ -38,7 +38,7 @@ function findTopics(parts) {
   return hits.map(([, node]) => node);
 }
 
-// Mark the matches in a text, cut so that the first one is in sight.
+// Mark the matches in a text, cut so that the first match is visible.
 function marked(text, parts) {
   const letters = Array.from(text);
   const parallel = letters.map(comparable);

@@ -2,7 +2,7 @@
 const tree = $("#tree");
 const items = new Map($$("li", tree).map((item) => [Number(item.dataset.node), item]));
 const isOpen = (item) => item.getAttribute("aria-expanded") === "true";
-// If there are more leaves, which do not fit a screen, only the top of the tree starts unfolded.
+// If there are more leaves than fit a screen, only the top of the tree is initially expanded.
 const UNFOLDED_LEAVES = 24;
 const UNFOLDED_DEPTH = 3;
 
@@ -27,7 +27,7 @@ function setupTree() {
     item.setAttribute("aria-posinset", siblings.indexOf(id) + 1);
     item.setAttribute("aria-label", `${node.name}, ${sizeOf(node)}`);
     item.tabIndex = -1;
-    // The address names a node by its id; the browser must not scroll to it past the header.
+    // The address contains the id of a node; the browser must not scroll to it past the header.
     item.removeAttribute("id");
     if (node.children.length) {
       const open = data.n_leaves <= UNFOLDED_LEAVES || node.depth < UNFOLDED_DEPTH;
@@ -83,7 +83,7 @@ function backToTree(event) {
 
 const backLink = (parts) => el("a", { class: "back", href: "#tree-title", onclick: backToTree }, `Back to the ${flat ? parts : "tree"}`);
 
-// The nodes above one, as buttons; `nameOf` shortens their names.
+// The ancestors of a node as buttons; `nameOf` shortens their names.
 function drawTrail(node, nameOf = (other) => other.name) {
   const above = path(node);
   if (!above.length) return el("p", { class: "trail" }, "Overview");
@@ -92,7 +92,7 @@ function drawTrail(node, nameOf = (other) => other.name) {
   )));
 }
 
-// The slider of relevance; `update` redraws what it orders, and `end` names its upper end.
+// The relevance slider; `update` redraws the list that it orders, and `end` labels its upper end.
 function drawSlider(end, update) {
   return el("div", { class: "slider" },
     el("label", { for: "lambda" }, "Relevance", el("output", { for: "lambda", id: "lambda-value" })),

@@ -1,4 +1,4 @@
-// The views behind tabs, and the table that sorts by any column.
+// The views behind tabs, and the table, sortable by any column.
 const tabs = $$('[role="tab"]');
 const viewOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
 

@@ -1,4 +1,4 @@
-"""Topics of documents, in a tree or flat, as a summary: all that their page shows."""
+"""Summarize topics of documents, in a tree or flat: the complete content of their page."""
 
 from momentree.report._estimators import topic_names
 from momentree.report.topics.document_order import sort_documents

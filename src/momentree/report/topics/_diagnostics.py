@@ -1,4 +1,4 @@
-"""The diagnostics of a flat model, in words and as plain values."""
+"""Describe a flat model and its diagnostics, in words and as plain values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from momentree.messages import Message
 from momentree.report._estimators import FittedFlat
-from momentree.report._text import clean_text, for_readers
+from momentree.report.text import clean_text, for_readers
 
 _STARTS = {
     "tree": "The starting values came from the leaves of a tree, split step by step.",
@@ -20,7 +20,7 @@ _STARTS = {
 
 
 def describe_model(model: FittedFlat, n_topics: int) -> str:
-    """Return one sentence on what a model is, for readers who do not know it."""
+    """Return one sentence that explains the model to readers who do not know it."""
     topics = f"{n_topics} topic{'' if n_topics == 1 else 's'}"
     name = type(model).__name__
     if hasattr(model, "alpha_"):
@@ -31,7 +31,7 @@ def describe_model(model: FittedFlat, n_topics: int) -> str:
 
 
 def diagnostics(model: FittedFlat) -> dict[str, Any]:
-    """Return how a fit went: sentences (``words``, ``warnings``) and plain ``values``."""
+    """Return the diagnostics of a fit: sentences (``words``, ``warnings``) and ``values``."""
     found, params = model.diagnostics_, model.get_params()
     refine, steps = params.get("refine"), getattr(model, "n_iter_", None)
     words = [_STARTS[found["start"]]] if found.get("start") in _STARTS else []
@@ -43,7 +43,7 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
         words.append(f"{name} {end} {times}.")
     elif "refine" in params:
         words.append("There was no refinement: these are the estimates of the method of moments.")
-    if refine:  # the warnings are about the starting values, not about the result
+    if refine:  # the warnings concern the initialization, not the result
         words += [f"Before refinement: {warning}" for warning in warnings]
         warnings = []
     alpha = getattr(model, "alpha_", None)
@@ -60,7 +60,7 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it; numbers that are not finite become None."""
+    """Return a value that JSON can represent; non-finite numbers become None."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if value is None or isinstance(value, bool | int):

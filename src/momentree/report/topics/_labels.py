@@ -1,4 +1,4 @@
-"""Known labels of documents: their counts in each node, and their agreement with the leaves."""
+"""Count known labels of documents in each node, and measure their agreement with the leaves."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from momentree._types import Ints
-from momentree.report._text import MAX_NAME, snippet
+from momentree.report.text import MAX_NAME, snippet
 
 _MAX_LABELS = 40
 
 
 def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints | None]:
-    """List the distinct labels by descending count, and the position of each document's, or -1."""
+    """List the labels by descending count, and the position of each document's label, or -1."""
     if labels is None or all(label is None for label in labels):
         return None, None
     texts = [None if label is None else snippet(str(label), MAX_NAME) for label in labels]
@@ -28,7 +28,7 @@ def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints |
 
 
 def count_labels(codes: Ints | None) -> dict[str, Any]:
-    """Count the labels of the documents of a node: at most 40, and all others together."""
+    """Count the labels of the documents in a node: at most 40, and all others together."""
     if codes is None:
         return {"labels": [], "other_labels": 0}
     values, count = np.unique(codes[codes >= 0], return_counts=True)

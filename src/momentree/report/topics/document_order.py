@@ -1,4 +1,4 @@
-"""The order of documents in the chart of topic proportions: by numbers or by dates."""
+"""Sort documents for the chart of topic proportions, by numbers or by dates."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.exceptions import InvalidDataError
-from momentree.report._text import clean_text, snippet
+from momentree.report.text import clean_text, snippet
 
 _MAX_VALUE = 60
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """Documents in the order of the chart, without those that have no value."""
+    """Documents in the order of the chart, without those that lack a value."""
 
     rows: Ints
-    texts: list[str] | None  # their values, as they are shown
-    group: Ints  # number of the distinct value of each
+    texts: list[str] | None  # their values, as displayed
+    group: Ints  # number of each document's distinct value
     name: str
 
 
 def sort_documents(order: Collection[Any] | None, n: int) -> Ordered:
-    """Sort n documents by numbers, dates or texts of either; None keeps the order of the input."""
+    """Sort n documents by numbers or dates, also as strings; None keeps the input order."""
     if order is None:
         rows = np.arange(n)
         return Ordered(rows, None, rows, "order of the input")

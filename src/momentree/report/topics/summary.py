@@ -1,4 +1,4 @@
-"""A fitted tree or flat model and its documents as a plain dictionary: all that a page shows."""
+"""Summarize a tree or flat model and its documents as a dictionary, the content of a page."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from momentree.report._estimators import (
     fitted,
     word_probabilities,
 )
-from momentree.report._layout import icicle_cells
 from momentree.report._provenance import provenance
-from momentree.report._text import clean_text, for_readers
-from momentree.report.topics._chart import proportions_in_columns
+from momentree.report.layout import icicle_cells
+from momentree.report.text import clean_text, for_readers
 from momentree.report.topics._diagnostics import describe_model, diagnostics
-from momentree.report.topics._documents import index_documents
 from momentree.report.topics._labels import agreement, count_labels, index_labels
-from momentree.report.topics._relations import relations
-from momentree.report.topics._relevant_words import words_for_every_lambda
+from momentree.report.topics.chart import proportions_in_columns
 from momentree.report.topics.document_order import sort_documents
+from momentree.report.topics.documents import index_documents
+from momentree.report.topics.relations import relations
+from momentree.report.topics.relevant_words import words_for_every_lambda
 from momentree.tree.node import TreeNode
 
 DEFAULT_LAMBDA = 0.7
 
-# The usual number of words of coherence measures.
+# The usual number of words in coherence measures.
 _COHERENCE_WORDS = 10
 _COHERENCE_NODES = 64
 
@@ -59,52 +59,52 @@ def summarize(
     Parameters
     ----------
     estimator : TopicTree or flat model
-        Fitted. A tree has ``tree_``, ``labels_`` (n_samples,), ``vocabulary_`` and
+        Fitted estimator. A tree has ``tree_``, ``labels_`` (n_samples,), ``vocabulary_`` and
         ``get_params()``; a flat model has ``weights_`` (k,), ``components_`` (k, d),
         ``diagnostics_`` and ``transform`` instead of ``tree_``.
     X : {array-like, sparse array} of shape (n_samples, n_features), optional
-        The counts that it was fitted on, >= 0. Without them the page has no coherence, no typical
-        documents and no topic proportions.
+        The counts of ``fit``, >= 0. Without them, the page has no coherence, typical documents or
+        topic proportions.
     topic_proportions : ndarray of shape (n_samples, k), optional
-        For a flat model, the result of its ``transform(X)`` if it is known already; by default it
-        is computed from ``X``.
+        For a flat model, the result of ``transform(X)`` if already known; by default it is computed
+        from ``X``.
     ids : sequence of str of length n_samples, optional
         Names of the documents; by default their row numbers, from 0.
     texts : sequence of str of length n_samples, optional
-        The documents; their beginnings are shown. Without them each shown document is
-        represented by its words, which needs ``X``.
+        The documents, whose beginnings are shown. Without them, documents are represented by their
+        words, which requires ``X``.
     labels : sequence of str of length n_samples, optional
         Known labels, counted in each node; ``None`` entries are unknown.
     order : sequence of length n_samples, optional
-        Numbers or dates, or texts of either (as 2020-12-31), by which the chart of topic
-        proportions orders the documents; it omits None, NaN and "" entries. By default the order
-        of the input for a flat model, and no chart for a tree.
+        Numbers or dates, also as strings (2020-12-31), by which the chart of topic proportions
+        orders the documents; it omits None, NaN and "" entries. By default, a flat model uses the
+        order of the input, and a tree has no chart.
     title : str, optional
         Name of the corpus; "Topic tree" or "Topics" by default.
     n_words : int, default=20
-        Words that a node shows at one setting of the slider, >= 1.
+        Number of words that a node shows at one setting of the slider, >= 1.
     n_documents : int, default=8
-        Most typical documents per node, >= 0.
+        Maximum number of typical documents per node, >= 0.
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made, such as the input or the time of
-        the fit. No date is added to them, so that the same input gives the same bytes.
+        the fit. No date is added, so that equal input gives equal bytes.
 
     Returns
     -------
     dict
-        JSON-able. ``kind`` ("tree" or "flat"), ``title``, ``n_documents``, ``n_features``,
+        Ready for JSON. ``kind`` ("tree" or "flat"), ``title``, ``n_documents``, ``n_features``,
         ``n_leaves``, ``n_words``, ``default_lambda``;
         ``words``: ``word`` and ``p`` (p(w) in the corpus) of every word used;
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
-        ``name`` ("All documents" for a root that is split), ``n_samples``, ``share`` (of the
+        ``name`` ("All documents" for a root that was split), ``n_samples``, ``share`` (of the
         sample weight; for a topic of a flat model its mean proportion, or its weight in the model
         if neither ``X`` nor ``topic_proportions`` is given), ``gain`` (nats), ``reason`` (text),
         ``words`` (``index`` into the words and ``p`` = p(w|node), complete for every lambda in
         [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first),
         ``coherence`` (``umass``, ``npmi``, or None), ``documents`` (positions in the shown
         documents, most typical first), ``labels`` (pairs of label index and count, descending),
-        ``other_labels`` (number of documents whose labels are not listed), ``cell`` (place in the
-        icicle);
+        ``other_labels`` (number of documents whose labels are not listed), ``cell`` (position in
+        the icicle);
         ``labels``: the distinct labels by descending count, or None; ``agreement``:
         ``nmi`` and ``ari`` of leaves and labels, or None;
         ``documents``: ``total``, ``shown``, ``sampled`` (whether only a sample is shown),
@@ -115,7 +115,7 @@ def summarize(
         ``areas``: the chart of topic proportions, or None: ``proportions`` (k rows, per mille),
         ``names``, ``rows``, ``ticks`` and ``runs`` of its columns, ``note``, ``axis``,
         ``left_out``.
-        For a flat model also ``about``, a sentence on what it is; ``relations`` of topics:
+        For a flat model also ``about``, a sentence that explains it; ``relations`` of topics:
         ``cosine``, ``correlation``, ``alike``, ``together``, ``apart``; ``diagnostics``:
         ``words``, ``warnings`` and ``values``. A flat model is a tree of one level: its first node
         is all documents, the others are its topics by descending share.
@@ -124,15 +124,15 @@ def summarize(
     ------
     InvalidDataError
         If ``X``, ``ids``, ``texts``, ``labels`` or ``order`` does not have one entry per sample,
-        ``X`` not one column per word, or ``order`` holds neither numbers nor dates.
+        ``X`` does not have one column per word, or ``order`` contains neither numbers nor dates.
     InvalidParameterError
         If ``n_words`` < 1 or ``n_documents`` < 0.
 
     Notes
     -----
-    For a large corpus the page includes a sample of documents: at most 4,000 and 1.3 MB, evenly
-    spread over the leaves and within each leaf over the corpus, and the typical documents in any
-    case. Time: one product X·v for each node.
+    For a large corpus, the page includes the typical documents and a sample of at most 4,000
+    documents and 1.3 MB, evenly spread over the leaves and over the corpus within each leaf. Time:
+    one product X·v per node.
     """
     check_integer("n_words", n_words, at_least=1)
     check_integer("n_documents", n_documents, at_least=0)
@@ -239,7 +239,7 @@ def _name(node: TreeNode) -> str:
 
 def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array) -> None:
     columns = sp.csc_array(X)
-    # Nodes with the same number of words are measured together, in groups that keep the table
+    # Nodes with the same number of words are evaluated together, in groups that keep the table
     # of co-occurrences small.
     by_length: dict[int, list[tuple[dict[str, Any], Ints]]] = {}
     for entry, node in zip(nodes, root.nodes(), strict=True):
@@ -259,8 +259,8 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
 
 
 def _short(values: Floats) -> list[float]:
-    # Nine significant digits take half the bytes; the error of 5e-10 in a logarithm is below the
-    # resolution of the order of words.
+    # Nine significant digits halve the size; the error of 5e-10 in a logarithm does not change
+    # the order of words.
     return [float(f"{value:.9g}") for value in values]
 
 

@@ -1,4 +1,4 @@
-"""Fit a model with each candidate number of components, all from the splits of one tree."""
+"""Fit a model for each candidate number of components, all from the splits of one tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from momentree.inference import (
 )
 from momentree.models._fit_result import m_step
 from momentree.models._lda_starts import concentrations
-from momentree.models.selection._folds import Fold
+from momentree.models.selection.folds import Fold
 from momentree.objects import LDAParameters, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import typical_count_per_token
@@ -27,14 +27,14 @@ from momentree.tree.growth import Branch, Limits, grow
 from momentree.tree.topic_split import TopicSplitter
 
 ALPHA0 = 1.0
-"""Total concentration that each fit of LDA starts from."""
+"""Initial total concentration of each LDA fit."""
 LDA_STEPS = 10
-"""Steps of EM; each costs as much as a whole fit of a single-topic model."""
+"""EM steps; each takes as long as a whole fit of a single-topic model."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A model with one number of components, fitted to one fold."""
+    """The scores of a model with one number of components, fitted to one fold."""
 
     topics: Floats
     weights: Floats
@@ -43,7 +43,7 @@ class Fit:
 
 
 Fits = Callable[[int], Fit | None]
-"""Returns the model with k components for one fold; None if the data admit fewer."""
+"""Returns the model with k components for one fold; None if the data support fewer."""
 
 
 class SingleTopicFits:
@@ -91,7 +91,7 @@ class SingleTopicFits:
 
 
 class LDAFits:
-    """Fit latent Dirichlet allocation, started from the single-topic models of one tree."""
+    """Fit latent Dirichlet allocation, starting from the single-topic models of one tree."""
 
     def __init__(self, fold: Fold, largest: int) -> None:
         self._fold, self._rows = fold, RowBlocks(fold.X)

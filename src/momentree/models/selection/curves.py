@@ -1,4 +1,4 @@
-"""Completion, BIC and coherence of every candidate number of components."""
+"""Compute completion, BIC and coherence for every candidate number of components."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.models._base import log
-from momentree.models.selection._candidates import Fit, Fits
-from momentree.models.selection._folds import Fold
+from momentree.models.selection.candidates import Fit, Fits
+from momentree.models.selection.folds import Fold
 
 Progress = Callable[[int, int], object]
 
 N_WORDS = 20
-"""L of S section 4.3."""
+"""Number of words per topic in the coherence, L in S section 4.3."""
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Values of each candidate, arrays of shape (m,); NaN if unknown.
+    """Values for each candidate, as arrays of shape (m,); NaN if unknown.
 
-    Completion is the log-likelihood of a hidden word in nats; its error is the standard error of
-    the difference from the best. BIC is the mean of the folds, coherence that of the topics.
+    Completion is the log-likelihood per hidden word in nats; its error is the standard error of
+    the difference from the best. BIC is a mean over folds, coherence a mean over topics.
     """
 
     candidates: Ints
@@ -42,7 +42,7 @@ class Curves:
 
     @classmethod
     def unknown(cls, candidates: Ints) -> Curves:
-        """Return curves that are NaN everywhere."""
+        """Return curves filled with NaN."""
         return cls(candidates, *np.full((7, len(candidates)), np.nan))
 
 
@@ -53,7 +53,7 @@ def evaluate(
     X: Any,
     progress: Progress | None,
 ) -> Curves:
-    """Fit every candidate to every fold; measure the coherence of the first fold in all of X."""
+    """Fit every candidate to every fold; measure the coherence of the first fold in X."""
     curves = Curves.unknown(candidates)
     log.info("preparing fits of up to %d components to %d fold(s)", candidates[-1], len(folds))
     makers = [make(fold, int(candidates[-1])) for fold in folds]

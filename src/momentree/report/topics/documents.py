@@ -1,4 +1,4 @@
-"""Which documents a page includes, within a budget, and what it shows of each."""
+"""Choose the documents that a page includes, within a budget, and describe them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats, Int64s, Ints
 from momentree.report._estimators import Fitted
-from momentree.report._text import MAX_NAME, clean_text, snippet
+from momentree.report.text import MAX_NAME, clean_text, snippet
 from momentree.tree.node import TreeNode
 
-# Limits that keep the page under 3 MB and quick to open.
+# Limits that keep the page below 3 MB and quick to open.
 _MAX_DOCUMENTS = 4000
 _MAX_INDEX_BYTES = 1_300_000
 _INDEX_SNIPPET = 320
@@ -23,7 +23,7 @@ _TYPICAL_SNIPPET = 900
 _MAX_TYPICAL_CHARACTERS = 400_000
 _MAX_WORDS = 24
 # Weight of the corpus in the mixture that replaces a node's word probabilities, so that a word
-# that the node lacks counts log(1%) against a document and not minus infinity.
+# absent from the node contributes log(1%) to a document's score instead of minus infinity.
 _BACKGROUND = 0.01
 
 
@@ -38,9 +38,9 @@ def index_documents(
 ) -> tuple[dict[str, Any], list[list[int]]]:
     """Choose the documents that a page includes, and describe each.
 
-    Returns the documents, and for each node the positions of its typical ones, at most
-    `n_documents`, the most typical first; without counts X there are none. `label_of` is the number
-    of the known label of each document, or -1.
+    Returns the documents and, for each node, the positions of at most `n_documents` typical ones,
+    most typical first (none without counts X). `label_of` contains the number of the known label of
+    each document, or -1.
     """
     root, leaf_of = model.root, model.labels
     n = len(leaf_of)
@@ -68,7 +68,7 @@ def index_documents(
     if X is not None and n_documents:
         typical = typical_documents(X, root, leaf_of, n_documents)
     required = {int(row) for rows in typical for row in rows}
-    # Describe only rows that can be chosen: of a huge corpus, a first sample by number.
+    # Describe only rows that can be chosen; sample a huge corpus by row number first.
     few = evenly_spread(leaf_of, np.ones(n, dtype=np.int64), _MAX_DOCUMENTS, n)
     items = {int(row): describe(int(row), _INDEX_SNIPPET) for row in few}
     cost = np.array([_json_bytes(items[int(row)]) for row in few], dtype=np.int64)
@@ -92,11 +92,11 @@ def index_documents(
 def words_of_row(
     row: sp.csr_array, node: TreeNode, base: Floats, vocabulary: NDArray[np.str_]
 ) -> str:
-    """Return at most 24 words of a row of counts, the most characteristic of a node first.
+    """Return at most 24 words of a row of counts, most characteristic of a node first.
 
-    `base` is p(w) of the whole corpus. A count above 1 follows its word, as in "sea ×3".
+    `base` is p(w) in the whole corpus. Counts above 1 follow their words, as in "sea ×3".
     """
-    counts, columns = row.data.astype(np.float64), row.indices  # unsigned counts have no negative
+    counts, columns = row.data.astype(np.float64), row.indices  # unsigned counts cannot be negated
     evidence = counts * _log_lift(node.center, base)[columns]
     order = np.lexsort((columns, -counts, -evidence))[:_MAX_WORDS]
     return ", ".join(
@@ -114,14 +114,14 @@ def typical_documents(
 
     With the log-scaled counts y = log(1 + x) of a document and
     ℓ(w) = log(0.99·p(w|node)/p(w) + 0.01), the score is Σ_w y_w ℓ(w) / (Σ_w y_w + m), the
-    evidence per word for the node against the whole corpus. Log scaling keeps one repeated word
-    from dominating, and m, the median of Σ_w y_w, shrinks the scores of very short documents. At
-    the root, where the evidence is 0, the most typical documents of the leaves take turns, the
-    largest leaf first.
+    evidence per word for the node against the whole corpus. Log scaling keeps repeated words from
+    dominating, and m, the median of Σ_w y_w, shrinks the scores of very short documents. At the
+    root, where the evidence is 0, the most typical documents of the leaves alternate, largest leaf
+    first.
 
     Notes
     -----
-    One product X·v for each node; memory O(nnz + n_samples).
+    Time: one product X·v per node. Memory: O(nnz + n_samples).
     """
     scaled = X.astype(np.float64, copy=True)
     np.log1p(scaled.data, out=scaled.data)
@@ -146,8 +146,8 @@ def typical_documents(
 def evenly_spread(labels: Ints, cost: Int64s, max_documents: int, max_cost: int) -> Ints:
     """Choose rows within a budget, spread evenly over the leaves and over the corpus.
 
-    In the order of leaves (within a leaf, of the corpus) take every (n/m)-th row, for the largest
-    m found that fits: each leaf keeps its share. Returns row numbers, ascending.
+    Sort rows by leaf, then by position in the corpus, and choose every (n/m)-th row, with the
+    largest m that fits, so that each leaf keeps its share. Returns ascending row numbers.
     """
     order = np.argsort(labels, kind="stable")
     n = len(order)
@@ -180,7 +180,7 @@ def _in_turn(lists: Sequence[Iterable[int]], limit: int) -> Ints:
 
 
 def _largest(proportions: Floats) -> list[list[float]]:
-    """Return the eight largest topic proportions of a percent or more, per mille, with topics."""
+    """Return up to eight topics with proportions of at least 1 %, in per mille, largest first."""
     order = np.argsort(-proportions, kind="stable")[:8]
     return [[int(j), round(1000 * float(proportions[j]))] for j in order if proportions[j] >= 0.01]
 

@@ -1,4 +1,4 @@
-"""Drawing a summary in the terminal: its tree or list of nodes, its tables and remarks."""
+"""Draw a summary in the terminal: a tree or list of nodes, tables and remarks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rich.text import Text
 
 from momentree.cli._group_tables import describe_quality, draw_codes, draw_outcomes, tight_percent
 from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
-from momentree.cli._progress import seconds
-from momentree.cli._screen import CONTROL, one_line
+from momentree.cli.progress import seconds
+from momentree.cli.screen import CONTROL, one_line
 
 _INTERVALS_FROM, _LABELS_FROM = 80, 90
-"""Narrower terminals leave out these columns."""
-# For encodings other than those of Unicode.
+"""Minimum width of the terminal for these columns."""
+# For encodings other than Unicode.
 _ASCII = str.maketrans({"█": "#", "·": "-", "–": "-", "≈": "~", **dict.fromkeys(EIGHTHS, " ")})
 
 
 def show_summary(summary: Mapping[str, Any], took: float, remarks: Iterable[str]) -> None:
-    """Print the drawing of a summary on standard output."""
+    """Draw a summary on standard output."""
     is_terminal = sys.stdout.isatty()
     console = Console(
         highlight=False,
@@ -38,14 +38,14 @@ def show_summary(summary: Mapping[str, Any], took: float, remarks: Iterable[str]
     text.plain = CONTROL.sub(lambda match: "\n" if match[0] == "\n" else "\ufffd", text.plain)
     with console.capture() as capture:
         console.print(text, no_wrap=True, overflow="ignore", crop=False, end="")
-    # Not through the console, which handles a closed pipe in its own way.
+    # Not through the console, which handles closed pipes differently.
     sys.stdout.write(capture.get())
 
 
 def draw(
     summary: Mapping[str, Any], console: Console, took: float = 0.0, remarks: Iterable[str] = ()
 ) -> Text:
-    """Return the drawing of a summary: lines no wider than the console."""
+    """Return the drawing of a summary as lines no wider than the console."""
     of_records = summary["kind"].startswith("records")
     parts: list[RenderableType] = [_heading(summary, of_records, took), ""]
     if of_records:
@@ -60,7 +60,7 @@ def draw(
 
 
 def _laid_out(renderable: RenderableType, console: Console) -> Text:
-    """Return what a console would print, without blanks at the ends of lines."""
+    """Return what a console would print, without trailing blanks."""
     drawn = []
     for line in console.render_lines(renderable, pad=False):
         text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
@@ -132,7 +132,7 @@ def _agreement(summary: Mapping[str, Any]) -> list[str]:
 
 def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
     nodes = listed(summary)
-    # In the page, a no-break space stands before each dot.
+    # The page has a no-break space before each dot.
     words = [[node["name"].replace("\N{NO-BREAK SPACE}", " ")] for node in nodes]
     before = [
         Column("records", [node["size"] for node in nodes]),

@@ -1,4 +1,4 @@
-"""Directions of M2 (S Theorem 1) found in one half of the documents and present in the other."""
+"""Find directions of M2 (S Theorem 1) in one half of the documents, and test them in the other."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from momentree.objects import Moments
 from momentree.whitening import whiten
 
 FLOOR = 3.0
-"""Standard errors above zero that the held-out value of a direction must have. For 120 new samples
-of up to 20 topics, 3 was right for 108 and too many for 1; 2 was too many for 7, 4 too few for 12.
+"""Minimum held-out value of a direction, in standard errors. On 120 new samples of up to 20 topics,
+3 found the right number in 108 and too many in 1; 2 found too many in 7, and 4 too few in 12.
 """
 BAND = 1.0
-"""The ends of the interval: a floor of so many standard errors more, or fewer."""
+"""The interval comes from raising and lowering the floor by this many standard errors."""
 WHITENING_TOL = 1e-3
 
 
@@ -34,17 +34,17 @@ class Spectrum:
 
     @property
     def floor(self) -> Floats:
-        """Value that `held_out` must exceed, shape (m,)."""
+        """Minimum value of `held_out` for a direction to count, shape (m,)."""
         return FLOOR * self.standard_error
 
     def count(self, floor: float = FLOOR) -> int:
-        """Return the number of leading directions above so many standard errors."""
+        """Return the number of leading directions above `floor` standard errors."""
         below = self.held_out <= floor * self.standard_error
         return int(np.argmax(below)) if below.any() else len(below)
 
     @property
     def interval(self) -> tuple[int, int, int]:
-        """The number of components, its lower and its upper end; 1 or more."""
+        """The number of components and its lower and upper limits, all at least 1."""
         k, low, high = (max(1, self.count(FLOOR + step)) for step in (0.0, BAND, -BAND))
         return k, low, high
 
@@ -57,15 +57,15 @@ def spectrum(
     n_components: int,
     random_state: np.random.RandomState,
 ) -> Spectrum:
-    """Return the leading eigenvalues of M2 by halves.
+    """Return the leading eigenvalues of M2 in one half of the documents, tested in the other.
 
     With D = diag(M1) + I / d, S = D^(-1/2) M2 D^(-1/2), and A, B random halves of the documents,
 
         S_A u = lambda u,   held out: u^T S_B u.
 
-    Noise in A is independent of B, where its eigenvectors have values of mean zero and a standard
-    error that the documents of B give, whatever the distribution of words. The scaling gives
-    frequent and rare words similar noise, and a first eigenvalue of about 1.
+    Noise in A is independent of B, so for eigenvectors that are noise, the held-out value has mean
+    zero; the documents of B give its standard error, for any distribution of words. The scaling
+    gives frequent and rare words similar noise, and a first eigenvalue of about 1.
     """
     n_groups = int(groups.max(initial=-1)) + 1
     first = (random_state.permutation(n_groups) < n_groups // 2)[groups]
@@ -94,7 +94,7 @@ def spectrum(
 
 @dataclass(frozen=True)
 class _Half:
-    """Half of the documents: rows, sample weights, r2 of S Theorem 1, and moments."""
+    """One half of the documents: rows, sample weights, r2 of S Theorem 1, and moments."""
 
     rows: RowBlocks
     sample_weight: Floats

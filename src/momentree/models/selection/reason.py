@@ -1,4 +1,4 @@
-"""Why a number of components was chosen, and which criteria disagree: one message per fact."""
+"""Explain why a number of components was chosen and which criteria disagree, as messages."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.messages import Message
-from momentree.models.selection._criteria import Estimate
-from momentree.models.selection._curves import Curves
+from momentree.models.selection.criteria import Estimate
+from momentree.models.selection.curves import Curves
 
 MOST = 0.9
-"""The reason names the fewest components that have this fraction of the gain."""
+"""The reason reports the fewest components with this fraction of the gain."""
 TINY = 1e-300
 
 
@@ -122,7 +122,7 @@ def _coherence(
 
 
 def _runs(k: Ints) -> list[int | Message]:
-    """Return numbers, three or more in a row as a range: 1 to 6, 8 and 11."""
+    """Abbreviate three or more consecutive numbers as a range: 1 to 6, 8 and 11."""
     parts: list[int | Message] = []
     for run in np.split(k, np.flatnonzero(np.diff(k) > 1) + 1):
         if len(run) > 2:

@@ -1,4 +1,4 @@
-"""FFDIAG: joint diagonalization of symmetric matrices, not necessarily orthogonal."""
+"""FFDIAG: joint diagonalization of symmetric matrices without orthogonality constraint."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ SHORTEST_STEP = 1e-10
 HALVINGS = 8
 """Maximum number of times that a step is halved."""
 TINY = 1e-300
-"""Keeps a quotient finite if a matrix is zero."""
+"""Keeps quotients finite if a matrix is zero."""
 
 
 def ffdiag(C: Floats, start: Floats, max_iter: int) -> tuple[Floats, float, int]:
-    """Minimize the off-diagonal of B C_l B^T over invertible B, for all l at once.
+    """Minimize the off-diagonal parts of B C_l B^T over invertible B, for all l at once.
 
     C has shape (m, k, k). Returns B, the objective sum_l sum_{i != j} (B C_l B^T)_ij^2, with rows
     of B scaled so that sum_l (B C_l B^T)_ii^2 = 1, and the number of steps, O(m k^3) each.
 
     FFDIAG (A. Ziehe et al., Journal of Machine Learning Research 5, 2004) steps to (I + Y) B: with
     D the diagonal and F the off-diagonal of B C_l B^T, Y has a zero diagonal and minimizes
-    |F + Y D + D Y^T| pair by pair. Here a step is also halved until it lowers the objective. Steps
-    neglect the change of D: the result is a minimum only if a joint diagonalizer exists.
+    |F + Y D + D Y^T| pair by pair. Here a step is also halved until it decreases the objective.
+    Steps neglect changes in D: the result is a minimum only if a joint diagonalizer exists.
     """
     B, F, off = _scaled(C, start)
     n_iter = 0

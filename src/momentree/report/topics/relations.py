@@ -1,4 +1,4 @@
-"""How topics relate: which share words, and which occur in the same documents."""
+"""Measure which topics share words, and which occur in the same documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from momentree._types import Floats
 
 _SIMILAR, _RELATED = 0.1, 0.05
-"""Weaker relations are noise to a reader."""
+"""Minimum strength of the relations shown."""
 
 
 def relations(P: Floats, proportions: Floats | None) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def relations(P: Floats, proportions: Floats | None) -> dict[str, Any]:
 def _correlation(proportions: Floats) -> Floats:
     centered = proportions - proportions.mean(axis=0)
     norms = np.linalg.norm(centered, axis=0)
-    # Proportions that differ by rounding errors only are constant.
+    # Proportions that differ only by rounding errors are constant.
     flat = norms <= 1e-9 * np.sqrt(len(proportions))
     unit = np.where(flat, 0.0, centered / np.where(flat, 1.0, norms))
     correlation = np.clip(unit.T @ unit, -1.0, 1.0)

@@ -1,6 +1,6 @@
 """Joint diagonalization of symmetric slices by rotations: Jacobi sweeps, then H eq. 5.
 
-Slices are stored as entry vectors: A[i, j] of shape (p,) holds entry (i, j) of all p slices. The
+Slices are stored as entry vectors: A[i, j] of shape (p,) contains entry (i, j) of all p slices. The
 objective of H eq. 5 is the sum of the norms of A[i, j] over i != j, and a rotation of the plane
 (i, j) combines contiguous vectors.
 """
@@ -16,16 +16,16 @@ Plane = tuple[Ints, Ints]
 SMALL_ANGLE = 1e-8
 """Jacobi converges quadratically near joint diagonality: one more sweep would rotate by 1e-16."""
 SLOW = 1e-5
-"""Where the slices have no common diagonalizer, sweeps with a smaller relative gain do not improve
-the start of the second stage."""
+"""If the slices have no common diagonalizer, sweeps with a smaller relative gain do not improve the
+start of the second stage."""
 NO_SLICE = 1e-15
 """A compressed slice below this, relative to the largest, is rounding error."""
 EXACT = 1e-14
 """An objective below this, relative to the norm of the slices, is rounding error."""
 GRID = 12
-"""Angles scanned in a plane: GRID equal steps to each side, and GRID halvings of one step."""
+"""Angles scanned in a plane: GRID equal steps on each side, and GRID halvings of one step."""
 ZOOMS = 3
-"""Each zoom narrows the angle by a factor of 8, to 2e-4 of a step; errors are quadratic in it."""
+"""Each zoom narrows the angle by a factor of 8, to 2e-4 of a step; the error is quadratic."""
 
 _even = np.linspace(-np.pi / 4, np.pi / 4, 2 * GRID + 1)
 _fine = np.pi / (4 * GRID) * 0.5 ** np.arange(1, GRID + 1)
@@ -54,11 +54,11 @@ def objective(A: Floats) -> float:
 
 
 def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
-    """Minimize the sum of squares of the off-diagonal by rotations of planes.
+    """Minimize the sum of squares of the off-diagonal entries by rotations of planes.
 
     Returns the rotated entry vectors, the rotation and the number of sweeps. The angles of disjoint
-    planes do not interact, so all planes of a round of a tournament are rotated at once; k - 1
-    rounds are a sweep (Cardoso & Souloumiac 1996, real case).
+    planes do not interact, so all planes in a round of a tournament are rotated at once; k - 1
+    rounds form a sweep (Cardoso & Souloumiac 1996, real case).
     """
     k = A.shape[0]
     A, Rt = A.copy(), np.eye(k)
@@ -84,7 +84,7 @@ def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
 
 
 def _off_diagonal(A: Floats) -> float:
-    """Return the sum of squares off the diagonal."""
+    """Return the sum of squares of the off-diagonal entries."""
     squares = np.einsum("ijp,ijp->ij", A, A)
     return float(squares.sum() - np.trace(squares))
 
@@ -92,8 +92,8 @@ def _off_diagonal(A: Floats) -> float:
 def minimize_norms(A: Floats, R: Floats, tol: float, max_sweeps: int) -> tuple[Floats, Floats, int]:
     """Minimize the sum of norms of H eq. 5 by rotations of one plane at a time, starting from R.
 
-    Returns as :func:`jacobi`. Stops when a sweep lowers the objective by less than the fraction
-    `tol`.
+    Returns the same values as :func:`jacobi`. Stops when a sweep decreases the objective by less
+    than the fraction `tol`.
     """
     k = A.shape[0]
     A, Rt = A.copy(), R.T.copy()
@@ -113,7 +113,7 @@ def minimize_norms(A: Floats, R: Floats, tol: float, max_sweeps: int) -> tuple[F
 
 
 def _rotate_plane(A: Floats, Rt: Floats, squares: Floats, i: int, j: int) -> None:
-    """Rotate the plane (i, j) by its best angle, if that lowers the objective."""
+    """Rotate the plane (i, j) by its best angle, if that decreases the objective."""
     h, half = A[i, j], 0.5 * (A[i, i] - A[j, j])
     others = np.ones(A.shape[0], dtype=bool)
     others[[i, j]] = False
@@ -147,7 +147,7 @@ def _rotate_plane(A: Floats, Rt: Floats, squares: Floats, i: int, j: int) -> Non
         row[other] = corner
         row[own] = corner_i if own == i else corner_j
     squares_i, squares_j = (np.einsum("mp,mp->m", row, row) for row in (new_i, new_j))
-    # Checked on the vectors themselves: inner products lose half of the digits.
+    # Check on the vectors themselves, because inner products lose half of the digits.
     before = np.sqrt(squares[[i, j]][:, others]).sum() + np.sqrt(squares[i, j])
     after = np.sqrt(squares_i[others]).sum() + np.sqrt(squares_j[others]).sum()
     if after + np.sqrt(squares_i[j]) >= before:

@@ -9,15 +9,15 @@ from scipy.special import betaincinv, ndtri
 from momentree._types import Floats
 
 SMALLEST = 1e-6
-"""Smallest effective sample size: the interval is then from 0 to 1."""
+"""Smallest effective sample size, for which the interval is from 0 to 1."""
 
 
 def bootstrap_interval(proportion: Floats, n: Floats, confidence: float) -> Floats:
     """Return the percentile bootstrap interval (..., 2) of a proportion of n records.
 
-    The count in a resample is binomial, so its quantiles are exact and nothing is drawn. If the
-    proportion is 0 or 1, all resamples are the same, and the exact limit of Clopper and Pearson
-    replaces the percentile. n is rounded to whole numbers, positive ones to at least 1; NaN for 0.
+    The count in a resample is binomial, so its quantiles are exact, without sampling. If the
+    proportion is 0 or 1, all resamples are the same, and the exact Clopper-Pearson limit replaces
+    the percentile. n is rounded to whole numbers, positive ones to at least 1; NaN for 0.
     """
     # Imported here because it is slow to load, and few users of this module call this function.
     from scipy.stats import binom
@@ -50,7 +50,7 @@ def effective_sample_size(P: Floats, weight: Floats) -> Floats:
 def wilson_interval(proportion: Floats, n: ArrayLike, confidence: float) -> Floats:
     """Return Wilson's score interval (..., 2) of a proportion of n records.
 
-    Its coverage also holds for few records.
+    Its coverage is accurate even for few records.
     """
     z2 = float(ndtri(0.5 + confidence / 2.0)) ** 2
     n = np.where(np.asarray(n) > 0, n, np.nan)

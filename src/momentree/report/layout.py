@@ -1,4 +1,4 @@
-"""Layout of a tree as an icicle, and the colours of its nodes, for the page and for figures."""
+"""Lay out a tree as an icicle and choose the colours of its nodes, for the page and figures."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from momentree.tree.node import TreeNode
 
-# Degrees on the colour circle: less than all of it, so that the first and last branch differ.
+# Degrees of the colour circle: less than 360, so that the first and last branch differ.
 _FIRST_HUE = 25.0
 _HUE_RANGE = 305.0
-# Steps of the golden angle keep the hues of any number of neighbours apart.
+# Steps of the golden angle separate the hues of any number of neighbours.
 _GOLDEN_ANGLE = 137.508
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The place of one node in an icicle of unit width: edges, rows and hue in degrees."""
+    """Position of one node in an icicle of unit width: edges, rows and hue in degrees."""
 
     x0: float
     x1: float
@@ -28,16 +28,16 @@ class Cell:
     hue: float
 
     def as_json(self) -> dict[str, Any]:
-        """Return the cell as a page holds it."""
+        """Return the cell in the form that the page uses."""
         return {**vars(self), "x0": round(self.x0, 6), "x1": round(self.x1, 6)}
 
 
 def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
-    """Lay out a tree as an icicle: children below their parent, as wide as their weight.
+    """Lay out a tree as an icicle: children below their parent, with widths given by weights.
 
-    Returns a cell for each node in pre-order. A leaf reaches down to the last row. Siblings divide
-    the hues of their parent, so that a branch is a family of colours; with `spread`, neighbouring
-    leaves have distant hues instead, as topics without branches need.
+    Returns one cell per node in pre-order. Leaves extend to the last row. Siblings divide the hues
+    of their parent, so that a branch is a family of colours; with `spread`, neighbouring leaves
+    have distant hues instead, for topics without branches.
     """
     n_rows = 1 + max(node.depth for node in root.nodes())
     cells: list[Cell] = []
@@ -69,17 +69,17 @@ def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
 
 
 def spread_hue(topic: int) -> float:
-    """Return the hue, in degrees, of a topic of a flat model: neighbours have distant hues."""
+    """Return the hue, in degrees, of a topic of a flat model; neighbours have distant hues."""
     return (_FIRST_HUE + _GOLDEN_ANGLE * topic) % 360.0
 
 
 def leaf_color(hue: float, *, leaf: bool = True) -> tuple[float, float, float]:
-    """Return red, green and blue in [0, 1] of a hue; groups above the leaves are paler.
+    """Return red, green and blue in [0, 1] for a hue; inner nodes are paler than leaves.
 
     Notes
     -----
-    Lightness and chroma are constant in OKLCH, the color space of the page. The matrices are those
-    of B. Ottosson, "A perceptual color space for image processing" (2020), which defines it.
+    Lightness and chroma are constant in OKLCH, the colour space of the page. The matrices are from
+    B. Ottosson, "A perceptual color space for image processing" (2020), which defines it.
     """
     lightness, chroma = (0.82, 0.09) if leaf else (0.92, 0.045)
     a, b = chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))

@@ -1,4 +1,4 @@
-"""Progress of a command on standard error: a line that changes on a terminal, or a log."""
+"""Show the progress of a command on standard error, as a changing line or a log."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from momentree._logging import attach_handler
-from momentree.cli._screen import printable, say
+from momentree.cli.screen import printable, say
 
 if TYPE_CHECKING:
     from rich.status import Status
 
 _LOGGER = logging.getLogger("momentree")
-"""Where the rooms of the package log their steps."""
+"""Loggers of the library's steps."""
 
 
 def seconds(duration: float) -> str:
-    """Write a duration as people do: "0.4 s", "12 s", "3 min 5 s"."""
+    """Format a duration for people: "0.4 s", "12 s", "3 min 5 s"."""
     if duration < 9.95:
         return f"{duration:.1f} s"
     whole = round(duration)
@@ -29,7 +29,7 @@ def seconds(duration: float) -> str:
 
 
 class Progress:
-    """Show the current stage on a terminal; with ``verbose``, log each stage and its time."""
+    """Shows the current stage on a terminal; with ``verbose``, logs each stage and its time."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self._verbose = verbose and not quiet
@@ -38,7 +38,7 @@ class Progress:
 
     @contextmanager
     def stage(self, text: str) -> Iterator[None]:
-        """Show a stage for as long as the block runs, and the steps that the library logs."""
+        """Show a stage while the block runs, and the steps that the library logs."""
         start = time.perf_counter()
         if self._live:
             from rich.console import Console

@@ -1,4 +1,4 @@
-"""The chart of topic proportions: documents in columns from left to right, topics as areas."""
+"""Compute the chart of topic proportions, with documents as columns and topics as areas."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.report._text import snippet
+from momentree.report.text import snippet
 from momentree.report.topics.document_order import Ordered
 
 MAX_COLUMNS = 300
-"""More columns would be narrower than a pixel or two on most screens."""
+"""Maximum number of columns, so that each is at least a pixel or two wide on most screens."""
 _HEIGHT = 1000
 _MAX_NAME = 60
 _MAX_TICKS, _MAX_TICK = 7, 18
-# Known labels are written below the chart if they form no more runs than this.
+# Known labels appear below the chart if they form at most this many runs.
 _MAX_RUNS = 24
 
 
@@ -30,8 +30,8 @@ def proportions_in_columns(
 ) -> dict[str, Any]:
     """Average the topic proportions in columns from left to right.
 
-    Each document has its own column if there are at most 300. Otherwise documents of equal value
-    share a column or, if there are too many values, consecutive documents do.
+    Up to 300 documents have a column each. Otherwise, documents with equal values share a column
+    or, if there are too many values, consecutive documents do.
     """
     n = len(ordered.rows)
     if n <= MAX_COLUMNS:
@@ -60,7 +60,7 @@ def proportions_in_columns(
 
 
 def _name(ordered: Ordered, ids: Sequence[str] | None, a: int, b: int) -> str:
-    """Name the column of documents a to b - 1 of the order."""
+    """Name the column of documents a to b - 1 in the order."""
     one = _id(ordered, ids, a)
     if ordered.texts is None:
         return one if b - a == 1 else f"{one} to {_id(ordered, ids, b - 1)}"
@@ -77,7 +77,7 @@ def _id(ordered: Ordered, ids: Sequence[str] | None, at: int) -> str:
 
 
 def _ticks(ordered: Ordered, ids: Sequence[str] | None, start: Ints) -> list[list[int | str]]:
-    """Label some columns, evenly spread, by the value or the name of their first document."""
+    """Label some evenly spread columns by the value or the name of their first document."""
     m = len(start)
     columns = np.unique(np.linspace(0, m - 1, min(m, _MAX_TICKS)).round().astype(int))
     texts = [
@@ -88,7 +88,7 @@ def _ticks(ordered: Ordered, ids: Sequence[str] | None, start: Ints) -> list[lis
 
 
 def _runs(labels: Ints, start: NDArray[Any], sizes: NDArray[Any]) -> list[list[int]]:
-    """Join neighbouring columns with the same most common label; none if there are many runs."""
+    """Join neighbouring columns with the same main label; return none if there are many runs."""
     runs: list[list[int]] = []
     for at, (a, size) in enumerate(zip(start, sizes, strict=True)):
         values, counts = np.unique(labels[a : a + size], return_counts=True)
@@ -104,8 +104,8 @@ def _runs(labels: Ints, start: NDArray[Any], sizes: NDArray[Any]) -> list[list[i
 class Area:
     """One topic in a chart of stacked areas.
 
-    `path` outlines, in SVG, its area and all those above it: areas are painted from the last to
-    the first, each over the one before.
+    `path`, in SVG, outlines its area and all areas above it: areas are painted from last to first,
+    each over the one before.
     """
 
     topic: int
@@ -117,8 +117,8 @@ class Area:
 def stacked_areas(areas: Mapping[str, Any]) -> list[Area]:
     """Lay out the topics of `proportions_in_columns` as stacked areas, the first at the top.
 
-    Columns have width 1, and the height is 1000. Areas have steps: each column is a rectangle, so
-    that no document is blended with its neighbours.
+    Columns have width 1, and the height is 1000. Areas have steps, so that documents are not
+    blended with their neighbours.
     """
     values = np.asarray(areas["proportions"], dtype=np.float64)
     total = np.maximum(values.sum(axis=0), 1.0)

@@ -1,4 +1,4 @@
-"""Folds for document completion: documents for training, and for testing by halves."""
+"""Divide documents into folds for document completion, and test documents into halves."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Fold:
 def folds(
     X: Any, weight: Floats, groups: Ints, random_state: np.random.RandomState, *, n_test: int
 ) -> Iterator[Fold]:
-    """Yield folds, each with another fifth of the documents, until `n_test` are tested.
+    """Yield folds, each testing a different fifth of the documents, until `n_test` are tested.
 
-    Copies of a document, with the same number in `groups`, stay on one side. Without `n_test` there
-    is one fold, for training only.
+    Copies of a document, with the same number in `groups`, are never divided between training and
+    testing. Without `n_test` there is one fold, for training only.
     """
     n_groups = int(groups.max(initial=-1)) + 1
     if not n_test or n_groups < 2:

@@ -1,4 +1,4 @@
-"""Tables and plain values in files: CSV, with formulas escaped on request, and JSON."""
+"""Write tables as CSV, with formulas escaped on request, and plain values as JSON."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from momentree.cli._screen import printable
+from momentree.cli.screen import printable
 
 if TYPE_CHECKING:
     from momentree._types import Floats
 
-# How a formula of a spreadsheet starts, also after characters that it skips.
+# Start of a spreadsheet formula, also after characters that a spreadsheet skips.
 _FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # Smaller probabilities are rounding errors.
@@ -25,14 +25,14 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True)
 class Table:
-    """A table to write as CSV, on request without text that a spreadsheet would run."""
+    """A table to write as CSV, optionally with formulas escaped."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]
 
     def write(self, path: Path, *, escape_formulas: bool) -> None:
         """Write the table to a file, in UTF-8."""
-        # An id may be the name of a file with bytes that are not text.
+        # An id may be a file name with bytes that are not text.
         with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             self._write_to(file, escape_formulas)
 
@@ -46,7 +46,7 @@ class Table:
             rows = map(_escaped, rows)
         if file.isatty():
             rows = ([printable(cell) for cell in row] for row in rows)
-        # The csv module quotes a carriage return only where lines end in one.
+        # The csv module quotes carriage returns only if lines end in one.
         writer: Any = csv.writer(_Lines(file), lineterminator="\r\n")
         writer.writerow(self.header)
         writer.writerows(rows)
@@ -54,7 +54,7 @@ class Table:
 
 @dataclass(frozen=True)
 class _Lines:
-    """Writes rows of CSV that end in CR LF with LF alone."""
+    """Writes CSV rows that end in CR LF with LF alone."""
 
     file: TextIO
 
@@ -77,7 +77,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def decimals(value: float) -> str:
-    """Write a probability or proportion with six significant digits."""
+    """Format a probability or proportion with six significant digits."""
     return f"{value:.6g}" if value >= _LEAST else "0"
 
 
@@ -99,9 +99,9 @@ def assignments(
     every: bool,
     **known: Sequence[object],
 ) -> Table:
-    """Return a table of `known` columns, and of assignments to leaves, topics or groups.
+    """Return a table with the `known` columns and assignments to leaves, topics or groups.
 
-    Each assignment has its name and probability; with `every`, each place has a column for its own.
+    Each assignment has a name and a probability; `every` adds one column per leaf, topic or group.
     """
     header = [*known, kind, "name", "probability"]
     header += [f"{kind}_{j}" for j in range(len(names))] if every else []

@@ -1,4 +1,4 @@
-"""The words of a node that some setting of the relevance slider shows."""
+"""Find the words of a node that some setting of the relevance slider shows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def words_for_every_lambda(center: Floats, base: Floats, n_words: int) -> Ints:
 
     The relevance lam·log p(w|node) + (1-lam)·log(p(w|node)/p(w)) of a word is a line in lam over
     [0, 1]. A word that lies below `n_words` others at both ends lies below them everywhere and is
-    never shown. All other words are returned (the `n_words`-skyband of the end points), so that
-    the slider is exact at every setting.
+    never shown. The function returns all other words (the `n_words`-skyband of the end points), so
+    that the slider is exact at every setting.
 
-    Returns columns by descending p(w|node) = `center`, without words of p(w|node) = 0 or
+    Returns columns by descending p(w|node) = `center`, without words with p(w|node) = 0 or
     p(w) = `base` = 0, in time O(d log d) for d features.
     """
     present = np.flatnonzero((center > 0) & (base > 0))

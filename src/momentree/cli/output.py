@@ -1,4 +1,4 @@
-"""Output files: checked first, written beside their targets, moved together at the end."""
+"""Write output files: check them first, write them to temporary files, then move all together."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 
 Write = Callable[[str, Callable[[Path], object]], None]
-# Names here stand for open files of a process, which are written to, never replaced.
+# Paths here are open files of a process, which are written to, never replaced.
 _DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 _STOPS = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 _TRIES = 50
-"""Tenths of a second to wait for the reader of a pipe."""
+"""Time to wait for the reader of a pipe, in tenths of a second."""
 
 
 class Outputs:
-    """The output files of a command, written whole or not at all.
+    """The output files of a command, written completely or not at all.
 
-    Each target is checked when it is added, before the long work. Inside `writing` each is written
-    under a temporary name. If all succeed, they replace their targets together; after an error
-    the temporary files are removed and the targets stay as they were. A target that is a pipe or a
-    device gets its bytes at that moment instead.
+    Each target is checked when it is added, before the long work. Within `writing`, each file is
+    written under a temporary name. If all succeed, they replace their targets together; after an
+    error, the temporary files are removed and the targets remain unchanged. Pipes and devices
+    receive their content at the end instead.
     """
 
     def __init__(self, inputs: Iterable[Path] = ()) -> None:
@@ -48,7 +48,7 @@ class Outputs:
         self._streams: set[str] = set()
 
     def add(self, option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
-        """Check the file that an option names; None, an option not given, is skipped."""
+        """Check the file named by an option; None means that the option was not given."""
         if path is None:
             return
         identities = _identities(path)
@@ -58,7 +58,7 @@ class Outputs:
             target = path
             complaint = None if os.access(path, os.W_OK) else Message("no_permission")
         else:
-            target = Path(os.path.realpath(path))  # writes through a link instead of replacing it
+            target = Path(os.path.realpath(path))  # follow links instead of replacing them
             taken = [self._taken[key] for key in identities if key in self._taken]
             complaint = complaint or _complaint(path, target, suffixes)
             if complaint is None and taken:
@@ -75,15 +75,15 @@ class Outputs:
 
     @property
     def paths(self) -> list[Path]:
-        """The targets as the user named them, in the order they were added."""
+        """The targets as the user named them, in the order in which they were added."""
         return list(self._shown.values())
 
     @contextmanager
     def writing(self) -> Iterator[Write]:
-        """Yield a function that writes one output; put all in place when the block ends well.
+        """Yield a function that writes one output; move all into place if the block succeeds.
 
-        The function takes an option and a function that writes to the path it is given. It does
-        nothing for an option that was not given.
+        The function accepts an option and a function that writes to a given path. It does nothing
+        if the option was not used.
         """
         folders: dict[Path, Path] = {}
         staged: dict[str, Path] = {}
@@ -115,7 +115,7 @@ class Outputs:
                 stack.close()
 
     def _put_in_place(self, staged: Mapping[str, Path]) -> None:
-        """Move all staged files over their targets; after an error, all targets are as before."""
+        """Move all staged files over their targets; after an error, restore all targets."""
         kept: dict[str, Path] = {}
         for option, temporary in staged.items():
             if self._targets[option].exists() and len(staged) > 1:
@@ -137,7 +137,7 @@ class Outputs:
 
     @contextmanager
     def _naming(self, option: str) -> Iterator[None]:
-        """Report errors of the operating system with the option and its file."""
+        """Report errors of the operating system with the option and the file."""
         try:
             yield
         except BrokenPipeError:
@@ -152,7 +152,7 @@ def _cannot_write(option: str, path: Path, reason: Message | str) -> MomentreeEr
 
 
 def _identities(path: Path) -> list[object]:
-    """Return what identifies a file: its path without links, and its inode."""
+    """Return what identifies a file: its resolved path and its inode."""
     identities: list[object] = [os.path.realpath(path)]
     with suppress(OSError):
         status = path.stat()
@@ -172,7 +172,7 @@ def _unreachable(path: Path) -> str | None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path is a pipe, a terminal or a device, which is written to, never replaced."""
+    """Whether a path is a pipe, terminal or device, which is written to, never replaced."""
     if path.is_dir() or not path.exists():
         return False
     return not path.is_file() or path.parent in _DESCRIPTORS
@@ -190,7 +190,7 @@ def _complaint(path: Path, target: Path, suffixes: tuple[str, ...]) -> Message |
     if target.exists() and not os.access(target, os.W_OK):
         return Message("read_only")
     try:
-        # Only a trial is certain: some file systems are read-only whatever the permissions say.
+        # Only an attempt is certain: a file system may be read-only whatever the permissions say.
         with staging(folder):
             pass
     except OSError as error:
@@ -200,9 +200,9 @@ def _complaint(path: Path, target: Path, suffixes: tuple[str, ...]) -> Message |
 
 
 def _settle(temporary: Path, target: Path) -> None:
-    """Flush a staged file to the disk, with the permissions that the target has or would get."""
+    """Flush a staged file to disk, with the permissions that the target has or would have."""
     with temporary.open("rb+") as file:
-        os.fsync(file.fileno())  # fails at the latest here if the disk is full
+        os.fsync(file.fileno())  # fails here at the latest if the disk is full
     if target.exists():
         mode = stat.S_IMODE(target.stat().st_mode)
     else:
@@ -214,17 +214,17 @@ def _settle(temporary: Path, target: Path) -> None:
 
 
 def _keep(target: Path, temporary: Path) -> Path:
-    """Keep the file that is about to be replaced, beside its replacement."""
+    """Back up the file that is about to be replaced, next to its replacement."""
     kept = temporary.with_name(f"old-{temporary.name}")
     try:
         os.link(target, kept)
-    except OSError:  # a disk without links, or a file of another user
+    except OSError:  # a disk without links, or another user's file
         shutil.copy2(target, kept)
     return kept
 
 
 def _pipe_with_reader(pipe: Path) -> BinaryIO:
-    """Open a pipe for writing; it is an error if no reader appears in time."""
+    """Open a pipe for writing; fail if no reader appears in time."""
     for left in range(_TRIES, -1, -1):
         try:
             descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
@@ -247,7 +247,7 @@ def _pour(temporary: Path, target: Path) -> None:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Delay signals that stop the command, so that either all files are in place or none."""
+    """Delay signals that stop the command, so that either all files are moved or none."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Text for a page: without control characters, not too long, and messages in plain words."""
+"""Prepare text for a page: without control characters, not too long, in plain words."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from momentree.messages import PYTHON, Audience, Message, in_words
 from momentree.messages.catalogue.report import PLAIN
 
 MAX_NAME = 200
-"""Longest name of a document or label that is shown, in characters."""
+"""Maximum length of the name of a document or label, in characters."""
 
-# C0 controls except white space, DEL and C1, surrogates and non-characters: HTML must not hold
+# C0 controls except white space, DEL and C1, surrogates and non-characters: HTML must not contain
 # them, and UTF-8 cannot encode surrogates.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -24,8 +24,8 @@ def clean_text(value: object) -> str:
 
 
 def snippet(text: str, length: int) -> str:
-    """Return the beginning of a text on one line: at most `length` characters, cut at a word."""
-    # Of a long text, clean only as much as could be shown.
+    """Return the beginning of a text on one line: at most `length` characters, whole words."""
+    # Clean only as much of a long text as could be shown.
     line = " ".join(clean_text(text[: 8 * length]).split())
     if len(line) <= length and len(text) <= 8 * length:
         return line
@@ -38,5 +38,5 @@ def snippet(text: str, length: int) -> str:
 
 
 def for_readers(message: Message | str) -> str:
-    """Return a message, or a text that is one already, in plain words that a page can hold."""
+    """Return a message or text in plain words, as clean text for a page."""
     return clean_text(in_words(message, _READERS) if isinstance(message, Message) else message)

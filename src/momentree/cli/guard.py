@@ -1,4 +1,4 @@
-"""How a command ends: with an exit status and one line on standard error, never a traceback."""
+"""End a command with an exit status and one line on standard error, never a traceback."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from typing import Any, NoReturn, TextIO
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from momentree.cli._screen import BROKEN_PIPE, GENERAL_ERROR, one_line, prepare_screen, say
 from momentree.cli._words import audience_of
+from momentree.cli.screen import BROKEN_PIPE, GENERAL_ERROR, one_line, prepare_screen, say
 from momentree.exceptions import MomentreeError, MomentreeWarning
 from momentree.messages import Audience, Message, in_words
 
-INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 ORDER = "momentree.order"
-"""Where the context of a command keeps the names of its options, in the order written."""
+"""Key in the context of a command for the names of its options, in the order given."""
 
 _OUT_OF_MEMORY = {"topics": "out_of_memory_words", "clusters": "out_of_memory_codes"}
 
 
 def prepare_process() -> None:
-    """Make the process print safely anywhere, and clean up when it is stopped."""
+    """Prepare the process to print safely anywhere, and to clean up if it is stopped."""
     prepare_screen()
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        # A command started under nohup ignores SIGHUP, and must continue to do so.
+        # A command started by nohup ignores SIGHUP, and must continue to do so.
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _stop)
 
 
 def _stop(number: int, _frame: FrameType | None) -> NoReturn:
-    # An exception, so that temporary files are removed on the way out.
+    # An exception, so that temporary files are removed.
     raise SystemExit(128 + number)
 
 
-# The base of BadParameter, which typer does not export.
+# The base class of BadParameter, which typer does not export.
 _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 
 
 class Commands(TyperGroup):
-    """A group of commands that reports options it cannot read in one line, like all errors."""
+    """A group of commands that reports invalid options in one line, like all errors."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options before the command; without any argument typer shows the help."""
+        """Read the options before the command; without arguments, typer shows the help."""
         if not args:
             return super().parse_args(ctx, args)
         with _parsing():
@@ -60,10 +60,10 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command whose errors and warnings are lines on standard error."""
+    """A command that reports errors and warnings as lines on standard error."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options, and their order, of which typer keeps only that within each option."""
+        """Read the options and their order, which typer does not keep across options."""
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[ORDER] = [parameter.name for parameter in order]
         return super().parse_args(ctx, args)
@@ -71,8 +71,8 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command.
 
-        Bad input, files that cannot be read or written and a lack of memory give status 2,
-        Ctrl-C gives 130, and a reader that closed the pipe gives 141 without a line.
+        Exit with status 2 for bad input, files that cannot be read or written, or lack of memory,
+        130 for Ctrl-C, and 141, without a message, if the reader closed the pipe.
         """
         audience = audience_of(self)
         try:
@@ -125,7 +125,7 @@ def _shower(audience: Audience) -> Any:
         del filename, lineno, file, line
         if isinstance(message, MomentreeWarning):
             say(f"momentree: warning: {one_line(in_words(message.message, audience))}")
-        elif issubclass(category, UserWarning):  # deprecations are for programmers
+        elif issubclass(category, UserWarning):  # deprecation warnings are for programmers
             say(f"momentree: warning: {one_line(message)}")
 
     return show

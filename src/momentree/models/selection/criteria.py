@@ -1,4 +1,4 @@
-"""Which number of components each criterion chooses, and the number that they choose together."""
+"""Choose the number of components by each criterion, and combine the criteria."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.models.selection._curves import Curves
-from momentree.models.selection._spectrum import Spectrum
+from momentree.models.selection.curves import Curves
+from momentree.models.selection.spectrum import Spectrum
 
 INTERVAL = 2.0
-"""Standard errors behind the best at which a number of components is outside the interval."""
+"""Half-width of intervals: numbers more standard errors than this below the best are excluded."""
 BIC_MARGIN = 10.0
-"""A larger difference of BIC is very strong evidence (Kass and Raftery 1995)."""
+"""A larger difference in BIC is very strong evidence (Kass and Raftery 1995)."""
 
 
 class Estimate(NamedTuple):
-    """A number of components with the ends of its interval."""
+    """A number of components with its interval."""
 
     n_components: int
     low: int
@@ -28,10 +28,10 @@ class Estimate(NamedTuple):
 def estimates(
     criteria: Sequence[str], curves: Curves, spectrum: Spectrum | None, *, between: bool
 ) -> dict[str, Estimate]:
-    """Return the estimate of each criterion that has one, the one that decides first.
+    """Return the estimate of each criterion that has one, beginning with the deciding criterion.
 
-    That is the first of `criteria`, or completion if the spectrum reaches the largest candidate and
-    so has no upper bound. `between`: the answer may lie between candidates; then the spectrum may
+    The first of `criteria` decides, or completion if the spectrum reaches the largest candidate and
+    so has no upper bound. With `between`, the answer may lie between candidates: the spectrum may
     choose any number, and intervals extend to the next candidate that is ruled out.
     """
     k = curves.candidates
@@ -50,10 +50,10 @@ def estimates(
 
 
 def combine(found: Mapping[str, Estimate]) -> Estimate:
-    """Return the estimate of all criteria together.
+    """Combine the estimates of all criteria.
 
     The first one decides. If that is completion, the answer moves down towards the spectrum within
-    the interval of completion, because EM sometimes splits a topic by chance, while the spectrum
+    the interval of completion, because EM sometimes splits a topic by chance, whereas the spectrum
     involves no fit. The interval extends down to the spectrum.
     """
     k, low, high = next(iter(found.values()))
@@ -62,7 +62,7 @@ def combine(found: Mapping[str, Estimate]) -> Estimate:
 
 
 def _best(k: Ints, scores: Floats, errors: Floats, ties: float = 1.0) -> Estimate | None:
-    """Return the fewest components within one standard error of the best; within two, the ends."""
+    """Return the fewest components within one standard error of the best; the interval uses two."""
     if not np.isfinite(scores).any():
         return None
     behind = np.nanmax(scores) - np.where(np.isfinite(scores), scores, -np.inf)
@@ -72,7 +72,7 @@ def _best(k: Ints, scores: Floats, errors: Floats, ties: float = 1.0) -> Estimat
 
 
 def _with_gaps(one: Estimate, k: Ints, whole: Ints) -> Estimate:
-    """Extend an interval of candidates to the numbers between candidates."""
+    """Extend an interval of candidates to the numbers between them."""
     below, above = k[k < one.low], k[k > one.high]
     low = int(whole[whole > below[-1]][0]) if len(below) else one.low
     high = int(whole[whole < above[0]][-1]) if len(above) else one.high
@@ -80,7 +80,7 @@ def _with_gaps(one: Estimate, k: Ints, whole: Ints) -> Estimate:
 
 
 def _coherent(k: Ints, scores: Floats, errors: Floats) -> Estimate | None:
-    # A single topic holds the frequent words of all documents, which always go together.
+    # A single topic contains the frequent words of all documents, which always occur together.
     scores = np.where((k > 1) | (k[-1] == 1), scores, np.nan)
     if not np.isfinite(scores).any():
         return None
@@ -89,7 +89,7 @@ def _coherent(k: Ints, scores: Floats, errors: Floats) -> Estimate | None:
 
 
 def _directions(k: Ints, spectrum: Spectrum | None) -> Estimate | None:
-    """Return the largest of some numbers that do not exceed the number of directions."""
+    """Return the largest candidates that do not exceed the number of directions."""
     if spectrum is None or not len(spectrum.eigenvalues):
         return None
     at = np.searchsorted(k, spectrum.interval, side="right") - 1

@@ -1,4 +1,4 @@
-"""Printing: no control characters from the data, and a clean end where nothing can be printed."""
+"""Print without control characters from the data, and exit cleanly if printing fails."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import TextIO
 from momentree.messages import Message
 
 GENERAL_ERROR = 2
-BROKEN_PIPE = 141  # 128 + SIGPIPE, as a shell reports it
+BROKEN_PIPE = 141  # 128 + SIGPIPE, as shells report it
 
-# C0, DEL and C1; line and paragraph separators; overrides of the direction of text.
+# C0, DEL and C1; line and paragraph separators; text direction overrides.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-# Rich and typer read these as numbers, and fail where they are none.
+# Rich and typer read these as numbers, and fail if they are not.
 _WIDTHS = ("COLUMNS", "LINES", "TERMINAL_WIDTH")
 
 
 def one_line(message: object) -> str:
-    """Return a message with all white space, line breaks included, as single spaces."""
+    """Return a message with all white space, including line breaks, as single spaces."""
     return " ".join(str(message).split())
 
 
@@ -32,7 +32,7 @@ def printable(text: object) -> str:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, if that is possible."""
+    """Print a line on standard error, if possible."""
     try:
         print(printable(line), file=sys.stderr, flush=True)
     except (OSError, ValueError):
@@ -45,16 +45,16 @@ def show(text: str) -> None:
 
 
 def prepare_screen() -> None:
-    """Let the process print any text in any encoding, and end cleanly where it cannot print."""
+    """Let the process print any text in any encoding, and exit cleanly if it cannot print."""
     for name in _WIDTHS:
         if not re.fullmatch("[1-9][0-9]{0,5}", os.environ.get(name, "")):
             os.environ.pop(name, None)
     for number in (0, 1, 2):
-        # A file opened later would get the number of a closed stream, and with it the output.
+        # A file opened later would get the descriptor of a closed stream, and so its output.
         try:
             os.fstat(number)
         except OSError:
-            # Output that cannot be printed is an error; a note that cannot be printed is none.
+            # Failing to print output is an error; failing to print a note is not.
             os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)
     if sys.stderr is None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  for as long as the process lives
@@ -70,12 +70,12 @@ def prepare_screen() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            # A character that the encoding lacks becomes "?" instead of an error.
+            # Characters that the encoding lacks become "?" instead of errors.
             reconfigure(errors="replace")
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output that ends the process in the same way, whoever writes to it."""
+    """Standard output that handles failed writes in the same way, whoever writes."""
 
     def write(self, text: str) -> int:
         with _ending(self):
@@ -100,7 +100,7 @@ def _ending(stream: TextIO) -> Iterator[None]:
 
 
 def _silence(stream: TextIO) -> None:
-    # The rest of the buffer would fail again when the interpreter ends, with a traceback.
+    # The remaining buffer would fail again when the interpreter exits, with a traceback.
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
