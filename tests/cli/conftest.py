@@ -224,9 +224,9 @@ def code_of(error: BaseException | None) -> str | None:
 def words(code: str, **values) -> str:
     """Return the words of a message, with parameters as options of the same name."""
 
-    def option(name: str, value: str | None) -> str:
+    def option(name: str, text: str | None, _value: object) -> str:
         flag = "--" + name.replace("_", "-")
-        return flag if value is None else f"{flag} {value}"
+        return flag if text is None else f"{flag} {text}"
 
     return in_words(Message(code, **values), Audience(option))
 

@@ -11,7 +11,7 @@ import pytest
 from momentree import cli
 from momentree.cli.progress import Progress
 from momentree.cli.screen import printable, say, show
-from momentree.cli.tables import Table
+from momentree.cli.tables import CsvTable
 
 HOSTILE = "a\x1b[31mb\x07\x9b2J\u202ec\x7f"
 
@@ -67,7 +67,7 @@ def test_progress_on_a_terminal(monkeypatch):
 
 def test_a_table_on_a_terminal_is_clean(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Terminal())
-    Table(["id"], [[HOSTILE]]).print(escape_formulas=False)
+    CsvTable(["id"], [[HOSTILE]]).print(escape_formulas=False)
     assert is_clean(sys.stdout.getvalue())
 
 

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from momentree.cli.tables import Table
+from momentree.cli.tables import CsvTable
 
 CELLS = ["a\rb", "a\nb", "a\r\nb", '"', ",", "", " ", "\r", "\t=1", "città", "'=x", "a\x00b"]
 FORMULAS = ["=1+1", "+cmd", "-1+2", "@x", "\t=1", "\r=1", "\n=1", "＝1+1", "=", "-", "--1"]
@@ -16,7 +16,7 @@ PLAIN = ["-5", "+39", "-1.5e-3", "-.5", "a=b", "1-2", "", "'=1", 0.5, -7, "é"]
 
 
 def written(rows, path, escape_formulas=False):
-    Table(["id", "n"], rows).write(path, escape_formulas=escape_formulas)
+    CsvTable(["id", "n"], rows).write(path, escape_formulas=escape_formulas)
     return path.read_bytes().decode("utf-8")
 
 

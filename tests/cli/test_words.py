@@ -80,7 +80,7 @@ def test_a_bug_is_not_hidden(run, lasting_table, monkeypatch):
     ],
 )
 def test_parameters_are_options(fails, monkeypatch, command, parameter, value, expected):
-    monkeypatch.setitem(CATALOGUE, "test", "try {parameter:{value!r}} or {parameter}\nnow")
+    monkeypatch.setitem(CATALOGUE, "test", "try {parameter:=value} or {parameter}\nnow")
     status, line = fails(InvalidParameterError("test", parameter=parameter, value=value), command)
     assert status == 2
     assert line.startswith(f"momentree: error: try {expected} or ")

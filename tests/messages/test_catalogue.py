@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 from momentree import exceptions
-from momentree.messages import CATALOGUE, Audience, Message, catalogue, in_words
+from momentree.messages import CATALOGUE, PYTHON, Audience, Message, catalogue, in_words
 
 PACKAGE = Path(catalogue.__file__).parents[2]
 SOURCES = [
@@ -25,7 +25,8 @@ def fields(template: str) -> set[str]:
     found: set[str] = set()
     for _, name, spec, _ in Formatter().parse(template):
         if name is not None:
-            found |= {name.split(".")[0]} | fields(spec or "")
+            value = {spec[1:]} if spec and spec[0] == "=" else fields(spec or "")
+            found |= {name.split(".")[0]} | value
     return found - {"parameters"}
 
 
@@ -67,7 +68,7 @@ def test_no_words_without_a_message_and_no_code_twice():
 def test_words_differ_by_audience():
     message = Message("not_a_choice", parameter="max_df", value=2, choices=["a", "b", "c"])
     assert str(message) == "max_df=2; expected 'a', 'b' or 'c'"
-    options = Audience(lambda name, value: f"--{name.replace('_', '-')} {value or ''}".strip())
+    options = Audience(lambda name, text, _: f"--{name.replace('_', '-')} {text or ''}".strip())
     assert in_words(message, options) == "--max-df 2; expected 'a', 'b' or 'c'"
     assert in_words(message, Audience(str, {"not_a_choice": "no"})) == "no"
 
@@ -98,7 +99,7 @@ def test_templates(template, values, words):
     assert (
         in_words(
             Message("code", **values),
-            Audience(lambda n, v: f"{n}={v}" if v else n, {"code": template}),
+            Audience(PYTHON.parameter, {"code": template}),
         )
         == words
     )

@@ -48,7 +48,7 @@ def test_counts_and_ratios_are_those_of_a_loop_over_records(missing):
             assert found.relative_risk[g, j] == pytest.approx(risk)
             assert found.lift[g, j] == pytest.approx(np.mean(inside) / column[known].mean())
     np.testing.assert_array_equal(found.n_records, np.bincount(labels))
-    np.testing.assert_allclose(found.shares, np.bincount(labels) / 80)
+    np.testing.assert_allclose(found.proportions, np.bincount(labels) / 80)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -115,7 +115,7 @@ def test_sizes_have_the_interval_of_wilson():
     found = group_profiles(np.zeros((40, 1)), labels, confidence=0.9)
     for g, size in enumerate((30, 9, 0, 1)):
         wilson = binomtest(size, 40).proportion_ci(0.9, method="wilson")
-        np.testing.assert_allclose(found.share_intervals[g], [*wilson], atol=1e-12)
+        np.testing.assert_allclose(found.proportion_intervals[g], [*wilson], atol=1e-12)
         np.testing.assert_allclose(found.size_intervals[g], 40 * np.array([*wilson]), atol=1e-9)
 
 
@@ -137,7 +137,7 @@ def test_size_intervals_with_probabilities_add_the_uncertainty_of_assignment():
     )
     # Uninformative probabilities.
     vague = group_profiles(X, P.argmax(axis=1), proba=np.full((200, 3), 1 / 3))
-    np.testing.assert_allclose(vague.share_intervals, [[0, 1]] * 3, atol=1e-5)
+    np.testing.assert_allclose(vague.proportion_intervals, [[0, 1]] * 3, atol=1e-5)
 
 
 def test_size_intervals_with_probabilities_cover_the_true_share():
@@ -157,7 +157,7 @@ def test_size_intervals_with_probabilities_cover_the_true_share():
         P = np.column_stack([1 - p, p])
         labels = P.argmax(axis=1)
         X = np.zeros((n, 1))
-        low, high = group_profiles(X, labels, proba=P, n_groups=2).share_intervals[1]
+        low, high = group_profiles(X, labels, proba=P, n_groups=2).proportion_intervals[1]
         hit += low <= 0.3 <= high
         low, high = wilson_interval(share, n, 0.95)
         hit_by_label += low <= 0.3 <= high
@@ -216,7 +216,7 @@ def test_unknown_values_are_nan_without_a_warning():
     assert np.isnan(found.relative_risk[2, 2])  # nobody else is observed
     assert np.isfinite(found.size_intervals).all()
     one = group_profiles(X, [0, 0, 0])
-    np.testing.assert_array_equal(one.share_intervals[0, 1], 1)
+    np.testing.assert_array_equal(one.proportion_intervals[0, 1], 1)
     assert np.isnan(one.relative_risk).all()
 
 
@@ -241,18 +241,20 @@ def test_intervals_contain_their_estimates(seed, n, k, missing, confidence):
         assert (np.isnan(interval).any(axis=-1) == ~known).all()
         assert (interval[known, 0] <= value[known] + step).all()
         assert (interval[known, 1] >= value[known] - step).all()
-    assert (found.share_intervals[:, 0] <= found.shares + step).all()
-    assert (found.share_intervals[:, 1] >= found.shares - step).all()
-    assert (found.share_intervals >= 0).all()
-    assert (found.share_intervals <= 1).all()
-    assert found.shares.sum() == pytest.approx(1)
+    assert (found.proportion_intervals[:, 0] <= found.proportions + step).all()
+    assert (found.proportion_intervals[:, 1] >= found.proportions - step).all()
+    assert (found.proportion_intervals >= 0).all()
+    assert (found.proportion_intervals <= 1).all()
+    assert found.proportions.sum() == pytest.approx(1)
     # Groups by another name are the same groups.
     order = np.random.default_rng(seed).permutation(k)
     again = group_profiles(
         X, np.argsort(order)[labels], n_groups=k, proba=P[:, order], confidence=confidence
     )
     np.testing.assert_allclose(again.frequency_intervals, found.frequency_intervals[order])
-    np.testing.assert_allclose(again.share_intervals, found.share_intervals[order], rtol=1e-9)
+    np.testing.assert_allclose(
+        again.proportion_intervals, found.proportion_intervals[order], rtol=1e-9
+    )
 
 
 def test_the_interval_of_wilson_is_that_of_scipy():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from momentree import readers
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.report.disclosure import HIDDEN, SMALL, Disclosure
+from momentree.report.disclosure import COUNTS, HIDDEN, SMALL, TOTAL, Disclosure
 from tests.raising import raises
 
 M = 3
@@ -166,7 +169,7 @@ def test_notes_of_few_records_are_suppressed():
     few = [
         Message("a", n_records=4),
         Message("b", n_rows=1),
-        Message("c", n_entries_joined=2, n_codes=9),
+        Message("c", n_patients=2, n_codes=9),
         Message("d", reason=Message("inner", n_records=3)),
         Message("e", n_records={"401": 7, "402": 1}),
         Message("e", n_records=896, n_all=900),
@@ -192,3 +195,18 @@ def test_notes_of_the_total_are_suppressed_if_few_records_were_left_out(n_left_o
     found = codes(Disclosure(5).notes(notes, 900 - n_left_out, n_left_out))
     few = n_left_out == 3
     assert found == (["read", "notes_suppressed"] if few else ["joined", "of", "read"])
+
+
+# Values that count no records, but columns, codes and sheets.
+HARMLESS = {"n_codes", "n_columns", "n_kept", "n_sheets"}
+
+
+def test_every_number_in_the_notes_of_a_reader_is_a_count_or_harmless():
+    found = set()
+    room = Path(readers.__file__).parent
+    for path in (*room.glob("records/*.py"), *room.glob("tables/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Message":
+                found |= {keyword.arg for keyword in node.keywords}
+    numbers = {name for name in found if name.startswith("n_")}
+    assert numbers - HARMLESS - {*COUNTS, TOTAL} == set()

@@ -8,9 +8,10 @@ from typing import Any
 from momentree import readers
 from momentree.cli._clusters import FEW_CODES, GROUP_NAMES
 from momentree.cli._run import Run
-from momentree.cli.tables import Table, assignments, names_of
+from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+from momentree.report.topics import topic_names
 
 
 def is_of_records(model: Any) -> bool:
@@ -20,7 +21,7 @@ def is_of_records(model: Any) -> bool:
 
 def assign_documents(
     run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
-) -> tuple[Table, str]:
+) -> tuple[CsvTable, Message]:
     """Assign documents to the leaves or topics of a model; return a table and a summary."""
     with run.stage(f"reading {source.name or source}"):
         ids, X = _read_counts(model, source, vocabulary, reading)
@@ -31,7 +32,7 @@ def assign_documents(
         run.note(Message(code, n_records=unknown, n_all=X.shape[0]))
     with run.stage("assigning"):
         proba = model.predict_proba(X)
-        names = names_of(model)
+        names = topic_names(model)
         table = assignments(
             "leaf" if is_tree else "topic",
             names,
@@ -40,8 +41,8 @@ def assign_documents(
             every=not is_tree,
             id=ids,
         )
-    places = f"{len(names)} {'leaves' if is_tree else 'topics'}"
-    return table, f"{len(ids):,} documents to {places}"
+    code = "assigned_to_leaves" if is_tree else "assigned_to_topics"
+    return table, Message(code, n_documents=len(ids), n_places=len(names))
 
 
 def _read_counts(
@@ -60,7 +61,7 @@ def _read_counts(
 
 def assign_records(
     run: Run, model: Any, source: Path, reading: dict[str, Any]
-) -> tuple[Table, str]:
+) -> tuple[CsvTable, Message]:
     """Assign records to the groups of a model."""
     with run.stage(f"reading {source.name or source}"):
         config = dict(model.vectorizer_config_)
@@ -82,12 +83,12 @@ def assign_records(
         table = assignments(
             "group", names, model.predict(X), model.predict_proba(X), every=True, id=records.ids
         )
-    return table, f"{len(records):,} records to {len(names)} groups"
+    return table, Message("assigned_to_groups", n_records=len(records), n_groups=len(names))
 
 
 def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], int]:
     """Remove and return the entries that `momentree clusters` adds to the reader settings."""
-    own = names_of(model)
+    own = topic_names(model)
     names, few_codes = config.pop(GROUP_NAMES, own), config.pop(FEW_CODES, 0)
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if not good or len(names) != len(own):

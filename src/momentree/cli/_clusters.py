@@ -5,141 +5,137 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from momentree import metrics, models, report
-from momentree._version import __version__
 from momentree.cli._edits import Edit, apply_edits
-from momentree.cli._run import Result, Run
-from momentree.cli.progress import seconds
-from momentree.cli.tables import Table, assignments
+from momentree.cli._run import Result, Run, made_with
+from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records
-from momentree.report.disclosure import Disclosure
-from momentree.report.records import count_outcomes, why_no_classes
+from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
 
 GROUP_NAMES = "group_names"
 FEW_CODES = "few_codes"
 """Entries that a model file adds to the settings of the reader."""
-_MOST_GROUPS = 20
 _MOST_CLASSES = 10
 """A numeric outcome with more different values is continuous."""
-_PATIENCE = 3
-"""Stop after this many consecutive numbers of groups without a lower BIC."""
 _JSON_CODES = 20
 
 
-@dataclass(frozen=True)
-class Job:
-    """What to do with records; if `n_groups` is None, BIC chooses the number of groups."""
+def find_groups(
+    run: Run,
+    records: Records,
+    n_groups: int | None,
+    parameters: Mapping[str, Any],
+    *,
+    flat: bool,
+    edits: Sequence[Edit],
+    stability: bool,
+    **shown: Any,
+) -> Result:
+    """Find groups of records; if `n_groups` is None, BIC chooses their number.
 
-    records: Records
-    n_groups: int | None
-    flat: bool
-    min_samples_leaf: int
-    refine: Literal["em"] | None
-    edits: Sequence[Edit]
-    stability: bool
-    include_records: bool
-    min_cell: int
-    title: str | None
-
-
-def find_groups(run: Run, job: Job) -> Result:
-    """Group records as a job specifies."""
-    records = job.records
+    `parameters` are those of the estimator; `shown` are a title and what the report may disclose.
+    """
     X: Any = records.X
     X = X[records.enough.nonzero()[0]]
-    _check(job, X.shape[0])
+    _check(records, n_groups, X.shape[0])
     start = time.perf_counter()
     with run.stage("finding groups"):
-        fitted, remarks = _fit(run, job, X)
+        find = _fit_flat if flat else _grow_tree
+        fitted, remarks = find(run, X, n_groups, parameters, records.codes)
         found = len(getattr(fitted, "leaves_", ())) or len(fitted.weights_)
         reason = _why_no_more(fitted)
-        if job.n_groups and found < job.n_groups:
+        if n_groups and found < n_groups:
             code = "fewer_groups" if reason is None else "fewer_groups_because"
-            run.note(Message(code, found=found, requested=job.n_groups, reason=reason))
-        edited = apply_edits(run, fitted, X, job.edits)
+            run.note(Message(code, found=found, requested=n_groups, reason=reason))
+        edited = apply_edits(run, fitted, X, edits)
     took = time.perf_counter() - start
-    quality = _quality(run, job, fitted, edited, X)
+    quality: dict[str, Any] = {}
+    if stability:
+        with run.stage("measuring stability"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            quality["stability"] = metrics.stability_score(fitted, X)
+    if records.outcomes:
+        with run.stage("measuring how well groups predict outcomes"):
+            quality["predictive_power"] = _predictive_power(run, records, edited.labels_)
+    settings = {
+        "form": records.form,
+        "records joined by": records.coder.union_by,
+        "codes rolled up by": records.coder.rollup,
+        "edited by hand": ", ".join(map(str, edits)) or None,
+    }
     with run.stage("summarizing"):
         summary = report.summarize_records(
             edited,
             records,
-            min_cell=job.min_cell,
-            include_records=job.include_records,
-            title=job.title,
-            made_with=_made_with(job, took),
+            made_with=made_with(records.name, took, **settings),
             quality=quality,
+            **shown,
         )
-    names = names_in(summary)
+    names = _names(summary)
     config = {**records.coder.to_dict(), GROUP_NAMES: names, FEW_CODES: summary["few_codes"]}
     lines = [run.words(remark) for remark in remarks]
     undivided = []
-    if summary["n_leaves"] == 1 and not job.flat:
+    if summary["n_leaves"] == 1 and not flat:
         reason = _why_no_more(edited) or Message("one_group_requested")
         undivided.append(run.words(Message("not_split", reason=reason)))
     return Result(
         summary,
         took,
         table=lambda: _table(records, edited, names),
-        content=lambda: json_content(summary, lines),
+        format="clusters",
+        content=lambda: _content(summary, lines),
         save=lambda path: edited.save(path, vectorizer_config=config),
         remarks=[*lines, *undivided],
     )
 
 
-def _check(job: Job, n_fitted: int) -> None:
+def _check(records: Records, n_groups: int | None, n_fitted: int) -> None:
     """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
-    n_records = len(job.records)
+    n_records = len(records)
     if not n_fitted:
         raise InvalidDataError("no_record_with_enough_codes", n_records=n_records)
-    if n_fitted < (job.n_groups or 0):
+    if n_fitted < (n_groups or 0):
         raise InvalidParameterError(
             "more_groups_than_records",
             parameter="n_components",
-            value=job.n_groups,
+            value=n_groups,
             n_fitted=n_fitted,
             n_records=n_records,
         )
-    for name, values in job.records.outcomes.items():
-        if reason := why_no_classes(values[job.records.enough]):
+    for name, values in records.outcomes.items():
+        if reason := why_no_classes(values[records.enough]):
             raise InvalidDataError("not_an_outcome", parameter="outcome", value=name, reason=reason)
 
 
-def _fit(run: Run, job: Job, X: Any) -> tuple[Any, list[Message]]:
-    """Fit a tree or a mixture; also return remarks on the number of groups."""
-    names = job.records.codes
-    if not job.flat:
-        tree = ClusterTree(
-            job.n_groups,
-            min_samples_leaf=job.min_samples_leaf,
-            refine=job.refine,
-            data="binary",
+def _grow_tree(
+    _run: Run, X: Any, n_groups: int | None, parameters: Mapping[str, Any], codes: Any
+) -> tuple[Any, list[Message]]:
+    tree = ClusterTree(n_groups, data="binary", **parameters)
+    return tree.fit(X, feature_names=codes), []
+
+
+def _fit_flat(
+    run: Run, X: Any, n_groups: int | None, parameters: Mapping[str, Any], codes: Any
+) -> tuple[Any, list[Message]]:
+    """Fit a mixture; also return remarks on the number of groups."""
+    if n_groups is None:
+        fitted, bics = models.lowest_bic(
+            models.BernoulliMixture(**parameters),
+            X,
+            progress=lambda k: run.update(f"finding groups: trying {k}"),
+            feature_names=codes,
         )
-        return tree.fit(X, feature_names=names), []
-
-    def fit(k: int) -> Any:
-        with warnings.catch_warnings():
-            # A note already reports if there are fewer groups.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return models.BernoulliMixture(k, refine=job.refine).fit(X, feature_names=names)
-
-    if job.n_groups:
-        return fit(job.n_groups), []
-    best, best_bic, best_k = None, float("inf"), 0
-    for k in range(1, min(_MOST_GROUPS, X.shape[0]) + 1):
-        run.update(f"finding groups: trying {k}")
-        model = fit(k)
-        bic = float(model.bic(X))
-        if bic < best_bic:
-            best, best_bic, best_k = model, bic, k
-        elif k >= best_k + _PATIENCE:
-            break
-    return best, [Message("n_groups_chosen", most=k)]
+        return fitted, [Message("n_groups_chosen", most=len(bics))]
+    with warnings.catch_warnings():
+        # A note already reports if there are fewer groups.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return models.BernoulliMixture(n_groups, **parameters).fit(X, feature_names=codes), []
 
 
 def _why_no_more(fitted: Any) -> Message | None:
@@ -150,69 +146,32 @@ def _why_no_more(fitted: Any) -> Message | None:
     return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)
 
 
-def _quality(run: Run, job: Job, fitted: Any, edited: Any, X: Any) -> dict[str, Any]:
-    """Measure the stability of the fit, and how well groups predict outcomes."""
-    quality: dict[str, Any] = {}
-    if job.stability:
-        with run.stage("measuring stability"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            quality["stability"] = metrics.stability_score(fitted, X)
-    if job.records.outcomes:
-        with run.stage("measuring how well groups predict outcomes"):
-            quality |= _predictive_power(run, job, edited.labels_)
-    return quality
-
-
-def _predictive_power(run: Run, job: Job, labels: Any) -> dict[str, Any]:
-    """Measure how well groups predict each outcome, as exactly as disclosure control permits."""
-    records = job.records
-    k = int(labels.max()) + 1
-    exact, rough = {}, {}
+def _predictive_power(run: Run, records: Records, labels: Any) -> dict[str, Any]:
+    """Measure how well groups predict each outcome."""
+    powers = {}
     for name, values in records.outcomes.items():
         known = values[records.enough]
         if known.dtype.kind == "f" and len(set(known[known == known])) > _MOST_CLASSES:
             run.note(Message("numeric_outcome", name=name))
             continue
         try:
-            power = metrics.predictive_accuracy(labels, known)
+            powers[name] = metrics.predictive_accuracy(labels, known)
         except InvalidDataError:  # the message contains counts of records per class
             run.note(Message("outcome_not_measured", name=name))
-            continue
-        counted = count_outcomes({name: known}, labels, k, job.min_cell, records.outcome_names)
-        if Disclosure(job.min_cell).permits_accuracy(counted, known.tolist()):
-            exact[name] = power
-        elif power.auc is not None:
-            rough[f"{name}: predicted from the group alone"] = (
-                f"AUC about {power.auc:.1f} (0.5 = chance, 1 = perfect)"
-            )
-    return {"predictive_power": exact, **rough}
+    return powers
 
 
-def _made_with(job: Job, took: float) -> dict[str, object]:
-    coder = job.records.coder
-    made = {
-        "input": job.records.name,
-        "form": job.records.form,
-        "records joined by": coder.union_by,
-        "codes rolled up by": coder.rollup,
-        "edited by hand": ", ".join(map(str, job.edits)) or None,
-        "time to fit": seconds(took),
-    }
-    return {name: value for name, value in made.items() if value is not None}
-
-
-def names_in(summary: Mapping[str, Any]) -> list[str]:
+def _names(summary: Mapping[str, Any]) -> list[str]:
     """Return the names of groups, by their numbers."""
     names = {node["leaf"]: _name(node) for node in summary["nodes"] if node["leaf"] is not None}
     return [names[j] for j in range(len(names))]
 
 
 def _name(node: Mapping[str, Any]) -> str:
-    # The page uses no-break spaces to control line breaks.
-    return str(node["long_name"]).replace("\N{NO-BREAK SPACE}", " ")
+    return " · ".join(node["long_name_parts"])
 
 
-def _table(records: Records, estimator: Any, names: Sequence[str]) -> Table:
+def _table(records: Records, estimator: Any, names: Sequence[str]) -> CsvTable:
     """Return the group of every record, including those with too few codes for the fit."""
     X: Any = records.X
     table = assignments(
@@ -229,12 +188,10 @@ def _table(records: Records, estimator: Any, names: Sequence[str]) -> Table:
     return replace(table, header=[*table.header, "n_codes", "fitted"], rows=rows)
 
 
-def json_content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:
+def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:
     """Return the groups as plain values, without the counts that the report suppresses."""
     codes = summary["codes"]
     return {
-        "format": "momentree.clusters",
-        "momentree": __version__,
         "kind": "flat" if summary["kind"] == "records-flat" else "tree",
         **{key: summary[key] for key in ("title", "n_records", "n_left_out")},
         "n_codes": summary["n_features"],

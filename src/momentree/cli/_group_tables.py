@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from momentree.cli._nodes import cut
+from momentree.messages import Message
+from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.numbers import fixed, percent, whole_percent
-from momentree.report.records import class_rate
 
 _CODE, _CLASS = 40, 30
 """Maximum lengths of names of codes and of classes."""
@@ -25,7 +26,7 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
     codes = summary["codes"]
     lines = ["Most relevant codes: share of the group with the code (share of all records)"]
     if any(codes["estimated"]):
-        lines.append(f"≈ estimated, because counts below {summary['min_cell']} are suppressed")
+        lines.append(str(Message("estimated_rates", min_cell=summary["min_cell"])))
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold")
     number_width = len(str(summary["n_leaves"] - 1)) + 2
@@ -34,11 +35,8 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
             continue
         items = []
         if node["residual"]:
-            held = fixed(node["codes_per_record"], 1)
-            overall = fixed(summary["nodes"][0]["codes_per_record"], 1)
-            items.append(
-                f"Residual group: {held} codes per record ({overall} overall), none common to half"
-            )
+            held, overall = (fixed(of["codes_per_record"], 1) for of in (node, summary["nodes"][0]))
+            items.append(str(Message("residual_group", n_codes=held, n_overall=overall)))
         top = zip(node["top"], node["top_rates"], node["top_estimated"], strict=True)
         for j, rate, estimated in list(top)[:6]:
             code, name = codes["code"][j], codes["name"][j]
@@ -96,8 +94,8 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
             table.add_row(*map(Text, (name, *cells[start:end], whole)))
         parts += ["", table]
     if any(_HIDDEN in (*cells, whole) for _, cells, whole in rows):
-        reason = f"a count below {summary['min_cell']} could be derived from it"
-        parts += ["", Text(f"{_HIDDEN} suppressed, because {reason}")]
+        reason = Message("suppressed_rates", mark=_HIDDEN, min_cell=summary["min_cell"])
+        parts += ["", Text(str(reason))]
     return parts
 
 
@@ -106,25 +104,24 @@ def _rates(
 ) -> tuple[list[str], str]:
     """Return the rates of a class in each group and overall, as text."""
     sizes, estimates = summary["groups"]["sizes"], summary["groups"]["estimated"]
-    small = f"<{summary['min_cell']}"
+    disclosure = Disclosure(summary["min_cell"])
     cells = []
     for count, missing, size, n in zip(
         one["counts"], outcome["missing"], sizes, estimates, strict=True
     ):
-        if count == -1:
-            cells.append(small)
+        if count == SMALL:
+            cells.append(disclosure.symbol)
         elif count < 0 or missing < 0 or size < 0:
             cells.append(_HIDDEN)
         else:
             cells.append(tight_percent(count / (n - missing)) if n > missing else "")
-    if one["total"] == -1:
-        return cells, small
-    rate, estimated = class_rate(
+    if one["total"] == SMALL:
+        return cells, disclosure.symbol
+    rate, estimated = disclosure.class_rate(
         outcome,
         outcome["classes"].index(one),
         range(summary["n_leaves"]),
         np.array(estimates, dtype=np.float64),
-        summary["min_cell"],
     )
     return cells, ("≈" if estimated else "") + tight_percent(rate) if np.isfinite(rate) else ""
 
@@ -134,20 +131,11 @@ def describe_quality(summary: Mapping[str, Any]) -> list[str]:
     quality = summary["quality"]
     lines = []
     if stability := quality["stability"]:
-        lines.append(
-            f"Stability over {stability['n']} samples: {stability['mean']:.2f} on average, "
-            f"{stability['low']:.2f} to {stability['high']:.2f} (1 = the same groups each time)"
-        )
+        lines.append(Message("stability_of_groups", **stability))
     for power in quality["predictive_power"]:
-        auc = ""
-        if power["auc"] is not None:
-            auc = f"; AUC {power['auc']:.2f} (0.5 = chance, 1 = perfect)"
-        lines.append(
-            f"{power['name']}: the group alone predicts "
-            f"{100 * power['accuracy']:.1f}% of records correctly, the most frequent class "
-            f"{100 * power['baseline']:.1f}%{auc}"
-        )
-    return [*lines, *(f"{name}: {value}" for name, value in quality["other"])]
+        auc = "" if power["auc"] is None else Message("and_auc", auc=power["auc"])
+        lines.append(Message("outcome_predicted", **{**power, "auc": auc}))
+    return [*map(str, lines), *(f"{name}: {value}" for name, value in quality["other"])]
 
 
 def tight_percent(share: float) -> str:

@@ -3,7 +3,7 @@
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -21,8 +21,6 @@ records_option = in_panel("Reading records")
 output_option = in_panel("Output (existing files are replaced)")
 fitting_option = in_panel("Fitting")
 
-Model = Literal["single-topic", "lda"]
-
 
 def given(context: typer.Context, name: str) -> bool:
     """Whether the user set an option explicitly."""
@@ -37,13 +35,35 @@ def input_path(text: str) -> Path:
     return Path(text)
 
 
+def choice_of(kind: Any) -> dict[str, Any]:
+    """Return the settings of an option that takes one of the choices of a ``Literal``."""
+    names = get_args(kind)
+
+    def choice(text: str) -> str:
+        if text not in names:
+            raise _refused("not_an_option", value=text, choices=names)
+        return text
+
+    return {"parser": choice, "metavar": f"<{'|'.join(names)}>"}
+
+
+def whole_number(text: str) -> int:
+    """Parse an integer of at least 0."""
+    if not str(text).isdecimal():
+        raise _refused("not_a_whole_number", value=text)
+    return int(text)
+
+
+def count(text: str, code: str = "not_a_count") -> int:
+    """Parse an integer of at least 1."""
+    if not str(text).isdecimal() or int(text) < 1:
+        raise _refused(code, value=text)
+    return int(text)
+
+
 def count_or_auto(text: str) -> int | None:
     """Parse an integer of at least 1, or ``auto``, which is None."""
-    if text == "auto":
-        return None
-    if not str(text).isdecimal() or int(text) < 1:
-        raise _refused("not_a_count_or_auto", value=text)
-    return int(text)
+    return None if text == "auto" else count(text, code="not_a_count_or_auto")
 
 
 def positive_or_auto(text: str) -> float | None:
@@ -62,6 +82,14 @@ def count_or_fraction(text: str) -> float:
     number = _number(text, float if is_fraction else int)
     if not 0 <= number <= (1 if is_fraction else inf):
         raise _refused("not_a_count_or_fraction", value=text)
+    return number
+
+
+def fraction(text: str) -> float:
+    """Read a fraction above 0, of at most 1."""
+    number = _number(text, float)
+    if not 0 < number <= 1:
+        raise _refused("not_a_fraction", value=text)
     return number
 
 
@@ -119,7 +147,11 @@ Sheet = Annotated[
 ]
 SkipRows = Annotated[
     int,
-    records_option(min=0, metavar="N", help="Rows to skip above the header row, such as a title."),
+    records_option(
+        metavar="N",
+        parser=whole_number,
+        help="Rows to skip above the header row, such as a title.",
+    ),
 ]
 Ignore = Annotated[
     list[str] | None,

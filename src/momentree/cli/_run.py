@@ -12,9 +12,9 @@ import typer
 
 from momentree.cli._words import audience_of
 from momentree.cli.output import Outputs
-from momentree.cli.progress import Progress
+from momentree.cli.progress import Progress, seconds
 from momentree.cli.screen import one_line, printable, say, show
-from momentree.cli.tables import Table, write_json
+from momentree.cli.tables import CsvTable, write_json
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, in_words
 
@@ -23,11 +23,12 @@ _SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "json": (".json",)}
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a command."""
+    """The result of a command; ``--json`` writes `content` after the name of its format."""
 
     summary: Mapping[str, Any]
     took: float
-    table: Callable[[], Table]
+    table: Callable[[], CsvTable]
+    format: str
     content: Callable[[], Mapping[str, Any]]
     save: Callable[[Path], object]
     remarks: Sequence[str] = ()
@@ -82,7 +83,7 @@ class Run:
         with self.stage("writing"), self._outputs.writing() as write:
             write("output", lambda path: report.write_html(result.summary, path))
             write("csv", lambda path: self._write_csv(result.table(), path))
-            write("json", lambda path: write_json(path, result.content()))
+            write("json", lambda path: write_json(path, result.format, result.content()))
             write("save", result.save)
             write("model", result.save)
         if not self.quiet:
@@ -91,18 +92,24 @@ class Run:
             show_summary(result.summary, result.took, result.remarks)
         self.list_files()
 
-    def write_table(self, table: Table) -> None:
+    def write_table(self, table: CsvTable) -> None:
         """Write a table only."""
         with self._outputs.writing() as write:
             write("csv", lambda path: self._write_csv(table, path))
 
-    def _write_csv(self, table: Table, path: Path) -> None:
+    def _write_csv(self, table: CsvTable, path: Path) -> None:
         table.write(path, escape_formulas=self._escape_formulas)
 
     def list_files(self) -> None:
         """Print the names of the files written."""
         if self._outputs.paths and not self.quiet:
             show("\nWrote " + ", ".join(map(printable, self._outputs.paths)) + "\n")
+
+
+def made_with(name: str, took: float, **settings: object) -> dict[str, object]:
+    """Return lines for the section of a report on how it was made; None is left out."""
+    lines = {"input": name, **settings, "time to fit": seconds(took)}
+    return {line.replace("_", " "): value for line, value in lines.items() if value is not None}
 
 
 def check_needed(context: typer.Context, option: str, *, needs: str, code: str) -> None:

@@ -11,16 +11,18 @@ from typing import Any
 import pandas as pd
 
 from momentree import models, readers, report
-from momentree._version import __version__
-from momentree.cli._options import Model
-from momentree.cli._run import Result, Run
-from momentree.cli.progress import seconds
-from momentree.cli.tables import Table, assignments, decimals, names_of
+from momentree._choices import TopicModel
+from momentree.cli._run import Result, Run, made_with
+from momentree.cli.tables import CsvTable, assignments, decimals
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
+from momentree.metrics.words import word_probabilities
 from momentree.readers import Corpus
-from momentree.report.topics import sort_documents
+from momentree.report.topics import sort_documents, topic_names
 from momentree.tree import TopicTree
+
+_SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase")
+"""Settings of the vectorizer that the report lists."""
 
 
 def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
@@ -47,8 +49,6 @@ def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: 
         took = time.perf_counter() - start
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
-        "format": "momentree.tree",
-        "momentree": __version__,
         **{key: summary[key] for key in ("title", "n_documents")},
         "n_words": summary["n_features"],
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
@@ -62,6 +62,7 @@ def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: 
         table=lambda: _table(
             corpus, "leaf", tree, tree.predict(corpus.X), tree.predict_proba(corpus.X)
         ),
+        format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
         save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),
         remarks=remarks,
@@ -71,7 +72,7 @@ def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: 
 def fit_flat(
     run: Run,
     corpus: Corpus,
-    model: Model,
+    model: TopicModel,
     n_components: int | None,
     parameters: Mapping[str, Any],
     **shown: Any,
@@ -98,13 +99,14 @@ def fit_flat(
         summary,
         took,
         table=lambda: _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
+        format="topics",
         content=lambda: _flat_content(fitted, summary, choice),
         save=lambda path: fitted.save(path, vectorizer_config=_config(corpus)),
         remarks=remarks,
     )
 
 
-def _choose(run: Run, corpus: Corpus, model: Model) -> dict[str, Any]:
+def _choose(run: Run, corpus: Corpus, model: TopicModel) -> dict[str, Any]:
     """Choose the number of topics from the data."""
     step = "choosing the number of topics"
     with run.stage(step):
@@ -135,6 +137,7 @@ def _summarize(
     if run.writes("output"):
         options |= {"ids": corpus.ids, "texts": corpus.texts, "order": order}
     labels: Any = corpus.labels
+    settings = _config(corpus) or {}
     with run.stage("summarizing"):
         return report.summarize(
             model,
@@ -142,33 +145,19 @@ def _summarize(
             # An empty label is unknown.
             labels=labels and [label or None for label in labels],
             title=title or corpus.name,
-            made_with=_made_with(corpus, took),
+            made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )
-
-
-def _made_with(corpus: Corpus, took: float) -> dict[str, object]:
-    settings = _config(corpus) or {}
-    names = ("language", "min_df", "max_df", "max_features", "lowercase")
-    return {
-        "input": corpus.name,
-        **{
-            name.replace("_", " "): settings[name]
-            for name in names
-            if settings.get(name) is not None
-        },
-        "time to fit": seconds(took),
-    }
 
 
 def _config(corpus: Corpus) -> dict[str, Any] | None:
     return None if corpus.vectorizer is None else corpus.vectorizer.to_dict()
 
 
-def _table(corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> Table:
+def _table(corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> CsvTable:
     labels: Any = {} if corpus.labels is None else {"label": corpus.labels}
     return assignments(
-        kind, names_of(model), places, proba, every=kind == "topic", id=corpus.ids, **labels
+        kind, topic_names(model), places, proba, every=kind == "topic", id=corpus.ids, **labels
     )
 
 
@@ -177,8 +166,6 @@ def _flat_content(
 ) -> dict[str, Any]:
     words = _top_words(model)
     content = {
-        "format": "momentree.topics",
-        "momentree": __version__,
         **{key: summary[key] for key in ("title", "about", "n_documents")},
         "n_words": summary["n_features"],
         "n_topics": summary["n_leaves"],
@@ -211,7 +198,7 @@ def _rounded(value: float) -> float:
 def _top_words(model: Any) -> list[list[dict[str, Any]]]:
     """Return the most relevant words of each topic with their probabilities."""
     column = {str(word): j for j, word in enumerate(model.vocabulary_)}
-    P = model.components_ / model.components_.sum(axis=1, keepdims=True)
+    P = word_probabilities(model.components_)
     return [
         [{"word": word, "probability": _rounded(row[column[word]])} for word in words]
         for words, row in zip(model.top_words(20), P, strict=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import shlex
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Any
 
 from momentree.messages import PYTHON, Audience
@@ -20,39 +19,32 @@ _OPTIONS = {
     "outcome_columns": ("--outcome",),
 }
 # Values with their own option.
-_SWITCHES = {
-    ("drop_constant", "False"): "--keep-constant",
-    ("lowercase", "False"): "--keep-case",
-    ("refine", "None"): "--no-refine",
-    ("refine", "'em'"): "--refine",
+_SWITCHES: Mapping[str, Mapping[object, str]] = {
+    "drop_constant": {False: "--keep-constant"},
+    "lowercase": {False: "--keep-case"},
+    "refine": {None: "--no-refine", "em": "--refine"},
 }
-# For a limit that was reached, name the option that sets it.
-_WORDS = {code: PLAIN[code] for code in PLAIN if not code.endswith("_reached")}
+# For these, name the option that sets the limit.
+_LIMITS = ("max_depth_reached", "max_leaf_nodes_reached")
+_WORDS = {code: PLAIN[code] for code in PLAIN if code not in _LIMITS}
 
 
 def audience_of(command: Any) -> Audience:
     """Return the audience of a command: the user who typed it."""
     flags = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
 
-    def as_option(name: str, value: str | None) -> str:
-        switch = _SWITCHES.get((name, str(value)))
+    def as_option(name: str, text: str | None, value: Any) -> str:
+        switch = _SWITCHES[name].get(value) if name in _SWITCHES else None
         if switch in flags:
             return str(switch)
         spellings = (*_OPTIONS.get(name, ()), "--" + name.replace("_", "-"))
         flag = next((flag for flag in spellings if flag in flags), None)
         if flag is None:
-            return PYTHON.parameter(name, value)
-        return flag if value is None else f"{flag} {_typed(value)}"
+            return PYTHON.parameter(name, text, value)
+        if text is None:
+            return flag
+        if isinstance(value, str) and value != text:  # not text of the template
+            return f"{flag} {shlex.quote(value)}"
+        return f"{flag} {'none' if value is None else text}"
 
     return Audience(as_option, _WORDS)
-
-
-def _typed(value: str) -> str:
-    """Return a value as typed in a shell, without Python quotes."""
-    if value == "None":
-        return "none"
-    with suppress(ValueError, SyntaxError):
-        literal = ast.literal_eval(value)
-        if isinstance(literal, str):
-            return shlex.quote(literal)
-    return value

@@ -110,5 +110,5 @@ def assign(
         return
     run.write_table(table)
     if not quiet:
-        show(f"Assigned {result}.\n")
+        show(f"{run.words(result)}\n")
     run.list_files()

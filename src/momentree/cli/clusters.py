@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import typer
 
+from momentree._choices import Empty
 from momentree.cli import _options as options
 from momentree.cli._edits import read_edits
 from momentree.cli._run import Run, check_needed
@@ -27,8 +28,6 @@ Admissions joined by patient, as many groups as the data support, and a model fo
 The same groups, with group 3 split and then 2 and 5 merged:\n
   momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
 """
-
-Empty = Literal["missing", "zero"]
 
 code_option = options.in_panel("Codes")
 group_option = options.in_panel("Groups")
@@ -63,7 +62,11 @@ def clusters(
     ] = False,
     min_samples_leaf: Annotated[
         int,
-        group_option(min=1, metavar="N", help="Minimum number of records in a group of a tree."),
+        group_option(
+            metavar="N",
+            parser=options.count,
+            help="Minimum number of records in a group of a tree.",
+        ),
     ] = 5,
     outcome: Annotated[
         list[str] | None,
@@ -104,7 +107,8 @@ def clusters(
     empty: Annotated[
         Empty,
         options.records_option(
-            help="Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no)."
+            **options.choice_of(Empty),
+            help="Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no).",
         ),
     ] = "missing",
     rollup: Annotated[
@@ -126,8 +130,8 @@ def clusters(
     min_records: Annotated[
         int | None,
         code_option(
-            min=1,
             metavar="N",
+            parser=options.count,
             help="Drop codes that occur in fewer than N records.",
             show_default="5, or 2 below 1,000 records",
         ),
@@ -136,6 +140,7 @@ def clusters(
         float | None,
         code_option(
             metavar="FRACTION",
+            parser=options.fraction,
             help="Keep only the most frequent codes that make up this fraction of all entries.",
             show_default="all",
         ),
@@ -143,8 +148,8 @@ def clusters(
     min_codes: Annotated[
         int,
         code_option(
-            min=0,
             metavar="N",
+            parser=options.whole_number,
             help="Fit only records with at least N codes; assign the others afterwards.",
         ),
     ] = 1,
@@ -156,8 +161,8 @@ def clusters(
     min_cell: Annotated[
         int,
         options.output_option(
-            min=1,
             metavar="N",
+            parser=options.count,
             help="Suppress nonzero counts of records below N, and the cells they could be derived "
             "from, on the screen, in the report and in --json.",
         ),
@@ -234,16 +239,19 @@ def clusters(
         )
     for note in records.notes:
         run.note(note)
-    job = _clusters.Job(
-        records=records,
-        n_groups=groups,
+    parameters: dict[str, Any] = {"refine": "em" if refine else None}
+    if not flat:
+        parameters["min_samples_leaf"] = min_samples_leaf
+    result = _clusters.find_groups(
+        run,
+        records,
+        groups,
+        parameters,
         flat=flat,
-        min_samples_leaf=min_samples_leaf,
-        refine="em" if refine else None,
         edits=edits,
         stability=stability,
-        include_records=include_records,
-        min_cell=min_cell,
         title=title,
+        min_cell=min_cell,
+        include_records=include_records,
     )
-    run.finish(_clusters.find_groups(run, job))
+    run.finish(result)

@@ -15,6 +15,7 @@ from momentree.cli._group_tables import describe_quality, draw_codes, draw_outco
 from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
 from momentree.cli.progress import seconds
 from momentree.cli.screen import CONTROL, one_line
+from momentree.messages import Message
 
 _INTERVALS_FROM, _LABELS_FROM = 80, 90
 """Minimum width of the terminal for these columns."""
@@ -124,16 +125,13 @@ def _agreement(summary: Mapping[str, Any]) -> list[str]:
     agreement = summary["agreement"]
     if agreement is None:
         return []
-    places = "topics" if summary["kind"] == "flat" else "leaves"
-    return [
-        f"Agreement of {places} and labels: NMI {agreement['nmi']:.3f}, ARI {agreement['ari']:.3f}"
-    ]
+    code = "agreement_of_topics" if summary["kind"] == "flat" else "agreement_of_leaves"
+    return [str(Message(code, **agreement))]
 
 
 def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
     nodes = listed(summary)
-    # The page has a no-break space before each dot.
-    words = [[node["name"].replace("\N{NO-BREAK SPACE}", " ")] for node in nodes]
+    words = [[" · ".join(node["name_parts"])] for node in nodes]
     before = [
         Column("records", [node["size"] for node in nodes]),
         Column("share", [tight_percent(node["share"]) for node in nodes]),

@@ -103,7 +103,7 @@ def _parsing() -> Iterator[None]:
         option = max(names, key=len, default="")
         message = one_line(error.format_message())
         if option.startswith("-") and error.message:
-            message = f"{option}: {one_line(error.message).removeprefix('Value error, ')}"
+            message = f"{option}: {one_line(error.message)}"
         command = error.ctx.command_path if error.ctx is not None else "momentree"
         _fail(f"{message.rstrip('.')}; see {command} --help")
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from momentree._version import __version__
 from momentree.cli.screen import printable
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _LEAST = 1e-6
 
 
 @dataclass(frozen=True)
-class Table:
+class CsvTable:
     """A table to write as CSV, optionally with formulas escaped."""
 
     header: Sequence[str]
@@ -70,8 +71,9 @@ def _is_formula(text: str) -> bool:
     return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write plain values as JSON, in UTF-8."""
+def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:
+    """Write plain values as JSON, in UTF-8, after their format and the version."""
+    content = {"format": f"momentree.{kind}", "momentree": __version__, **content}
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
 
@@ -79,15 +81,6 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 def decimals(value: float) -> str:
     """Format a probability or proportion with six significant digits."""
     return f"{value:.6g}" if value >= _LEAST else "0"
-
-
-def names_of(model: Any) -> list[str]:
-    """Return the name of each leaf, topic or group of a model: its most relevant words or codes."""
-    if hasattr(model, "leaves_"):
-        return [leaf.name for leaf in model.leaves_]
-    from momentree.report.topics import topic_names
-
-    return topic_names(model)
 
 
 def assignments(
@@ -98,7 +91,7 @@ def assignments(
     *,
     every: bool,
     **known: Sequence[object],
-) -> Table:
+) -> CsvTable:
     """Return a table with the `known` columns and assignments to leaves, topics or groups.
 
     Each assignment has a name and a probability; `every` adds one column per leaf, topic or group.
@@ -109,4 +102,4 @@ def assignments(
         (*left, int(j), names[j], decimals(row[j]), *(map(decimals, row) if every else ()))
         for left, j, row in zip(zip(*known.values(), strict=True), places, proba, strict=True)
     ]
-    return Table(header, rows)
+    return CsvTable(header, rows)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from momentree._choices import Growth, LogScaling, TopicModel, Weighting
 from momentree.cli import _options as options
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
@@ -30,10 +31,6 @@ Every leaf split down to depth 3, by moments alone:\n
 Twelve topics that documents mix, charted over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
 """
-
-Growth = Literal["best_first", "depth"]
-LogScaling = Literal["log1p", "none"]
-Weighting = Literal["length", "uniform", "three_words"]
 
 word_option = options.in_panel("Counting words")
 tree_option = options.in_panel("Growing the tree")
@@ -62,17 +59,22 @@ def topics(
         ),
     ] = 8,
     depth: Annotated[
-        int | None, tree_option(min=1, metavar="N", help="Maximum depth of the tree.")
+        int | None,
+        tree_option(metavar="N", parser=options.count, help="Maximum depth of the tree."),
     ] = None,
     growth: Annotated[
         Growth,
         tree_option(
+            **options.choice_of(Growth),
             help="best_first splits the leaf that gains most; depth splits every leaf down to "
-            "--depth."
+            "--depth.",
         ),
     ] = "best_first",
     min_samples_leaf: Annotated[
-        int, tree_option(min=1, metavar="N", help="Minimum number of documents in a leaf.")
+        int,
+        tree_option(
+            metavar="N", parser=options.count, help="Minimum number of documents in a leaf."
+        ),
     ] = 5,
     flat: Annotated[
         bool, flat_option("--flat", help="Find a flat list of topics instead of a tree.")
@@ -106,15 +108,17 @@ def topics(
     ] = None,
     refine: options.Refine = True,
     log_scaling: Annotated[
-        LogScaling,
+        Literal[LogScaling, "none"],
         options.fitting_option(
-            help="Scale each count x to log(1 + x), so that repeated words have less weight."
+            **options.choice_of(Literal[LogScaling, "none"]),
+            help="Scale each count x to log(1 + x), so that repeated words have less weight.",
         ),
     ] = "log1p",
     weighting: Annotated[
         Weighting,
         options.fitting_option(
-            help="Weight of documents in the moments. three_words requires --log-scaling none."
+            **options.choice_of(Weighting),
+            help="Weight of documents in the moments. three_words requires --log-scaling none.",
         ),
     ] = "length",
     id_column: options.IdColumn = None,
@@ -169,8 +173,8 @@ def topics(
     max_features: Annotated[
         int | None,
         word_option(
-            min=1,
             metavar="N",
+            parser=options.count,
             help="Keep only the N most frequent words.",
             show_default="20000",
         ),
@@ -275,9 +279,9 @@ def topics(
 
 def _read_model(
     values: Iterable[str], save: Path | None
-) -> tuple[options.Model | None, dict[str, Path | None]]:
+) -> tuple[TopicModel | None, dict[str, Path | None]]:
     """Return the model named by ``--model``, and the file named by it or by ``--save``."""
-    choices: tuple[options.Model, ...] = get_args(options.Model)
+    choices: tuple[TopicModel, ...] = get_args(TopicModel)
     kinds = [model for value in values for model in choices if model == value]
     files = [Path(value) for value in values if value not in choices]
     for file in files:
@@ -293,7 +297,7 @@ def _read_model(
     return (kinds[0] if kinds else None), dict(target)
 
 
-def _check_together(context: typer.Context, *, flat: bool, model: options.Model | None) -> None:
+def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | None) -> None:
     """Refuse options that would have no effect."""
 
     def refuse(code: str, *names: str) -> None:

@@ -20,18 +20,19 @@ class Audience:
     Attributes
     ----------
     parameter : callable
-        ``parameter(name, value)`` returns a Python parameter as the audience writes it; `value` is
-        None if the message gives only the name.
+        ``parameter(name, text, value)`` returns a Python parameter as the audience writes it.
+        `text` is its value as Python writes it, or None if the message gives only the name;
+        `value` is the value itself, or `text` if that is part of the template.
     words : mapping of str to str
         Templates by code, which replace those in the catalogue.
     """
 
-    parameter: Callable[[str, str | None], str]
+    parameter: Callable[[str, str | None, Any], str]
     words: Mapping[str, str] = field(default_factory=dict)
 
 
-def _in_python(name: str, value: str | None) -> str:
-    return name if value is None else f"{name}={value}"
+def _in_python(name: str, text: str | None, _value: Any) -> str:
+    return name if text is None else f"{name}={text}"
 
 
 PYTHON = Audience(_in_python)
@@ -92,8 +93,9 @@ def in_words(message: Message, audience: Audience = PYTHON) -> str:
 
     Templates have the syntax of ``str.format``, with these additions:
 
-    - ``{parameter}`` and ``{parameters.NAME}`` are parameters as the audience writes them, with an
-      optional value after a colon: ``{parameters.max_df:1.0}``, ``{parameter:{value!r}}``;
+    - ``{parameter}`` and ``{parameters.NAME}`` are parameters as the audience writes them, with
+      optional text after a colon, ``{parameters.max_df:1.0}``, or a value of the message,
+      ``{parameter:=value}``;
     - ``{n:~row}`` and ``{n:~entry/entries}`` are a number with its noun, ``{n:?is/are}`` only the
       word;
     - ``{names:list}``, ``{names:and}`` and ``{names:or}`` join a list; ``{names:quoted list}`` etc.
@@ -128,9 +130,9 @@ class _Words(Formatter):
 
     def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
         if key == "parameters":
-            return _Parameters(self.audience)
+            return _Parameters(self.audience, kwargs)
         value = super().get_value(key, args, kwargs)
-        return _Parameter(self.audience, value) if key == "parameter" else value
+        return _Parameter(self.audience, kwargs, value) if key == "parameter" else value
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Message):
@@ -157,15 +159,20 @@ class _Words(Formatter):
 @dataclass(frozen=True)
 class _Parameter:
     audience: Audience
+    values: Mapping[str, Any]
     name: str
 
-    def __format__(self, value: str) -> str:
-        return self.audience.parameter(self.name, value or None)
+    def __format__(self, spec: str) -> str:
+        if spec[:1] == "=":
+            value = self.values[spec[1:]]
+            return self.audience.parameter(self.name, repr(value), value)
+        return self.audience.parameter(self.name, spec or None, spec)
 
 
 @dataclass(frozen=True)
 class _Parameters:
     audience: Audience
+    values: Mapping[str, Any]
 
     def __getattr__(self, name: str) -> _Parameter:
-        return _Parameter(self.audience, name)
+        return _Parameter(self.audience, self.values, name)

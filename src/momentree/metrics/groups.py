@@ -31,10 +31,10 @@ class GroupProfiles:
         Records with each label, or the sum of their weights.
     sizes : ndarray of shape (k,)
         Size of each group: `n_records`, or with probabilities the expected number of records.
-    shares : ndarray of shape (k,)
+    proportions : ndarray of shape (k,)
         Sizes relative to all records, in [0, 1].
-    size_intervals, share_intervals : ndarray of shape (k, 2)
-        Lower and upper limits of the sizes and of the shares.
+    size_intervals, proportion_intervals : ndarray of shape (k, 2)
+        Lower and upper limits of the sizes and of the proportions.
     counts, observed : ndarray of shape (k, d)
         Records of the group with the code, and those in which it is observed, as 0 or 1.
     frequencies : ndarray of shape (k, d)
@@ -55,8 +55,8 @@ class GroupProfiles:
     n_records: Floats
     sizes: Floats
     size_intervals: Floats
-    shares: Floats
-    share_intervals: Floats
+    proportions: Floats
+    proportion_intervals: Floats
     counts: Floats
     observed: Floats
     frequencies: Floats
@@ -165,9 +165,9 @@ def group_profiles(
     n_records, counts, observed = group_sums(X, groups, w, k)
     total = float(w.sum())
     sizes = n_records if P is None else np.asarray(w @ P)
-    shares = np.clip(sizes / total, 0.0, 1.0)
+    proportions = np.clip(sizes / total, 0.0, 1.0)
     sample_size = np.full(k, total) if P is None else effective_sample_size(P, w)
-    share_intervals = wilson_interval(shares, sample_size, confidence)
+    proportion_intervals = wilson_interval(proportions, sample_size, confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
         frequencies = counts / observed
         overall = counts.sum(axis=0) / observed.sum(axis=0)
@@ -178,9 +178,9 @@ def group_profiles(
     return GroupProfiles(
         n_records=n_records,
         sizes=sizes,
-        size_intervals=share_intervals * total,
-        shares=shares,
-        share_intervals=share_intervals,
+        size_intervals=proportion_intervals * total,
+        proportions=proportions,
+        proportion_intervals=proportion_intervals,
         counts=counts,
         observed=observed,
         frequencies=frequencies,

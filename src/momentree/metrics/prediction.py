@@ -162,7 +162,7 @@ def predictive_accuracy(
     right, constant, areas = [], [], []
     with warnings.catch_warnings():
         # The accuracy already accounts for a rare class that is missing from some folds.
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        warnings.simplefilter("ignore", UserWarning)
         splits = list(folds.split(groups, y))
     for train, test in splits:
         table = np.zeros((int(groups.max()) + 1, len(found)))

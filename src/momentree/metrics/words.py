@@ -78,6 +78,12 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     return np.asarray(log_p - (1.0 - lam) * log_q)
 
 
+def word_probabilities(components: Floats) -> Floats:
+    """Return P[word | topic] in rows, from components that are means of counts or that already."""
+    sums = components.sum(axis=1, keepdims=True)
+    return np.asarray(components / np.where(sums > 0, sums, 1.0))
+
+
 def relevance_order(center: Floats, base: Floats, lam: float) -> Ints:
     """Return the columns of the words by descending relevance, for P[w | mu] and P[w] > 0.
 

@@ -4,7 +4,7 @@ from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture
-from momentree.models.selection import ComponentChoice, choose_n_components
+from momentree.models.selection import ComponentChoice, choose_n_components, lowest_bic
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.persistence import load
 
@@ -17,4 +17,5 @@ __all__ = [
     "SingleTopicModel",
     "choose_n_components",
     "load",
+    "lowest_bic",
 ]

@@ -8,15 +8,16 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from momentree._choices import LogScaling, Refine, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.inference import log_joint, log_posterior
 from momentree.models._base import FlatModel, log
 from momentree.models._fit_result import FitResult, Initialization, from_leaves, m_step
-from momentree.moments import RawMoments, Weighting
+from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments
-from momentree.preprocessing import LogScaling, log_scale, tfidf
+from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import em
 from momentree.tree.growth import Limits, grow
@@ -74,7 +75,7 @@ class CountMixture(FlatModel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("tol", self.tol, at_least=0)
-        check_choice("refine", self.refine, ("em", None))
+        check_choice("refine", self.refine, (*get_args(Refine), None))
         check_choice("start", self.start, get_args(Start))
 
     def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:

@@ -14,6 +14,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_features, check_integer
 from momentree.inference import log_multinomial
 from momentree.metrics import relevance
+from momentree.metrics.words import word_probabilities
 
 
 class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # type: ignore[misc]
@@ -121,8 +122,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
     @property
     def _profiles(self) -> Floats:
         """P[feature | component] in rows."""
-        P: Floats = self.components_
-        return np.asarray(P / np.maximum(P.sum(axis=1, keepdims=True), 1e-300))
+        return word_probabilities(self.components_)
 
     def transform(self, X: Any) -> Floats:
         """Return :meth:`predict_proba`, so that the model can be used as a transformer.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import Weighting
 from momentree._types import Floats
 from momentree.backends import RowBlocks
 from momentree.decomposition import Concentration, estimate_alpha0
@@ -17,7 +18,7 @@ from momentree.messages import Message
 from momentree.models._base import WHITENING_ITER
 from momentree.models._fit_result import Initialization
 from momentree.models.single_topic_model import SingleTopicModel
-from momentree.moments import LDAMoments, SingleTopicMoments, Weighting
+from momentree.moments import LDAMoments, SingleTopicMoments
 from momentree.objects import Decomposition, LDAParameters, Moments
 from momentree.parameters import lda_parameters
 from momentree.refinement.lda import smoothed_topics
@@ -76,7 +77,7 @@ def from_moments(
     if _contradicts(estimate, values[0]):
         values.append(estimate.alpha0)
         contradiction = {"alpha0": values[0], "estimate": estimate.alpha0}
-        warnings.append(Message("alpha0_contradicted", **contradiction))
+        warnings.append(Message("alpha0_contradicted", **contradiction, instead=None))
     numbers = {
         "start": "moments",
         "alpha0_estimate": estimate.alpha0,

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._choices import Refine
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -143,7 +144,7 @@ class BernoulliMixture(BernoulliGroups):
         n_components: int = 8,
         *,
         decomposition: Decomposer = "sidiwo",
-        refine: Literal["em"] | None = "em",
+        refine: Refine | None = "em",
         start: Start = "auto",
         convergence: Convergence = "likelihood",
         smoothing: float = 1.0,
@@ -167,7 +168,7 @@ class BernoulliMixture(BernoulliGroups):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("refine", self.refine, ("em", None))
+        check_choice("refine", self.refine, (*get_args(Refine), None))
         check_choice("start", self.start, get_args(Start))
         check_choice("convergence", self.convergence, get_args(Convergence))
         check_number("tol", self.tol, at_least=0, optional=True)

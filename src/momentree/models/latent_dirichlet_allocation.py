@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from momentree._choices import Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
@@ -24,7 +25,6 @@ from momentree.models._fit_result import FitResult, Initialization
 from momentree.models._lda_starts import LDAData, from_moments, from_single_topics, most_likely
 from momentree.models._sample import SamplesOfDocuments, draw_rows
 from momentree.models.single_topic_model import SingleTopicModel
-from momentree.moments import Weighting
 from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
+from momentree._choices import Refine
 from momentree._types import Floats, Ints
 from momentree.inference.posteriors import log_factorials
 from momentree.models._base import Decomposer
@@ -109,7 +110,7 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         n_components: int = 8,
         *,
         decomposition: Decomposer = "sidiwo",
-        refine: Literal["em"] | None = "em",
+        refine: Refine | None = "em",
         start: Start = "auto",
         smoothing: float = 1.0,
         max_iter: int = 100,

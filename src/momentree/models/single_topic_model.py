@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from momentree._choices import LogScaling, Refine, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice
 from momentree.exceptions import InvalidParameterError
@@ -13,10 +14,9 @@ from momentree.inference import log_multinomial
 from momentree.models._base import Decomposer
 from momentree.models._count_mixture import CountData, CountMixture, Start
 from momentree.models._sample import SamplesOfDocuments, draw_by_component, draw_components
-from momentree.moments import SingleTopicMoments, Weighting
+from momentree.moments import SingleTopicMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
-from momentree.preprocessing import LogScaling
 
 
 class SingleTopicModel(SamplesOfDocuments, CountMixture):
@@ -136,7 +136,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         n_components: int = 8,
         *,
         decomposition: Decomposer = "sidiwo",
-        refine: Literal["em"] | None = "em",
+        refine: Refine | None = "em",
         start: Start = "auto",
         log_scaling: LogScaling | Literal["auto"] | None = "auto",
         weighting: Weighting = "length",
@@ -165,7 +165,9 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         check_choice("log_scaling", self.log_scaling, ("auto", *get_args(LogScaling), None))
         check_choice("weighting", self.weighting, get_args(Weighting))
         if self.weighting == "three_words" and self._chosen_log_scaling():
-            raise InvalidParameterError("three_words_after_log_scaling")
+            raise InvalidParameterError(
+                "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
+            )
 
     def _chosen_start(self) -> str:
         if self.start == "auto":

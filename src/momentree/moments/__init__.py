@@ -17,7 +17,6 @@ from momentree.moments.population import PopulationMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments
 from momentree.moments.split_views import split_views
-from momentree.moments.weighting import Weighting
 
 __all__ = [
     "AugmentedRawMoments",
@@ -31,7 +30,6 @@ __all__ = [
     "PopulationMoments",
     "RawMoments",
     "SingleTopicMoments",
-    "Weighting",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
     "moment_error_bound",

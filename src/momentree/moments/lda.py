@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._choices import Weighting
 from momentree._types import Floats
 from momentree._validation import as_floats, check_number, check_parameters
 from momentree.exceptions import InvalidDataError
@@ -16,7 +17,6 @@ from momentree.moments._operators import symmetric
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.population import PopulationMoments
 from momentree.moments.single_topic import SingleTopicMoments
-from momentree.moments.weighting import Weighting
 
 SMALLEST_ALPHA0, LARGEST_ALPHA0 = 1e-100, 1e100
 """Beyond these limits, products of alpha0 underflow or overflow."""

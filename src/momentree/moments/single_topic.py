@@ -7,13 +7,14 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from momentree._choices import Weighting
 from momentree._types import Floats
 from momentree._validation import check_choice, check_counts, check_parameters, check_sample_weight
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.population import PopulationMoments
-from momentree.moments.weighting import Weighting, document_weights, three_words
+from momentree.moments.weighting import document_weights, three_words
 
 
 class SingleTopicMoments(FactorialMoments):

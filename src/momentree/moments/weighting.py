@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,8 +11,6 @@ from momentree._types import Floats
 from momentree._validation import generator
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
-
-Weighting = Literal["length", "uniform", "three_words"]
 
 
 def document_weights(
@@ -62,7 +60,9 @@ def three_words(X: Any, random_state: int | np.random.RandomState | None) -> Any
     fractional = X.data != np.floor(X.data)
     if fractional.any():
         value = float(X.data[np.argmax(fractional)])
-        raise InvalidDataError("three_words_need_whole_counts", value=value)
+        raise InvalidDataError(
+            "three_words_need_whole_counts", weighting="three_words", value=value
+        )
     rng = generator(random_state)
     ends = np.cumsum(X.data.astype(np.int64))
     row_ends = np.concatenate(([0], ends))[X.indptr]

@@ -2,7 +2,6 @@
 
 from momentree.preprocessing.feature_map import FeatureMap
 from momentree.preprocessing.log_scaling import (
-    LogScaling,
     log_scale,
 )
 from momentree.preprocessing.observation_rates import observation_rates
@@ -10,7 +9,6 @@ from momentree.preprocessing.tfidf import tfidf
 
 __all__ = [
     "FeatureMap",
-    "LogScaling",
     "log_scale",
     "observation_rates",
     "tfidf",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import LogScaling
 from momentree._types import Floats
 from momentree._validation import check_choice
 from momentree.backends import RowBlocks
-
-LogScaling = Literal["log1p"]
 
 REFERENCE_LENGTH = 24.0
 """Log-scaled length at which a document has a count per token of 1. On real corpora, values from 16

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from momentree._types import Floats, Ints
+from momentree.metrics.words import word_probabilities
 from momentree.tree.naming import name_by_words
-from momentree.tree.node import TreeNode
+from momentree.tree.node import TreeNode, by_leaf
 
 
 class _Estimator(Protocol):
@@ -85,24 +86,18 @@ def fitted(estimator: FittedTree | FittedFlat, proportions: Floats | None = None
     return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_)
 
 
-def word_probabilities(model: FittedFlat) -> Floats:
-    """Return P[word | topic] of shape (k, d), even if components are means of counts."""
-    sums = model.components_.sum(axis=1, keepdims=True)
-    return np.asarray(model.components_ / np.where(sums > 0, sums, 1.0))
-
-
-def topic_names(model: FittedFlat) -> list[str]:
-    """Return the name of each topic of a flat model, made of its most relevant words."""
+def topic_names(model: FittedTree | FittedFlat) -> list[str]:
+    """Return the name of each leaf, topic or group, made of its most relevant words or codes."""
     names = {leaf.leaf_id: leaf.name for leaf in fitted(model).root.leaves()}
     return [names[j] for j in range(len(names))]
 
 
 def _one_level(model: FittedFlat, proportions: Floats | None) -> TreeNode:
-    P = word_probabilities(model)
+    P = word_probabilities(model.components_)
     # Relevance compares with the word distribution of the model, as in `top_words`.
     root = TreeNode(model.weights_ @ P, 1.0)
     means = model.weights_ if proportions is None else proportions.mean(axis=0)
-    samples = [np.flatnonzero(model.labels_ == j) for j in range(len(means))]
+    samples = by_leaf(model.labels_, len(means))
     if len(means) == 1:
         root.leaf_id, root._samples = 0, samples[0]
     else:

@@ -24,9 +24,9 @@ SMALL = -1
 HIDDEN = -2
 """Replaces a count from which a small one could be derived (complementary suppression)."""
 
-_COUNTS = ("n_records", "n_rows", "n_entries")
+COUNTS = ("n_records", "n_rows", "n_entries", "n_entries_first", "n_patients")
 """Values of messages that count records, or rows or entries, which may belong to one record."""
-_TOTAL = "n_all"
+TOTAL = "n_all"
 """Value of messages that contains the number of all records."""
 
 
@@ -207,15 +207,45 @@ class Disclosure:
 
         def disclosive(note: Message) -> bool:
             numbers = list(_numbers("", note))
-            counts = [n for name, n in numbers if name.startswith(_COUNTS)]
+            counts = [n for name, n in numbers if name in COUNTS]
             # The total minus a count is a count too.
-            counts += [n - m for name, n in numbers if name == _TOTAL for m in counts]
+            counts += [n - m for name, n in numbers if name == TOTAL for m in counts]
             return any(0 < n < self.min_cell for n in counts) or any(n == total for _, n in numbers)
 
         kept = [note for note in notes if not disclosive(note)]
         if dropped := len(notes) - len(kept):
             kept.append(Message("notes_suppressed", n_notes=dropped, min_cell=self.min_cell))
         return kept
+
+    def class_rate(
+        self, outcome: Mapping[str, Any], at: int, groups: Sequence[int], sizes: Floats
+    ) -> tuple[float, bool]:
+        """Return the rate of a class of an outcome in some groups, and whether it is an estimate.
+
+        `outcome` is one of `count_outcomes`; `sizes` are those of all groups. The rate refers to
+        records with a known value, and is NaN if there are none. A count hidden to protect a small
+        one is estimated by the size of the group minus the counts of other classes.
+        """
+        groups = list(groups)
+        half = self.min_cell / 2.0
+        table = np.array([one["counts"] for one in outcome["classes"]] + [outcome["missing"]])
+        one = outcome["classes"][at]
+        counts, missing = table[at], table[-1]
+        small = self.estimate(Published(counts[:, None], np.array([one["total"]])))[:, 0]
+        n_small = (table == SMALL).sum(axis=0)
+        if outcome["binary"]:
+            # "Yes" is hidden if "no", which has no column, is small.
+            n_small = n_small + (counts == HIDDEN)
+        left = sizes - np.where(table >= 0, table, 0).sum(axis=0) - n_small * half
+        hidden = np.maximum(0.0, left) / np.maximum((table == HIDDEN).sum(axis=0), 1)
+        ones = np.where(counts == HIDDEN, hidden, small)
+        unknown = np.where(missing == HIDDEN, hidden, np.where(missing < 0, half, missing))
+        known = float((sizes - unknown)[groups].sum())
+        unsure = counts[groups] < 0
+        summed = outcome["binary"] and one["total"] >= 0 and unsure.sum() == (counts < 0).sum()
+        estimated = bool((unsure.any() and not summed) or (missing[groups] < 0).any())
+        rate = min(float(ones[groups].sum()) / known, 1.0) if known > 0 else float("nan")
+        return rate, estimated
 
     def permits_accuracy(self, counted: Iterable[Mapping[str, Any]], values: Sequence[Any]) -> bool:
         """Whether the exact accuracy of predicting an outcome, a ratio of its counts, may be shown.
@@ -230,7 +260,7 @@ class Disclosure:
             for n in (*one["counts"], one["total"])
         )
         sizes = Counter(value for value in values if value == value and value != "").values()
-        return not suppressed and min(sizes) >= self.min_cell
+        return not suppressed and min(sizes, default=0) >= self.min_cell
 
     def decimals(self, n: float) -> int:
         """Return decimals (0 to 4) so that one step of a share of n covers `min_cell` records."""

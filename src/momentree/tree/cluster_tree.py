@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._choices import Growth
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
 from momentree.assignment.nested import Assigner, check_assigner
@@ -24,7 +25,7 @@ from momentree.tree import exports as export
 from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
-from momentree.tree.growth import Branch, Grown, Growth, Limits, grow, log
+from momentree.tree.growth import Branch, Grown, Limits, grow, log
 from momentree.tree.naming import name_by_codes, name_by_difference
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage

@@ -5,18 +5,17 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from momentree._choices import Growth
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowBlocks
 from momentree.messages import Message
 from momentree.tree.split import Split, Splitter
 from momentree.tree.stopping import AcceptanceCriterion, accept_all
-
-Growth = Literal["best_first", "depth"]
 
 log = logging.getLogger("momentree.tree")
 

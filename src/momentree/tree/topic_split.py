@@ -8,12 +8,13 @@ from functools import partial
 
 import numpy as np
 
+from momentree._choices import Weighting
 from momentree._types import Floats
 from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.decomposition.sidiwo import pseudo_centers
 from momentree.messages import Message
-from momentree.moments import SingleTopicMoments, Weighting
+from momentree.moments import SingleTopicMoments
 from momentree.objects import Decomposition, TopicParameters
 from momentree.parameters import topic_parameters
 from momentree.refinement import em

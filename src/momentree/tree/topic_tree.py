@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._choices import Growth, LogScaling, Refine, Weighting
 from momentree._types import Floats
 from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import InvalidParameterError
-from momentree.moments import Weighting
 from momentree.objects import TopicParameters
-from momentree.preprocessing import LogScaling, log_scale
+from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
-from momentree.tree.growth import Growth, Limits, grow, log
+from momentree.tree.growth import Limits, grow, log
 from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.split import EXACT, SPLIT_ITER
@@ -133,7 +133,7 @@ class TopicTree(TreeEstimator):
     """
 
     _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
-        "refine": ("em", None),
+        "refine": (*get_args(Refine), None),
         "log_scaling": (*get_args(LogScaling), None),
         "weighting": get_args(Weighting),
     }
@@ -145,7 +145,7 @@ class TopicTree(TreeEstimator):
         max_depth: int | None = None,
         min_samples_leaf: float = 5,
         growth: Growth = "best_first",
-        refine: Literal["em"] | None = "em",
+        refine: Refine | None = "em",
         log_scaling: LogScaling | None = "log1p",
         weighting: Weighting = "length",
         smoothing: float = 1.0,
@@ -223,7 +223,9 @@ class TopicTree(TreeEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.weighting == "three_words" and self.log_scaling is not None:
-            raise InvalidParameterError("three_words_after_log_scaling")
+            raise InvalidParameterError(
+                "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
+            )
 
     def _check_restored(self) -> int:
         k = super()._check_restored()

@@ -58,7 +58,7 @@ def test_lists_of_codes_and_patients(tmp_path):
     records = written(tmp_path, text)
     assert (records.form, records.ids) == ("lists", ["1", "2", "3"])
     shared = notes_of(records)["shared_patients"]
-    assert (shared["n_records"], shared["n_records_joined"]) == (3, 2)
+    assert (shared["n_records"], shared["n_patients"]) == (3, 2)
     joined = written(tmp_path, "patient_id,codes\np,A1;B1\np,A1;C1\nq,A1;B1\n")
     assert as_sets(joined) == {"p": {"A1", "B1", "C1"}, "q": {"A1", "B1"}}
     form = notes_of(joined)["form"]

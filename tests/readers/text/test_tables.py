@@ -117,8 +117,8 @@ def test_parquet_missing_values(tmp_path):
     assert documents.ids == ["1", "2", "3"]
     assert documents.notes == [
         Message("guessed_text_column", column="words", source="t.pq"),
-        Message("rows_without_text", n_rows=1, n_total=3, source="t.pq"),
-        Message("rows_without_label", n_rows=1, n_total=3, source="t.pq"),
+        Message("rows_without_text", n_rows=1, n_all=3, source="t.pq"),
+        Message("rows_without_label", n_rows=1, n_all=3, source="t.pq"),
     ]
 
 

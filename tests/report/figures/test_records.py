@@ -198,10 +198,10 @@ def test_sizes_are_written_beside_their_bars():
     X, labels, _ = make(n=4000, k=5)
     profiles = group_profiles(X, labels)
     ax = plot_group_sizes(profiles, group_names=["a", "b", "c", "d", "$e$"])
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], 100 * profiles.shares)
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], 100 * profiles.proportions)
     assert [text.get_text() for text in ax.texts] == [f"{s}" for s in np.bincount(labels)]
     ends = np.array([line[:, 0] for line in ax.collections[0].get_segments()])
-    np.testing.assert_allclose(ends, 100 * profiles.share_intervals)
+    np.testing.assert_allclose(ends, 100 * profiles.proportion_intervals)
     assert inside(ax)
 
 

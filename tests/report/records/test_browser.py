@@ -14,8 +14,8 @@ from momentree.datasets import RecordCoder
 from momentree.metrics import group_profiles
 from momentree.metrics.intervals import wilson_interval
 from momentree.report import summarize_records, write_html
+from momentree.report.disclosure import Disclosure
 from momentree.report.numbers import percent, whole_percent
-from momentree.report.records import class_rate
 
 from ..browsing import (
     CONTRAST,
@@ -401,7 +401,7 @@ def check_outcomes(page, case):
                 assert text == f"<{cell}"
                 kinds.add("small")
                 continue
-            rate, guessed = class_rate(entry, at, leaves, sizes, cell)
+            rate, guessed = Disclosure(cell).class_rate(entry, at, leaves, sizes)
             shown_rate, shown_range = text.split("\n")
             assert shown_rate == "≈ " * guessed + percent(rate)
             known = sizes[leaves].sum() - np.maximum(np.array(entry["missing"])[leaves], 0).sum()
@@ -433,7 +433,7 @@ def test_a_rate_that_discloses_how_few_lack_an_outcome_is_hidden(driver, tmp_pat
         assert cells[2:4] == ["hidden", "<5"]
         assert attributes(page, "#outcome-table tbody td", "title")[2].startswith("hidden: ")
     sizes = np.array(summary["groups"]["estimated"])
-    rate, guessed = class_rate(summary["outcomes"][0], 0, range(4), sizes, 5)
+    rate, guessed = Disclosure(5).class_rate(summary["outcomes"][0], 0, range(4), sizes)
     assert guessed
     assert cells[0].splitlines()[0] == f"≈ {percent(rate)}"
 

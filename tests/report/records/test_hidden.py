@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from momentree.cli import app
 from momentree.messages import Message
 from momentree.report import render_html, summarize_records
-from momentree.report.disclosure import HIDDEN, SMALL
-from momentree.report.records import class_rate, count_outcomes, why_no_classes
+from momentree.report.disclosure import HIDDEN, SMALL, Disclosure
+from momentree.report.records import count_outcomes, why_no_classes
 
 from .cases import flat_case
 
@@ -94,8 +94,8 @@ def test_few_without_an_outcome_hide_its_rate():
     assert found[0]["classes"][0]["total"] == HIDDEN
     sizes = np.array([20.0, 50.0, 43.0])
     # Half of the threshold is taken for the small number.
-    assert class_rate(found[0], 0, [0], sizes, 5) == (17.5 / 20, True)
-    rate, guessed = class_rate(found[0], 0, [0, 1, 2], sizes, 5)
+    assert Disclosure(5).class_rate(found[0], 0, [0], sizes) == (17.5 / 20, True)
+    rate, guessed = Disclosure(5).class_rate(found[0], 0, [0, 1, 2], sizes)
     assert guessed
     assert rate == pytest.approx(41 / 113, abs=5 / 113)
     # Counts of five or more are shown; with nothing to protect, all are.

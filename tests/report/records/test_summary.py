@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import PredictivePower, group_profiles, outcome_rates, relevance
 from momentree.report import summarize_records
+from momentree.report.disclosure import Disclosure
 from momentree.report.numbers import fixed, percent, whole_percent
-from momentree.report.records import class_rate
 from momentree.tree import ClusterTree
 from tests.raising import raises
 
@@ -132,9 +132,8 @@ def test_lists_of_codes_begin_with_the_name_and_no_name_is_cut_in_the_long_one()
     summary = summarize_records(model, records)
     for node in summary["nodes"][1:]:
         first = [summary["codes"]["name"][j] for j in node["top"][:3]]
-        assert node["long_name"].replace("\N{NO-BREAK SPACE}", " ").split(" · ") == first
+        assert node["long_name_parts"] == first
         assert "…" in node["name"]
-        assert "…" not in node["long_name"]
 
 
 def test_leaves_of_a_tree_are_named_as_groups_of_the_page():
@@ -285,7 +284,7 @@ def test_rates_of_classes_are_those_of_the_records_or_near_them(kind, min_cell):
         true = outcome_rates(model.labels_, records.outcomes[name][records.enough])
         for at in range(len(entry["classes"])):
             for leaves in ([0], [1, 2], [0, 1, 2, 3]):
-                rate, guessed = class_rate(entry, at, leaves, sizes, min_cell)
+                rate, guessed = Disclosure(min_cell).class_rate(entry, at, leaves, sizes)
                 exact = true.counts[leaves, at].sum() / true.n[leaves].sum()
                 assert guessed or rate == pytest.approx(exact)
                 assert rate == pytest.approx(exact, abs=3 * 4 / true.n[leaves].sum())
@@ -476,17 +475,22 @@ def test_quality_is_passed_on():
     model, records = flat_case()
     quality = {
         "stability": [0.9, 0.94],
-        "predictive_power": {"died": PredictivePower(0.8, 0.1, 0.7, None, 90)},
+        "predictive_power": {"died": PredictivePower(0.8, 0.1, 0.7, 0.64, 90)},
         "recurrence": [1.0, 0.5, np.nan, 0.2],
         "BIC": 12,
     }
-    found = summarize_records(model, records, quality=quality)["quality"]
+    found = summarize_records(model, records, quality=quality, min_cell=1)["quality"]
     assert found["stability"] == {"mean": 0.92, "low": 0.9, "high": 0.94, "n": 2}
     assert found["predictive_power"] == [
-        {"name": "died", "accuracy": 0.8, "std": 0.1, "baseline": 0.7, "auc": None, "n": 90}
+        {"name": "died", "accuracy": 0.8, "std": 0.1, "baseline": 0.7, "auc": 0.64, "n": 90}
     ]
     assert found["recurrence"] == [1.0, 0.5, None, 0.2]
     assert found["other"] == [["BIC", "12"]]
+    # The exact accuracy could disclose one of the suppressed counts.
+    found = summarize_records(model, records, quality=quality)["quality"]
+    assert found["predictive_power"] == []
+    assert [name for name, _ in found["other"]] == ["BIC", "died: predicted from the group alone"]
+    assert "0.6 " in found["other"][1][1]
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -529,5 +533,5 @@ def test_short_names_end_at_words():
     names = ("a" * 200, "Symptoms of the " + "x" * 60, "Heart failure")
     records.names = dict(zip(records.codes, names * 10, strict=False))
     nodes = summarize_records(model, records)["nodes"][1:]
-    parts = {part for node in nodes for part in node["name"].split("\N{NO-BREAK SPACE}· ")}
+    parts = {part for node in nodes for part in node["name_parts"]}
     assert parts <= {"a" * 96 + "…", "Symptoms…", "Heart failure"}

@@ -1,9 +1,9 @@
 """Wording of messages about assignment: edits of groups."""
 
 WORDS: dict[str, str] = {
-    "no_such_group": "{parameter:{value!r}}; expected the number of a group, from 0 to {last}",
+    "no_such_group": "{parameter:=value}; expected the number of a group, from 0 to {last}",
     "no_such_groups": (
-        "{parameter:{value!r}}; expected the numbers of at least two different groups, from 0 to "
+        "{parameter:=value}; expected the numbers of at least two different groups, from 0 to "
         "{last}"
     ),
     "other_number_of_rows": (

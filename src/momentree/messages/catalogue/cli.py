@@ -2,6 +2,10 @@
 
 WORDS: dict[str, str] = {
     # --- values of options -----------------------------------------------------------------------
+    "not_an_option": "{value!r}; expected {choices:quoted or}",
+    "not_a_whole_number": "{value!r}; expected a whole number",
+    "not_a_count": "{value!r}; expected a whole number of at least 1",
+    "not_a_fraction": "{value!r}; expected a number above 0 and of at most 1",
     "not_a_count_or_auto": "{value!r}; expected a whole number of at least 1, or 'auto'",
     "not_a_count_or_fraction": (
         "{value!r}; expected a number of documents (5), or a fraction of them with a decimal point "
@@ -78,6 +82,8 @@ WORDS: dict[str, str] = {
     ),
     # --- topics ----------------------------------------------------------------------------------
     "n_topics_chosen": "Number of topics chosen by cross-validation: {reason}",
+    "agreement_of_leaves": "Agreement of leaves and labels: NMI {nmi:.3f}, ARI {ari:.3f}",
+    "agreement_of_topics": "Agreement of topics and labels: NMI {nmi:.3f}, ARI {ari:.3f}",
     "not_split": "Not split: {reason}",
     "one_group_requested": "one group was requested",
     # --- groups ----------------------------------------------------------------------------------
@@ -90,7 +96,7 @@ WORDS: dict[str, str] = {
         "request fewer groups"
     ),
     "not_an_outcome": (
-        "{parameter:{value!r}}: {reason}. Leave it out, or combine its values into categories"
+        "{parameter:=value}: {reason}. Leave it out, or combine its values into categories"
     ),
     "fewer_groups": "{found:~group} instead of {requested}",
     "fewer_groups_because": "{found:~group} instead of {requested}: {reason}",
@@ -109,6 +115,22 @@ WORDS: dict[str, str] = {
         "how well groups predict outcome {name!r} was not measured: this requires at least two "
         "classes with several records each"
     ),
+    "estimated_rates": "≈ estimated, because counts below {min_cell} are suppressed",
+    "suppressed_rates": (
+        "{mark} suppressed, because a count below {min_cell} could be derived from it"
+    ),
+    "residual_group": (
+        "Residual group: {n_codes} codes per record ({n_overall} overall), none common to half"
+    ),
+    "stability_of_groups": (
+        "Stability over {n} samples: {mean:.2f} on average, {low:.2f} to {high:.2f} (1 = the same "
+        "groups each time)"
+    ),
+    "outcome_predicted": (
+        "{name}: the group alone predicts {accuracy:.1%} of records correctly, the most frequent "
+        "class {baseline:.1%}{auc}"
+    ),
+    "and_auc": "; AUC {auc:.2f} (0.5 = chance, 1 = perfect)",
     # --- assignment ------------------------------------------------------------------------------
     "model_of_counts": (
         "the model was fitted to word counts, but {path} contains text; give counts, or fit a "
@@ -131,6 +153,9 @@ WORDS: dict[str, str] = {
         "{n_records:,} of {n_all:~record} have no codes in common with the model; their assignment "
         "depends only on absent codes"
     ),
+    "assigned_to_leaves": "Assigned {n_documents:~document} to {n_places:~leaf/leaves}.",
+    "assigned_to_topics": "Assigned {n_documents:~document} to {n_places:~topic}.",
+    "assigned_to_groups": "Assigned {n_records:~record} to {n_groups:~group}.",
     "damaged_group_names": "the model is damaged: its {n_groups} groups have the names {found}",
     "damaged_few_codes": "the model is damaged: its threshold for few codes is {found}",
 }

@@ -2,7 +2,7 @@
 
 WORDS: dict[str, str] = {
     "not_a_generator": (
-        "{parameter:{value!r}}; expected an integer of at least 0, a Generator or None"
+        "{parameter:=value}; expected an integer of at least 0, a Generator or None"
     ),
     "not_lengths": (
         "{parameter} must be a whole number of at least 0, or one for each of {n_rows:~document}"
@@ -18,11 +18,11 @@ WORDS: dict[str, str] = {
         "{parameter} range from {low:g} to {high:g}; expected probabilities, from 0 to 1"
     ),
     "concentration_too_small": (
-        "{parameters.concentration:{value!r}} is so small that every word of a topic has "
+        "{parameters.concentration:=value} is so small that every word of a topic has "
         "probability zero; increase it"
     ),
     "too_many_codes_per_record": (
-        "{parameters.codes_per_record:{value!r}}; expected at most a quarter of the {d:~code}: "
+        "{parameters.codes_per_record:=value}; expected at most a quarter of the {d:~code}: "
         "lower it, or raise {parameters.n_codes}"
     ),
 }

@@ -2,7 +2,7 @@
 
 WORDS: dict[str, str] = {
     "not_a_path": (
-        "{parameter:{value!r}} is not a path; give a file or folder as str or pathlib.Path"
+        "{parameter:=value} is not a path; give a file or folder as str or pathlib.Path"
     ),
     "empty_path": "the path is empty; give a file or folder ('.' is the current folder)",
     "no_such_file": "cannot read {path}: there is no such file or folder",

@@ -23,7 +23,7 @@ WORDS: dict[str, str] = {
     # --- outcomes --------------------------------------------------------------------------------
     "outcome_not_a_number": (
         "the outcome contains {value!r}; expected numbers to compare with "
-        "{parameters.threshold:{threshold!r}}"
+        "{parameters.threshold:=threshold}"
     ),
     "outcome_of_many_numbers": (
         "the outcome has {found} different numbers; at most {most} are treated as classes: set "
@@ -59,7 +59,7 @@ WORDS: dict[str, str] = {
         "clusterings"
     ),
     "too_few_samples_to_overlap": (
-        "{n_rows:~sample} with {parameters.overlap:{overlap!r}} {n_rows:?gives/give} {both} common "
+        "{n_rows:~sample} with {parameters.overlap:=overlap} {n_rows:?gives/give} {both} common "
         "to both runs and {one} in one run only; at least 2 and 1 are required"
     ),
     "fit_without_sample_weight": (

@@ -15,18 +15,16 @@ WORDS: dict[str, str] = {
         "{parameters.n_components:{n_components}}; lower it or add samples"
     ),
     "too_few_views": (
-        "X has {found:~feature}, but {parameters.start:{start!r}} divides the features into three "
+        "X has {found:~feature}, but {parameters.start:=start} divides the features into three "
         "views; use {parameters.start:'auto'}"
     ),
     "alpha0_contradicted": (
         "the moments contradict {parameters.alpha0:{alpha0:g}} and suggest {estimate:.3g}; use "
-        "{parameters.alpha0:None}, or refine the topics"
+        "{parameters.alpha0:=instead}, or refine the topics"
     ),
     # --- the number of components: parameters of choose_n_components -----------------------------
-    "not_candidates": "{parameters.candidates:{value!r}}; expected whole numbers of 1 or more",
-    "not_criteria": (
-        "{parameters.criteria:{value!r}}; expected one or more of {choices:quoted list}"
-    ),
+    "not_candidates": "{parameters.candidates:=value}; expected whole numbers of 1 or more",
+    "not_criteria": ("{parameters.criteria:=value}; expected one or more of {choices:quoted list}"),
     "too_many_candidates": (
         "candidates go up to {largest}, but only {n_rows:~sample} {n_rows:?has/have} a count above "
         "zero; remove the candidates above that number"

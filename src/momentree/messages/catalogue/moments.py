@@ -3,7 +3,7 @@
 WORDS: dict[str, str] = {
     # --- moments ---------------------------------------------------------------------------------
     "three_words_need_whole_counts": (
-        "{parameters.weighting:'three_words'} draws single words and requires whole-number counts; "
+        "{parameters.weighting:=weighting} draws single words and requires whole-number counts; "
         "X contains {value:g}"
     ),
     "no_document_of_three_words": (
@@ -14,13 +14,13 @@ WORDS: dict[str, str] = {
         "{parameter} must be probabilities from 0 to 1; component {component}, feature {feature} "
         "is {value:g}"
     ),
-    "not_an_order": "{parameter:{value!r}}; expected 2 or 3",
+    "not_an_order": "{parameter:=value}; expected 2 or 3",
     "bad_lengths": "lengths must be a list of whole numbers from 0 to {longest:g}",
     "documents_too_short": (
         "no document has {order} words, so moments of order {order} do not exist"
     ),
     "error_too_small": (
-        "{parameter:{value!r}} requires more than {most:g} documents; give a larger error, such as "
+        "{parameter:=value} requires more than {most:g} documents; give a larger error, such as "
         "0.01"
     ),
     "not_three_views": "expected three views, such as those of split_views; received {found}",
@@ -44,7 +44,7 @@ WORDS: dict[str, str] = {
         "starting with column {column}; remove {n_columns:?it/them}"
     ),
     "another_kind_of_data": (
-        "{parameters.data:{kind!r}}, but row {row}, column {column} contains {value}; expected "
+        "{parameters.data:=kind}, but row {row}, column {column} contains {value}; expected "
         "{expected}"
     ),
     "zeros_and_ones": "0 or 1",

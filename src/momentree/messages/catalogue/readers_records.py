@@ -12,7 +12,7 @@ WORDS: dict[str, str] = {
     "form_joined": ", rows with the same id joined",
     "guessed_id_column": "used column {column!r} as the ids of records",
     "codes_not_outcomes": (
-        "kept as codes although {parameter:{pattern!r}} matches them: {columns:quoted list}"
+        "kept as codes although {parameter:=pattern} matches them: {columns:quoted list}"
     ),
     "ids_left_out": "left out {n_columns:~column} of ids: {columns:quoted list}",
     "text_left_out": "left out {n_columns:~column} of text: {columns:quoted list}",
@@ -21,7 +21,7 @@ WORDS: dict[str, str] = {
         "treated {n_columns:~column} as codes that may be outcomes: {columns:quoted list} (name "
         "them in {parameters.outcome_columns}, or leave them out with {parameters.ignore_columns})"
     ),
-    "not_column_names": "{parameter:{value!r}}; expected the name of one or more columns",
+    "not_column_names": "{parameter:=value}; expected the name of one or more columns",
     "column_of_two_roles": (
         "{path}: column {column!r} cannot contain codes and also be an id or an outcome"
     ),
@@ -59,15 +59,15 @@ WORDS: dict[str, str] = {
     "no_ids": "records have no ids; they are numbered by row from 1",
     "repeated_ids": (
         "{n_rows:~row} {n_rows:?repeats/repeat} an id of column {column!r}; each row is a separate "
-        "record ({parameter:{column!r}} joins rows with the same id)"
+        "record ({parameter:=column} joins rows with the same id)"
     ),
     "records_without_id": "{n_records:~record} {n_records:?has/have} no id in column {column!r}",
     "rows_without_id": "left out {n_rows:~row} with no value in column {column!r}",
     "rows_joined": "joined {n_rows:~row} into {n_records:~record} by {column!r}",
     "empty_key": "{path}: column {column!r} is empty in every row, so there are no records",
     "shared_patients": (
-        "{n_records:~record} belong to {n_records_joined:~patient}, according to column "
-        "{column!r}: {parameter:{column!r}} joins the records of each patient"
+        "{n_records:~record} belong to {n_patients:~patient}, according to column "
+        "{column!r}: {parameter:=column} joins the records of each patient"
     ),
     "records_without_codes": "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes",
     "all_codes_dropped": (
@@ -133,14 +133,14 @@ WORDS: dict[str, str] = {
     ),
     # Systems and mappings of codes
     "not_a_rollup": (
-        "{parameter:{value!r}}; expected 'icd9', 'icd10', a dictionary from code to group, or the "
+        "{parameter:=value}; expected 'icd9', 'icd10', a dictionary from code to group, or the "
         "path of a file with the columns code and group"
     ),
     "other_code_system": (
         "{path}: only {share:.0%} of the entries look like {system} (such as {examples}); "
         "{value!r} does not: {remedy}"
     ),
-    "pass_other_rollup": "pass {parameter:{value!r}}",
+    "pass_other_rollup": "pass {parameter:=value}",
     "pass_no_rollup": "leave {parameter} out, or pass a file that maps codes to groups",
     "codes_not_in_system": (
         "kept {n_codes:~code} ({n_entries:~entry/entries}) as written: not in the format of "
@@ -186,7 +186,7 @@ WORDS: dict[str, str] = {
     "no_codes_kept": (
         "{path}: none of {n_codes:~code} is kept: {n_rare:,} occur in fewer than {least:,} of "
         "{n_records:~record}, and {n_constant:,} in every record; lower {parameters.min_records}, "
-        "set {parameters.drop_constant:False}, or roll codes up"
+        "set {parameters.drop_constant:=drop_constant}, or roll codes up"
     ),
     "rare_codes_dropped": (
         "dropped {n_codes:,} of {n_all:~code}, found in fewer than {least:~record}"

@@ -10,14 +10,14 @@ WORDS: dict[str, str] = {
     "damaged_gzip": "cannot read {path}: the compressed file is damaged or truncated ({details})",
     "binary_file": "cannot read {path}: it is a binary file, not text (byte {offset:,} is zero)",
     "unknown_encoding": (
-        "{parameter:{value!r}} is not a known encoding; try utf-8, cp1252, latin-1 or utf-16"
+        "{parameter:=value} is not a known encoding; try utf-8, cp1252, latin-1 or utf-16"
     ),
     "wrong_encoding": (
         "cannot read {path}: it is not {encoding} (byte {offset:,}, line {line:,}, is {byte}). "
         "{remedy}"
     ),
     "undecodable": "cannot read {path}: it is not {encoding} ({details})",
-    "try_encoding": "Try {parameter:{value!r}}",
+    "try_encoding": "Try {parameter:=value}",
     "find_out_encoding": "Determine its encoding and pass it as {parameter}",
     # Formats
     "folder_not_table": "{path} is a folder; expected a file with a table",
@@ -25,7 +25,7 @@ WORDS: dict[str, str] = {
         "cannot determine the format of {path} from its suffix; expected one of {suffixes} (text "
         "may be compressed: .gz)"
     ),
-    "spreadsheets_only": "{parameter:{value!r}} applies only to spreadsheets; {path} is not one",
+    "spreadsheets_only": "{parameter:=value} applies only to spreadsheets; {path} is not one",
     "no_rows_to_skip": (
         "{parameter:{value}} applies only to text and spreadsheets; {path} is neither"
     ),
@@ -47,12 +47,12 @@ WORDS: dict[str, str] = {
     ),
     # Text with a separator
     "bad_separator": (
-        "{parameter:{value!r}} is not one character such as ',', ';', '|' or a tab; leave it out "
+        "{parameter:=value} is not one character such as ',', ';', '|' or a tab; leave it out "
         "to have it detected"
     ),
     "wrong_separator": (
-        "{path} has one column with {parameter:{value!r}}, but several with {found!r}: pass "
-        "{parameter:{found!r}}, or leave it out"
+        "{path} has one column with {parameter:=value}, but several with {found!r}: pass "
+        "{parameter:=found}, or leave it out"
     ),
     "too_many_fields": (
         "{path}, {origin}, has {found:~field} where the first line has {expected:,}: put fields "
@@ -88,6 +88,6 @@ WORDS: dict[str, str] = {
         "{most:,.0f} MB; delete cells far from the table, or save the table as CSV"
     ),
     "first_sheet": "read sheet {sheet!r}, the first of {n_sheets}",
-    "other_sheets": "; its sheets are {sheets:quoted list}, and {parameter:{second!r}} reads the "
+    "other_sheets": "; its sheets are {sheets:quoted list}, and {parameter:=second} reads the "
     "second",
 }

@@ -13,7 +13,7 @@ WORDS: dict[str, str] = {
     ),
     "folder_unreadable": "cannot read the folder {path}: {error}",
     "column_of_folder": (
-        "{parameter:{value!r}} names a column, but {path} is a folder of text files; leave it out "
+        "{parameter:=value} names a column, but {path} is a folder of text files; leave it out "
         "(the names of sub-folders are labels)"
     ),
     "no_text_column": (
@@ -28,14 +28,14 @@ WORDS: dict[str, str] = {
     "guessed_text_column": (
         "read the text of {source} from column {column!r}, which has the longest strings"
     ),
-    "rows_without_text": "{n_rows:,} of {n_total:~row} in {source} {n_rows:?has/have} no text",
-    "rows_without_label": "{n_rows:,} of {n_total:~row} in {source} {n_rows:?has/have} no label",
+    "rows_without_text": "{n_rows:,} of {n_all:~row} in {source} {n_rows:?has/have} no text",
+    "rows_without_label": "{n_rows:,} of {n_all:~row} in {source} {n_rows:?has/have} no label",
     "files_left_out": (
-        "read {n_total:~text file} in {source}, left out {n_files:~other file} ({left_out:list})"
+        "read {n_all:~text file} in {source}, left out {n_files:~other file} ({left_out:list})"
     ),
-    "files_empty": "{n_rows:,} of {n_total:~text file} in {source} {n_rows:?is/are} empty",
+    "files_empty": "{n_rows:,} of {n_all:~text file} in {source} {n_rows:?is/are} empty",
     "documents_without_words": (
-        "{n_rows:,} of {n_total:~document} {n_rows:?contains/contain} none of the words kept and "
+        "{n_rows:,} of {n_all:~document} {n_rows:?contains/contain} none of the words kept and "
         "{n_rows:?is/are} treated as empty"
     ),
     # --- values ----------------------------------------------------------------------------------
@@ -50,10 +50,10 @@ WORDS: dict[str, str] = {
         "with one word per line"
     ),
     "not_a_document_frequency": (
-        "{parameter:{value!r}}; expected a number of documents (5) or a fraction of them (0.05)"
+        "{parameter:=value}; expected a number of documents (5) or a fraction of them (0.05)"
     ),
     "no_stop_words": (
-        "no list of stop words for {parameter:{value!r}}; expected {languages}, or None to keep "
+        "no list of stop words for {parameter:=value}; expected {languages}, or None to keep "
         "all words"
     ),
     "vectorizer_has_not_learned": "the vectorizer has no vocabulary yet; call learn first",
@@ -62,7 +62,7 @@ WORDS: dict[str, str] = {
     # --- no word is kept -------------------------------------------------------------------------
     "no_word_in_texts": (
         "no words in {n_documents:~document}: the texts are empty, or "
-        "{parameters.token_pattern:{token_pattern!r}} matches nothing in them"
+        "{parameters.token_pattern:=token_pattern} matches nothing in them"
     ),
     "only_stop_words": (
         "all {n_words:~word} in {n_documents:~document} are stop words; change "
@@ -81,13 +81,13 @@ WORDS: dict[str, str] = {
         "{parameters.token_pattern}"
     ),
     # --- patterns of words -----------------------------------------------------------------------
-    "not_a_regular_expression": "{parameter:{value!r}} is not a regular expression: {error}",
+    "not_a_regular_expression": "{parameter:=value} is not a regular expression: {error}",
     "too_many_groups": (
-        "{parameter:{value!r}} has {n_groups:~group}; expected at most one, which matches the "
+        "{parameter:=value} has {n_groups:~group}; expected at most one, which matches the "
         "word: write (?:...) for the others"
     ),
     "slow_pattern": (
-        "{parameter:{value!r}} can take unlimited time on some texts: {fault}. Use repetitions "
+        "{parameter:=value} can take unlimited time on some texts: {fault}. Use repetitions "
         "that can continue in only one way, such as [a-z]+(?:-[a-z]+)*"
     ),
     "pattern_ambiguous": "a repetition can continue in two ways",

@@ -16,7 +16,7 @@ WORDS: dict[str, str] = {
         "column, to look up the names"
     ),
     "no_known_outcome": "no record has a known value of the outcome; choose another outcome",
-    "no_such_outcome": "{parameter:{value!r}}; the outcomes of the records are {names:quoted list}",
+    "no_such_outcome": "{parameter:=value}; the outcomes of the records are {names:quoted list}",
     "no_values_to_order_by": (
         "{name} has no values; pass numbers or dates by which to order documents"
     ),
@@ -49,6 +49,30 @@ WORDS: dict[str, str] = {
         "matrix used in fit"
     ),
     "x_required": "X is missing; pass the documents whose topic proportions are to be drawn",
+    # --- flat models of topics -------------------------------------------------------------------
+    "about_lda": "A topic model (latent Dirichlet allocation): each document is a mix of "
+    "{n_topics:~topic}.",
+    "about_single_topic": "A topic model (single topic): each document is about one of "
+    "{n_topics:~topic}.",
+    "about_mixture": "A mixture model ({name}): each document belongs to one of {n_topics:~topic}.",
+    "start_of_tree": "The starting values came from the leaves of a tree, split step by step.",
+    "start_of_tfidf": "The starting values came from the raw moments of tf-idf rows.",
+    "start_of_single_topic": "The starting values were the topics of a single-topic model.",
+    "start_of_moments": "The starting values came from the method of moments, all topics at once.",
+    "refinement": "The refinement ({method})",
+    "refinement_converged": "{method} converged after {n_iter:~iteration}.",
+    "refinement_not_converged": "{method} did not converge in {n_iter:~iteration}.",
+    "no_refinement": "There was no refinement: these are the estimates of the method of moments.",
+    "before_refinement": "Before refinement: {warning}",
+    "total_concentration": "The total concentration is {alpha0:.3g}; the smaller it is, the fewer "
+    "topics a document mixes.",
+    "fewer_topics": "{found} of {asked} topics were found: {reason}.",
+    # --- the chart of topic proportions ----------------------------------------------------------
+    "column_of_document": "Each column is one document.",
+    "column_of_value": "Each column is the mean of all documents with the same {name}.",
+    "column_of_mean": "Each column is the mean of {size} documents.",
+    # --- groups of records -----------------------------------------------------------------------
+    "rough_auc": "AUC about {auc:.1f} (0.5 = chance, 1 = perfect)",
 }
 
 _INDISTINCT = "it contains no distinct groups"

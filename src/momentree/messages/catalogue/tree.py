@@ -31,8 +31,8 @@ WORDS: dict[str, str] = {
     ),
     # --- errors ----------------------------------------------------------------------------------
     "three_words_after_log_scaling": (
-        "{parameters.weighting:'three_words'} draws words from whole counts; use it with "
-        "{parameters.log_scaling:None}"
+        "{parameters.weighting:=weighting} draws words from whole counts; use it with "
+        "{parameters.log_scaling:=log_scaling}"
     ),
     "not_fitted_to_binary": (
         "the tree was fitted to {kind:s} data, but scoring and the page of records require binary "

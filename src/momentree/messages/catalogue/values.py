@@ -2,10 +2,10 @@
 
 WORDS: dict[str, str] = {
     # --- parameters ------------------------------------------------------------------------------
-    "not_a_choice": "{parameter:{value!r}}; expected {choices:quoted or}",
-    "not_a_flag": "{parameter:{value!r}}; expected True or False",
-    "not_a_number": "{parameter:{value!r}}; expected {expected}",
-    "not_a_random_state": "{parameter:{value!r}}; expected an integer, a RandomState or None",
+    "not_a_choice": "{parameter:=value}; expected {choices:quoted or}",
+    "not_a_flag": "{parameter:=value}; expected True or False",
+    "not_a_number": "{parameter:=value}; expected {expected}",
+    "not_a_random_state": "{parameter:=value}; expected an integer, a RandomState or None",
     # The expected kind of number and its range.
     "number": "a number {ends:and}",
     "whole_number": "a whole number {ends:and}",

@@ -1,5 +1,6 @@
 """Choose the number of components by document completion, spectrum, BIC and coherence."""
 
+from momentree.models.selection.bic import lowest_bic
 from momentree.models.selection.choice import ComponentChoice, choose_n_components
 
-__all__ = ["ComponentChoice", "choose_n_components"]
+__all__ = ["ComponentChoice", "choose_n_components", "lowest_bic"]

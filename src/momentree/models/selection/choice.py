@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from momentree._choices import TopicModel
 from momentree._logging import console_logging
 from momentree._types import Ints
 from momentree._validation import (
@@ -33,8 +34,6 @@ from momentree.preprocessing import log_scale
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Model = Literal["single-topic", "lda"]
 
 LARGEST = 32
 """The largest number of topics in the papers' experiments."""
@@ -74,7 +73,7 @@ class ComponentChoice:
 def choose_n_components(
     X: Any,
     *,
-    model: Model = "single-topic",
+    model: TopicModel = "single-topic",
     candidates: Sequence[int] | None = None,
     criteria: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
@@ -170,7 +169,7 @@ def choose_n_components(
     >>> print(*choice.reason.values["facts"][:2])
     4 topics. Document completion works best with 4 topics.
     """
-    check_choice("model", model, get_args(Model))
+    check_choice("model", model, get_args(TopicModel))
     kind = _KINDS[model]
     names = _checked_criteria(criteria, kind)
     rng = generator(random_state)

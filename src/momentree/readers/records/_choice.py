@@ -175,6 +175,7 @@ def choose_codes(
             least=least,
             n_records=n,
             n_constant=n_constant,
+            drop_constant=False,
         )
     notes = []
     if n_rare:

@@ -46,7 +46,7 @@ def join_rows(table: Table, layout: Layout) -> Rows:
                 Message(
                     "shared_patients",
                     n_records=n_records,
-                    n_records_joined=n_patients,
+                    n_patients=n_patients,
                     parameter="union_by",
                     column=excerpt(name),
                 )

@@ -9,12 +9,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import Empty
 from momentree._types import Ints
 from momentree.exceptions import InvalidDataError
 from momentree.readers.records.codes import SYSTEMS, clean_code, lookup, roll_up, undotted
 
 Form = Literal["long", "lists", "slots", "wide"]
-Empty = Literal["missing", "zero"]
 
 FORMS = get_args(Form)
 EMPTY = get_args(Empty)

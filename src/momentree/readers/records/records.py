@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._choices import Empty
 from momentree._validation import check_choice, check_integer, check_number
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
@@ -31,7 +32,7 @@ from momentree.readers.records._matrix import (
     matrix_of,
 )
 from momentree.readers.records._outcomes import read_outcome
-from momentree.readers.records.coder import EMPTY, Empty, RecordCoder
+from momentree.readers.records.coder import EMPTY, RecordCoder
 from momentree.readers.records.codes import SYSTEMS
 from momentree.readers.records.objects import Records
 from momentree.readers.tables.files import check_exists

@@ -55,13 +55,13 @@ def read_folder(path: Path, *, encoding: str) -> Documents:
             Message(
                 "files_left_out",
                 source=name,
-                n_total=len(found),
+                n_all=len(found),
                 n_files=others.total(),
                 left_out=left_out,
             )
         )
     if n_blank := sum(not text.strip() for text in texts):
-        notes.append(Message("files_empty", n_rows=n_blank, n_total=len(texts), source=name))
+        notes.append(Message("files_empty", n_rows=n_blank, n_all=len(texts), source=name))
     return Documents(texts, found, tops if any(tops) else None, name, notes)
 
 

@@ -124,7 +124,7 @@ def read_documents(
         "rows_without_label": 0 if labels is None else labels.count(""),
     }
     notes += [
-        Message(code, n_rows=n_missing, n_total=n, source=table.path.name)
+        Message(code, n_rows=n_missing, n_all=n, source=table.path.name)
         for code, n_missing in missing.items()
         if n_missing
     ]

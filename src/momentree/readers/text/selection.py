@@ -106,4 +106,4 @@ def note_empty(X: sp.csr_array[Any]) -> list[Message]:
     n_empty = int((X.sum(axis=1) == 0).sum())
     if not n_empty:
         return []
-    return [Message("documents_without_words", n_rows=n_empty, n_total=X.shape[0])]
+    return [Message("documents_without_words", n_rows=n_empty, n_all=X.shape[0])]

@@ -140,7 +140,7 @@ def plot_code_frequencies(
         ax.vlines(at, rows - 0.42, rows + 0.42, color=INK, linewidth=1.3, zorder=3)
         for row in rows[small[g]]:
             ax.text(g + 0.02, row, disclosure.symbol, va="center", fontsize=7, color=SOFT)
-        title = f"{labels[g]}\n{sizes[g] or short_percent(profiles.shares[g])}"
+        title = f"{labels[g]}\n{sizes[g] or short_percent(profiles.proportions[g])}"
         ax.text(g, -0.9, title, va="bottom", fontsize=8, color=INK)
     ax.set_ylim(len(common) - 0.4, -0.8)
     ax.set_xlim(-0.02, k)

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from momentree._types import Floats
 from momentree._validation import as_floats
 from momentree.exceptions import InvalidDataError
-from momentree.report._estimators import FittedFlat, topic_names, word_probabilities
+from momentree.metrics.words import word_probabilities
+from momentree.report._estimators import FittedFlat, topic_names
 from momentree.report.figures._canvas import INK, new_axes, plain, text_widths, top_words
 from momentree.report.layout import leaf_color, spread_hue
 from momentree.report.topics.chart import proportions_in_columns
@@ -151,7 +152,7 @@ def plot_topic_words(
     ['hill', 'sea']
     """
     text_widths(fontsize)  # validates the size
-    P, weights = word_probabilities(model), model.weights_
+    P, weights = word_probabilities(model.components_), model.weights_
     found = top_words(P, weights @ P, model.vocabulary_, n_words, lam)
     across = min(4, len(P))
     down = -(-len(P) // across)

@@ -64,14 +64,15 @@ def plot_tree(
     check_fitted(estimator, "tree_")
     root = estimator.tree_
     leaves = list(root.leaves())
-    words = [", ".join(line) for line in _leaf_words(estimator, n_words, lam)]
+    found = _leaf_words(estimator, n_words, lam)
+    words = list(map(", ".join, found))
     width_of = text_widths(fontsize)
     sizes = [f"{leaf.n_samples:,} documents, {100 * leaf.weight:.1f} %" for leaf in leaves]
     if ax is None:
         height = max(1.6, 0.62 * len(leaves) + 0.3)
         ax = full_axes(max(9.0, max(map(width_of, [*words, *sizes])) / 72.0 + 2.5), height)
     room = size_in_points(ax)[0]
-    words = [_cut(line, width_of, _TEXT_WIDTH * room) for line in words]
+    words = [_fitted(line, width_of, _TEXT_WIDTH * room) for line in found]
     text_part = min(_TEXT_WIDTH, max(map(width_of, [*words, *sizes])) / room)
     y_of = {id(leaf): float(-i) for i, leaf in enumerate(leaves)}
     for node in reversed(list(root.nodes())):
@@ -211,8 +212,7 @@ def _leaf_words(estimator: FittedTree, n_words: int, lam: float) -> list[list[st
     return [[text for _, text in words] for words in found]
 
 
-def _cut(line: str, width_of: Callable[[str], float], room: float) -> str:
-    words = line.split(", ")
+def _fitted(words: list[str], width_of: Callable[[str], float], room: float) -> str:
     while len(words) > 1 and width_of(", ".join(words)) > room:
-        words.pop()
+        words = words[:-1]
     return ", ".join(words)

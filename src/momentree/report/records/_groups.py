@@ -84,6 +84,7 @@ def describe_groups(
         rates = table.rates(leaves)
         per_record = float(rates.sum())
         top = most_relevant(rates, base, table.disclosed(leaves))[:n_codes]
+        short = _parts(node, [short_name(names[j]) for j in top[:_NAME_CODES]])
         nodes.append(
             {
                 "id": node.node_id,
@@ -92,8 +93,9 @@ def describe_groups(
                 "depth": node.depth,
                 "leaf": node.leaf_id,
                 "leaves": leaves,
-                "name": _name(node, [short_name(names[j]) for j in top[:_NAME_CODES]]),
-                "long_name": _name(node, [names[j] for j in top[:_NAME_CODES]]),
+                "name": _SEPARATOR.join(short),
+                "name_parts": short,
+                "long_name_parts": _parts(node, [names[j] for j in top[:_NAME_CODES]]),
                 "n_samples": round(n),
                 "exact": exact,
                 "size": table.disclosure.size(table.sizes[leaves], n, exact=exact),
@@ -114,23 +116,23 @@ def describe_groups(
     return nodes
 
 
-def short_name(name: str, length: int = _NAME_LENGTH) -> str:
+def short_name(name: str) -> str:
     """Return the beginning of the name of a code, cut between words."""
     words = name.split()
-    if len(name) <= length or len(words) < 2:
-        return name if len(name) <= 2 * length else name[: 2 * length] + "…"
+    if len(name) <= _NAME_LENGTH or len(words) < 2:
+        return name if len(name) <= 2 * _NAME_LENGTH else name[: 2 * _NAME_LENGTH] + "…"
     kept = words[:1]
-    while len(" ".join([*kept, words[len(kept)]])) < length:
+    while len(" ".join([*kept, words[len(kept)]])) < _NAME_LENGTH:
         kept.append(words[len(kept)])
     while len(kept) > 1 and kept[-1].lower().strip(",") in {"and", "or", "of", "the", "with", "to"}:
         kept.pop()
     return " ".join(kept).rstrip(",;") + "…"
 
 
-def _name(node: TreeNode, codes: list[str]) -> str:
+def _parts(node: TreeNode, codes: list[str]) -> list[str]:
     if node.parent is None and node.children:
-        return "All records"
-    return _SEPARATOR.join(codes) or "(no common codes)"
+        return ["All records"]
+    return codes or ["(no common codes)"]
 
 
 def _interval(leaves: list[int], labels: Ints, proba: Floats) -> list[float]:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
 from momentree.report.disclosure import Disclosure
-from momentree.report.text import clean_text
+from momentree.report.text import clean_text, for_readers
 
 
 def summarize_quality(
-    quality: Mapping[str, Any], n_groups: int, disclosure: Disclosure
+    quality: Mapping[str, Any],
+    n_groups: int,
+    disclosure: Disclosure,
+    permits_accuracy: Callable[[str], bool],
 ) -> dict[str, Any]:
-    """Return the measures of quality passed to `summarize_records`, ready for JSON."""
+    """Return the measures of quality passed to `summarize_records`, ready for JSON.
+
+    If the accuracy for an outcome may not be exact, only its rough AUC is among the ``other`` ones.
+    """
     stability, recurrence = quality.get("stability", ()), quality.get("recurrence")
     scores = np.asarray(stability, dtype=np.float64).ravel()
     if recurrence is not None:
@@ -25,6 +32,15 @@ def summarize_quality(
                 "wrong_recurrence", shape=str(recurrence.shape), n_groups=n_groups
             )
         recurrence = [_number(value) for value in recurrence]
+    exact: list[dict[str, Any]] = []
+    rough: list[list[str]] = []
+    for name, power in quality.get("predictive_power", {}).items():
+        values = power if isinstance(power, Mapping) else vars(power)
+        if permits_accuracy(name):
+            exact.append({"name": clean_text(name), **_power(values, disclosure)})
+        elif (auc := values.get("auc")) is not None:
+            measure = clean_text(f"{name}: predicted from the group alone")
+            rough.append([measure, for_readers(Message("rough_auc", auc=auc))])
     return {
         "stability": {
             "mean": round(float(scores.mean()), 4),
@@ -34,21 +50,18 @@ def summarize_quality(
         }
         if scores.size
         else None,
-        "predictive_power": [
-            {"name": clean_text(name), **_power(power, disclosure)}
-            for name, power in quality.get("predictive_power", {}).items()
-        ],
+        "predictive_power": exact,
         "recurrence": recurrence,
         "other": [
             [clean_text(name), clean_text(value)]
             for name, value in quality.items()
             if name not in ("stability", "predictive_power", "recurrence")
-        ],
+        ]
+        + rough,
     }
 
 
-def _power(power: Any, disclosure: Disclosure) -> dict[str, Any]:
-    values = power if isinstance(power, Mapping) else vars(power)
+def _power(values: Mapping[str, Any], disclosure: Disclosure) -> dict[str, Any]:
     digits = disclosure.decimals(float(values.get("n") or np.inf))
     rates = ("accuracy", "std", "baseline", "auc")
     return {key: _number(values.get(key), digits) for key in rates} | {

@@ -11,7 +11,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
-from momentree.report.disclosure import HIDDEN, SMALL, Disclosure, Published
+from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.numbers import percent
 from momentree.report.text import clean_text
 
@@ -38,9 +38,7 @@ def count_outcomes(
     disclosure = Disclosure(min_cell)
     found = []
     for name, values in outcomes.items():
-        series, quartiles = _few_values(values)
-        classes, names, binary = outcome_classes(series, len(labels), None)
-        names = [label.partition(" ")[2] for label in names] if quartiles else names
+        classes, names, binary = _classes(values)
         if not binary:
             classes, names = disclosure.join_rare(classes, names, OTHER)
             if not names:
@@ -91,44 +89,10 @@ def rate_texts(
         if len(at) == 1 and (count := outcome["classes"][0]["counts"][at[0]]) < 0:
             texts.append(disclosure.symbol if count == SMALL else "hidden")
             continue
-        rate, estimated = class_rate(outcome, 0, at, sizes, disclosure.min_cell)
+        rate, estimated = disclosure.class_rate(outcome, 0, at, sizes)
         text = percent(rate) if np.isfinite(rate) else "–"
         texts.append(f"≈ {text}" if estimated else text)
     return texts
-
-
-def class_rate(
-    outcome: Mapping[str, Any],
-    at: int,
-    leaves: Sequence[int],
-    sizes: Floats,
-    min_cell: int,
-) -> tuple[float, bool]:
-    """Return the rate of a class of an outcome in some groups, and whether it is an estimate.
-
-    The rate refers to records with a known value, and is NaN if there are none. A count hidden to
-    protect a small one is estimated by the size of the group minus the counts of other classes.
-    """
-    groups = list(leaves)
-    half = min_cell / 2.0
-    table = np.array([one["counts"] for one in outcome["classes"]] + [outcome["missing"]])
-    one = outcome["classes"][at]
-    counts, missing = np.array(one["counts"]), np.array(outcome["missing"])
-    published = Published(counts[:, None], np.array([one["total"]]))
-    small = Disclosure(min_cell).estimate(published)[:, 0]
-    n_small = (table == SMALL).sum(axis=0)
-    if outcome["binary"]:
-        # "Yes" is hidden if "no", which has no column, is small.
-        n_small = n_small + (counts == HIDDEN)
-    left = sizes - np.where(table >= 0, table, 0).sum(axis=0) - n_small * half
-    hidden = np.maximum(0.0, left) / np.maximum((table == HIDDEN).sum(axis=0), 1)
-    ones = np.where(counts == HIDDEN, hidden, small)
-    unknown = np.where(missing == HIDDEN, hidden, np.where(missing < 0, half, missing))
-    known = float((sizes - unknown)[groups].sum())
-    unsure = counts[groups] < 0
-    summed = outcome["binary"] and one["total"] >= 0 and unsure.sum() == (counts < 0).sum()
-    estimated = bool((unsure.any() and not summed) or (missing[groups] < 0).any())
-    return (min(float(ones[groups].sum()) / known, 1.0) if known > 0 else float("nan")), estimated
 
 
 def why_no_classes(values: Any) -> Message | None:
@@ -148,24 +112,23 @@ def why_no_classes(values: Any) -> Message | None:
     return Message("texts_are_no_classes", n_texts=int(n_texts), most=MAX_CLASSES)
 
 
-def _few_values(values: Any) -> tuple[Any, bool]:
-    """Return an outcome with few values, rare ones merged, and whether they are quartiles."""
+def _classes(values: Any) -> tuple[Ints, list[str], bool]:
+    """Return the classes of an outcome like `outcome_classes`, but at most twenty."""
     import pandas as pd
 
     series = _series(values)
     known = _known(series)
-    kinds = known.unique()
-    if pd.api.types.is_numeric_dtype(known.dtype):
-        few = len(kinds) <= _MAX_NUMBERS
-        return (series, False) if few else (_quartiles(series), True)
-    if len(kinds) <= _MAX_CLASSES:
-        return series, False
-    # Sort by count, then by name, so that the order of the rows does not matter.
-    counts = known.astype(str).value_counts()
-    order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
-    kept = set(order[: _MAX_CLASSES - 1])
-    texts = series.astype(object)
-    return texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), OTHER), False
+    numeric = pd.api.types.is_numeric_dtype(known.dtype)
+    if numeric and known.nunique() > _MAX_NUMBERS:
+        return (*_quartiles(series), False)
+    if not numeric and known.nunique() > _MAX_CLASSES:
+        # Sort by count, then by name, so that the order of the rows does not matter.
+        counts = known.astype(str).value_counts()
+        order = sorted(counts.index, key=lambda kind: (-int(counts[kind]), kind))
+        kept = set(order[: _MAX_CLASSES - 1])
+        texts = series.astype(object)
+        series = texts.where(series.isna() | texts.astype(str).isin({*kept, ""}), OTHER)
+    return outcome_classes(series, len(series), None)
 
 
 def _series(values: Any) -> Any:
@@ -183,16 +146,13 @@ def _known(series: Any) -> Any:
     return series[series.notna() & (series.astype(object) != "")].infer_objects()
 
 
-def _quartiles(series: Any) -> Any:
+def _quartiles(series: Any) -> tuple[Ints, list[str]]:
+    """Return the quarter of each number, or -1, and the names of the quarters."""
     import pandas as pd
 
     numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=np.float64)
     cuts = np.unique(np.nanquantile(numbers, [0.25, 0.5, 0.75], method="lower"))
     names = [f"up to {cuts[0]:g}"]
     names += [f"above {low:g}, up to {high:g}" for low, high in pairwise(cuts)]
-    names += [f"above {cuts[-1]:g}"]
-    # Numbered, so that classes sort by size instead of name; the caller removes the numbers.
-    numbered = np.array([f"{i} {name}" for i, name in enumerate(names)], dtype=object)
-    classes = numbered[np.minimum(np.searchsorted(cuts, numbers, side="left"), len(cuts))]
-    classes[np.isnan(numbers)] = None
-    return pd.Series(classes)
+    names += [f"above {cuts[-1]:g}"] if np.nanmax(numbers) > cuts[-1] else []
+    return np.where(np.isnan(numbers), -1, np.searchsorted(cuts, numbers)), names

@@ -68,8 +68,9 @@ def summarize_records(
         Further lines for the section on how the page was made.
     quality : mapping of str to object, optional
         Measures to show: ``"stability"``, scores of repeats; ``"predictive_power"``, a
-        `momentree.metrics.PredictivePower` for each outcome; ``"recurrence"``, the similarity of
-        each group to its match in resampled records, in [0, 1]; and anything printable.
+        `momentree.metrics.PredictivePower` for each outcome, of which only the rough AUC is shown
+        if small counts could be derived from it; ``"recurrence"``, the similarity of each group to
+        its match in resampled records, in [0, 1]; and anything printable.
 
     Returns
     -------
@@ -83,7 +84,8 @@ def summarize_records(
         ``groups``: ``sizes`` (k; small ones suppressed), ``estimated`` (estimates of all sizes),
         ``counts`` and ``missing`` (k, d; ``missing`` is None if no value is missing);
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``, ``leaves``
-        (groups at or below it), ``name``, ``long_name`` (with full names of codes),
+        (groups at or below it), ``name``, ``name_parts`` (the names of codes in it),
+        ``long_name_parts`` (their full names),
         ``n_samples`` (estimated if ``exact`` is false), ``size`` (as text), ``share``,
         ``share_interval`` (centred on the counted share; None for the root and if ``exact`` is
         false), ``codes_per_record``, ``residual`` (whether it is a residual group: few codes, and
@@ -182,6 +184,14 @@ def summarize_records(
         node["outcome_rates"] = rate_texts(
             counted, node["leaves"], table.size_estimates, disclosure
         )
+
+    def permits_accuracy(name: str) -> bool:
+        if name not in outcomes:
+            return True
+        alone = {name: outcomes[name]}
+        counts = count_outcomes(alone, labels, k, min_cell, records.outcome_names)
+        return disclosure.permits_accuracy(counts, outcomes[name].tolist())
+
     n_left_out = int((~enough).sum())
     notes = disclosure.notes(records.notes or (), len(labels), n_left_out)
     notes += [
@@ -218,7 +228,7 @@ def summarize_records(
             "records": single_records(X, labels, order, columns, ids) if include_records else None,
         },
         "scoring": summarize_scoring(estimator.scoring(), published, named),
-        "quality": summarize_quality(quality or {}, k, disclosure),
+        "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy),
         "notes": [for_readers(note) for note in notes],
         "made": provenance(fitted, made_with),
     }

@@ -12,22 +12,21 @@ from momentree.report._estimators import FittedFlat
 from momentree.report.text import clean_text, for_readers
 
 _STARTS = {
-    "tree": "The starting values came from the leaves of a tree, split step by step.",
-    "tfidf": "The starting values came from the raw moments of tf-idf rows.",
-    "single-topic": "The starting values were the topics of a single-topic model.",
-    "moments": "The starting values came from the method of moments, all topics at once.",
+    "tree": Message("start_of_tree"),
+    "tfidf": Message("start_of_tfidf"),
+    "single-topic": Message("start_of_single_topic"),
+    "moments": Message("start_of_moments"),
 }
 
 
 def describe_model(model: FittedFlat, n_topics: int) -> str:
     """Return one sentence that explains the model to readers who do not know it."""
-    topics = f"{n_topics} topic{'' if n_topics == 1 else 's'}"
     name = type(model).__name__
     if hasattr(model, "alpha_"):
-        return f"A topic model (latent Dirichlet allocation): each document is a mix of {topics}."
+        return for_readers(Message("about_lda", n_topics=n_topics))
     if name == "SingleTopicModel":
-        return f"A topic model (single topic): each document is about one of {topics}."
-    return f"A mixture model ({name}): each document belongs to one of {topics}."
+        return for_readers(Message("about_single_topic", n_topics=n_topics))
+    return for_readers(Message("about_mixture", name=name, n_topics=n_topics))
 
 
 def diagnostics(model: FittedFlat) -> dict[str, Any]:
@@ -35,28 +34,31 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
     found, params = model.diagnostics_, model.get_params()
     refine, steps = params.get("refine"), getattr(model, "n_iter_", None)
     words = [_STARTS[found["start"]]] if found.get("start") in _STARTS else []
-    warnings = [for_readers(message) for message in found.get("warnings", ())]
+    warnings = list(found.get("warnings", ()))
     if refine and steps is not None:
-        times = f"{steps} iteration{'' if steps == 1 else 's'}"
-        name = "EM" if refine == "em" else f"The refinement ({refine})"
-        end = "converged after" if getattr(model, "converged_", True) else "did not converge in"
-        words.append(f"{name} {end} {times}.")
+        method = "EM" if refine == "em" else Message("refinement", method=refine)
+        converged = getattr(model, "converged_", True)
+        code = "refinement_converged" if converged else "refinement_not_converged"
+        words.append(Message(code, method=method, n_iter=steps))
     elif "refine" in params:
-        words.append("There was no refinement: these are the estimates of the method of moments.")
+        words.append(Message("no_refinement"))
     if refine:  # the warnings concern the initialization, not the result
-        words += [f"Before refinement: {warning}" for warning in warnings]
+        words += [Message("before_refinement", warning=warning) for warning in warnings]
         warnings = []
     alpha = getattr(model, "alpha_", None)
     if alpha is not None:
-        words.append(
-            f"The total concentration is {float(alpha.sum()):.3g}; the smaller it is, the fewer "
-            f"topics a document mixes."
+        words.append(Message("total_concentration", alpha0=float(alpha.sum())))
+    if reason := found.get("reason"):
+        asked = params.get("n_components")
+        warnings.insert(
+            0, Message("fewer_topics", found=len(model.weights_), asked=asked, reason=reason)
         )
-    if found.get("reason"):
-        fewer = f"{len(model.weights_)} of {params.get('n_components')} topics were found"
-        warnings.insert(0, f"{fewer}: {for_readers(found['reason'])}.")
     values = {key: value for key, value in sorted(found.items()) if key != "warnings"}
-    return {"words": words, "warnings": warnings, "values": _plain(values)}
+    return {
+        "words": list(map(for_readers, words)),
+        "warnings": list(map(for_readers, warnings)),
+        "values": _plain(values),
+    }
 
 
 def _plain(value: Any) -> Any:

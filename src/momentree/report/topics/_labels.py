@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from momentree._types import Ints
 from momentree.report.text import MAX_NAME, snippet
+from momentree.tree.node import TreeNode
 
 _MAX_LABELS = 40
 
@@ -27,17 +28,27 @@ def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints |
     return names, codes
 
 
-def count_labels(codes: Ints | None) -> dict[str, Any]:
-    """Count the labels of the documents in a node: at most 40, and all others together."""
-    if codes is None:
-        return {"labels": [], "other_labels": 0}
-    values, count = np.unique(codes[codes >= 0], return_counts=True)
-    order = np.lexsort((values, -count))
-    pairs = [[int(values[j]), int(count[j])] for j in order]
-    return {
-        "labels": pairs[:_MAX_LABELS],
-        "other_labels": sum(pair[1] for pair in pairs[_MAX_LABELS:]),
-    }
+def count_labels(root: TreeNode, leaf_of: Ints, label_of: Ints | None) -> list[dict[str, Any]]:
+    """Count the labels of the documents in each node: at most 40, and all others together."""
+    if label_of is None:
+        return [{"labels": [], "other_labels": 0} for _ in root.nodes()]
+    n_leaves = sum(1 for _ in root.leaves())
+    table = np.zeros((n_leaves, label_of.max() + 1), dtype=np.int64)
+    known = label_of >= 0
+    np.add.at(table, (leaf_of[known], label_of[known]), 1)
+    counted = []
+    for node in root.nodes():
+        leaves = np.array([leaf.leaf_id for leaf in node.leaves()], dtype=np.intp)
+        counts = table[leaves].sum(axis=0)
+        found = np.flatnonzero(counts)
+        order = found[np.argsort(-counts[found], kind="stable")]
+        counted.append(
+            {
+                "labels": [[int(j), int(counts[j])] for j in order[:_MAX_LABELS]],
+                "other_labels": int(counts[order[_MAX_LABELS:]].sum()),
+            }
+        )
+    return counted
 
 
 def agreement(leaf_of: Ints, label_of: Ints | None) -> dict[str, float] | None:

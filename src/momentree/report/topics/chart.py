@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.report.text import snippet
+from momentree.messages import Message
+from momentree.report.text import for_readers, snippet
 from momentree.report.topics.document_order import Ordered
 
 MAX_COLUMNS = 300
@@ -35,14 +36,14 @@ def proportions_in_columns(
     """
     n = len(ordered.rows)
     if n <= MAX_COLUMNS:
-        column, note = np.arange(n), "Each column is one document."
+        column, note = np.arange(n), Message("column_of_document")
     elif ordered.texts is not None and ordered.group[-1] < MAX_COLUMNS:
         column = ordered.group
-        note = f"Each column is the mean of all documents with the same {ordered.name}."
+        note = Message("column_of_value", name=ordered.name)
     else:
         size = -(-n // MAX_COLUMNS)
         column = np.arange(n) // size
-        note = f"Each column is the mean of {size} documents."
+        note = Message("column_of_mean", size=size)
     m = int(column[-1]) + 1
     start = np.searchsorted(column, np.arange(m))
     sizes = np.diff(np.append(start, n))
@@ -52,7 +53,7 @@ def proportions_in_columns(
         "names": [_name(ordered, ids, a, a + size) for a, size in zip(start, sizes, strict=True)],
         "rows": ordered.rows.tolist() if m == n else None,
         "ticks": _ticks(ordered, ids, start),
-        "note": note,
+        "note": for_readers(note),
         "axis": ordered.name,
         "left_out": len(proportions) - n,
         "runs": [] if label_of is None else _runs(label_of[ordered.rows], start, sizes),

@@ -13,13 +13,12 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import npmi_coherence, umass_coherence
-from momentree.metrics.words import relevance_order
+from momentree.metrics.words import relevance_order, word_probabilities
 from momentree.report._estimators import (
     Fitted,
     FittedFlat,
     FittedTree,
     fitted,
-    word_probabilities,
 )
 from momentree.report._provenance import provenance
 from momentree.report.layout import icicle_cells
@@ -154,9 +153,8 @@ def summarize(
 
     words, nodes = _summarize_nodes(model, n_words)
     label_names, label_of = index_labels(labels)
-    for entry, node in zip(nodes, root.nodes(), strict=True):
-        entry.update(count_labels(label_of[node.samples] if label_of is not None else None))
-        entry["coherence"] = None
+    for entry, counted in zip(nodes, count_labels(root, leaf_of, label_of), strict=True):
+        entry.update(counted, coherence=None)
     if counts is not None:
         _add_coherence(nodes, root, counts)
     n_leaves = sum(1 for _ in root.leaves())
@@ -189,7 +187,7 @@ def summarize(
         flat = cast("FittedFlat", estimator)
         summary |= {
             "about": describe_model(flat, n_leaves),
-            "relations": relations(word_probabilities(flat), proportions),
+            "relations": relations(word_probabilities(flat.components_), proportions),
             "diagnostics": diagnostics(flat),
         }
     return summary

@@ -1,0 +1,13 @@
+"""Choices that estimators, readers and the command share. Loads no library, unlike their rooms."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Empty = Literal["missing", "zero"]
+"""What an empty cell means in a column of 0 and 1."""
+Growth = Literal["best_first", "depth"]
+LogScaling = Literal["log1p"]
+Refine = Literal["em"]
+TopicModel = Literal["single-topic", "lda"]
+Weighting = Literal["length", "uniform", "three_words"]
