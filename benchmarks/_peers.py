@@ -17,10 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
+from momentree._choices import LogScaling
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint
 from momentree.objects import BernoulliParameters, TopicParameters
-from momentree.preprocessing import LogScaling, log_scale
+from momentree.preprocessing import log_scale
 from momentree.refinement import em
 
 Labels = NDArray[np.intp]

@@ -27,7 +27,7 @@ from momentree.datasets import LDASample, make_lda
 from momentree.inference import completion_log_likelihood, split_words, variational_proportions
 from momentree.metrics import npmi_coherence, recovery_error, umass_coherence
 from momentree.objects import LDAParameters
-from momentree.refinement import smoothed_topics
+from momentree.refinement.lda import smoothed_topics
 
 try:
     import tomotopy

@@ -19,9 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from _common import CORPORA, Labelled, environment, load_all, mean_se, table
 
+from momentree._choices import TopicModel
 from momentree.datasets import make_lda, make_single_topic
 from momentree.models import ComponentChoice, choose_n_components
-from momentree.models.selection.choice import Model
 
 CRITERIA = ("completion", "spectrum", "bic", "coherence")
 COMBINED = "together"
@@ -58,7 +58,7 @@ class Setting:
     alpha0: float | None = None
 
     @property
-    def model(self) -> Model:
+    def model(self) -> TopicModel:
         """The model that the documents are drawn from."""
         return "single-topic" if self.alpha0 is None else "lda"
 
@@ -152,7 +152,7 @@ def _right(some: list[tuple[int, dict[str, tuple[int, int, int]]]], criterion: s
     return mean_se(values, ".2f") if values else ""
 
 
-def corpus_row(corpus: Labelled, model: Model) -> list[str]:
+def corpus_row(corpus: Labelled, model: TopicModel) -> list[str]:
     """Return the answers for a corpus and the time they took."""
     start = time.perf_counter()
     choice = choose_n_components(corpus.X, model=model)

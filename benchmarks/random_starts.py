@@ -18,9 +18,11 @@ from _common import CORPORA, Labelled, environment, load_all, table
 from numpy.typing import NDArray
 
 from momentree import SingleTopicModel
+from momentree._choices import LogScaling
 from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.objects import TopicParameters
-from momentree.preprocessing import LogScaling, log_scale, typical_count_per_token
+from momentree.preprocessing import log_scale
+from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import em
 
 STARTS = ("tree", "tfidf", "moments")

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 from momentree._version import __version__
 
 if TYPE_CHECKING:
-    from momentree import (
-        datasets,
-        decomposition,
-        exceptions,
-        metrics,
-        moments,
-        preprocessing,
-        readers,
-        report,
-    )
+    import momentree.datasets as datasets
+    import momentree.decomposition as decomposition
+    import momentree.exceptions as exceptions
+    import momentree.metrics as metrics
+    import momentree.moments as moments
+    import momentree.preprocessing as preprocessing
+    import momentree.readers as readers
+    import momentree.report as report
     from momentree.models import (
         BernoulliMixture,
         LatentDirichletAllocation,

@@ -15,7 +15,6 @@ __all__ = [
     "InvalidParameterError",
     "MomentreeError",
     "MomentreeWarning",
-    "RankDeficientError",
     "ReadError",
 ]
 
@@ -54,10 +53,6 @@ class InvalidParameterError(MomentreeError):
 
 class EmptyCorpusError(InvalidDataError):
     """Nothing to learn from: no documents, or no words after filtering."""
-
-
-class RankDeficientError(MomentreeError):
-    """The second moment supports fewer components than requested."""
 
 
 class ReadError(MomentreeError):

@@ -10,7 +10,10 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
 from momentree.objects import BernoulliParameters, PoissonParameters
+
+from ..raising import raises
 
 D = 6
 
@@ -126,5 +129,5 @@ def test_rules_that_form_no_tree_are_refused():
         ((-1, -2), (-2, -3)),
         ((2, -1), (-1, 1)),
     ):
-        with pytest.raises(ValueError):
+        with raises(InvalidDataError, "rules_not_a_tree"):
             RuleAssigner((first, second), children)

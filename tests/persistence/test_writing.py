@@ -7,7 +7,9 @@ import pytest
 
 import momentree as mt
 from momentree import TopicTree
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 
+from ..raising import raises
 from .cases import case
 from .cases import saved as content
 
@@ -60,7 +62,7 @@ def test_an_interrupted_write_leaves_the_old_file(saved, monkeypatch, error):
 
 @pytest.mark.parametrize("value", [object(), np.arange(3)])
 def test_settings_that_json_does_not_know_leave_no_file(value, tmp_path):
-    with pytest.raises(TypeError):
+    with raises(InvalidParameterError, "not_plain_values", parameter="vectorizer_config"):
         case("topics")[0].save(tmp_path / "tree.mt", vectorizer_config={"a": value})
     assert list(tmp_path.iterdir()) == []
 
@@ -68,7 +70,7 @@ def test_settings_that_json_does_not_know_leave_no_file(value, tmp_path):
 def test_attributes_that_a_file_cannot_hold_are_named(tmp_path):
     tree = TopicTree(2).fit(case("topics")[1])
     tree.note_ = {"a": object()}
-    with pytest.raises(TypeError, match=r"note_\.a is a object"):
+    with raises(InvalidDataError, "not_storable", name="note_.a", type="object"):
         tree.save(tmp_path / "tree.mt")
     assert list(tmp_path.iterdir()) == []
 

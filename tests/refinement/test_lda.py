@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
-from momentree.refinement import dirichlet_from_logs
+from momentree.refinement.lda import dirichlet_from_logs
 
 
 @pytest.mark.parametrize("scale", [0.01, 1.0, 30.0])

@@ -9,7 +9,8 @@ from scipy.stats import dirichlet
 from momentree.backends import RowBlocks, num_threads
 from momentree.inference import variational as inference
 from momentree.inference import variational_bound, variational_gammas
-from momentree.refinement import smoothed_topics, variational_em
+from momentree.refinement import variational_em
+from momentree.refinement.lda import smoothed_topics
 from momentree.refinement.variational_em import expected_topics
 from tests.refinement.documents import data
 

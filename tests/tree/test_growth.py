@@ -11,7 +11,7 @@ from momentree.datasets import make_hierarchical_topics, make_single_topic
 from momentree.messages import Message
 from momentree.objects import TopicParameters
 from momentree.tree.growth import Limits, grow
-from momentree.tree.split import NoSplit, Split
+from momentree.tree.split import Split
 from momentree.tree.topic_split import TopicSplitter
 
 
@@ -92,7 +92,7 @@ class Prescribed:
         group = tuple(rows.matrix.toarray()[:, 0].astype(int).tolist())
         self.asked.append(group)
         if group not in self.gains:
-            return NoSplit(Message("one_component"))
+            return Message("one_component")
         side = (np.arange(len(group)) >= len(group) // 2).astype(np.intp)
         sizes = np.bincount(side, minlength=2).astype(float)
         sums = np.bincount(side, weights=group, minlength=2)[None]

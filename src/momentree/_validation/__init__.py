@@ -3,6 +3,7 @@
 from momentree._validation.arrays import (
     as_floats,
     check_distribution,
+    check_lengths,
     check_map,
     check_means,
     check_parameters,
@@ -35,6 +36,7 @@ __all__ = [
     "check_features",
     "check_flag",
     "check_integer",
+    "check_lengths",
     "check_map",
     "check_means",
     "check_missing",

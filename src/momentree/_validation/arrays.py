@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.exceptions import ComplexWarning
@@ -110,3 +111,12 @@ def check_map(W: ArrayLike, d: int) -> Floats:
     W = as_floats("W", W)
     check_shape("W", W, ("k", d))
     return W
+
+
+def check_lengths(needed: int, each: str, **sequences: Any) -> None:
+    """Raise ``InvalidDataError`` unless each sequence is None or has `needed` entries."""
+    for name, values in sequences.items():
+        if values is not None and len(values) != needed:
+            raise InvalidDataError(
+                "wrong_length", name=name, n_entries=len(values), needed=needed, each=each
+            )

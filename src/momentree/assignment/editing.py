@@ -90,11 +90,11 @@ class EditableGroups(ABC, Generic[Data]):
         """Check and prepare data as ``fit`` does; also return the row of each sample."""
 
     @abstractmethod
-    def _split(self, again: RefitData[Data], group: int, n_groups: int) -> Self:
+    def _split(self, refit: RefitData[Data], group: int, n_groups: int) -> Self:
         """Return the estimator with one group split."""
 
     @abstractmethod
-    def _merge(self, again: RefitData[Data], groups: list[int]) -> Self:
+    def _merge(self, refit: RefitData[Data], groups: list[int]) -> Self:
         """Return the estimator with several groups merged."""
 
     def split_group(
@@ -146,9 +146,9 @@ class EditableGroups(ABC, Generic[Data]):
         check_is_fitted(self, "labels_")
         group = _checked_group(group, self._groups_assigner.n_groups)
         check_integer("n_groups", n_groups, at_least=2)
-        again = self._refit_data(X, sample_weight)
+        refit = self._refit_data(X, sample_weight)
         with console_logging(self._log, bool(self.verbose)), single_threaded_blas():
-            return self._split(again, group, int(n_groups))
+            return self._split(refit, group, int(n_groups))
 
     def merge_groups(
         self, X: Any, groups: Sequence[int], *, sample_weight: ArrayLike | None = None
@@ -180,9 +180,9 @@ class EditableGroups(ABC, Generic[Data]):
         """
         check_is_fitted(self, "labels_")
         some = _checked_groups(groups, self._groups_assigner.n_groups)
-        again = self._refit_data(X, sample_weight)
+        refit = self._refit_data(X, sample_weight)
         with single_threaded_blas():
-            return self._merge(again, some)
+            return self._merge(refit, some)
 
     def _refit_data(self, X: Any, sample_weight: ArrayLike | None) -> RefitData[Data]:
         X, missing, _ = check_values(self, X, None, reset=False)

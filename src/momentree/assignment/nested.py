@@ -11,6 +11,7 @@ from momentree._types import Floats, Ints
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 
 
@@ -130,5 +131,4 @@ def check_assigner(
     """Check that an assigner from a file fits a model, because compiled code trusts shapes."""
     found = assigner.check(family, n_statistics)
     if found != set(range(n_groups)):
-        msg = f"the groups of the assigner are {sorted(found)}, not 0 to {n_groups - 1}"
-        raise ValueError(msg)
+        raise InvalidDataError("other_groups", found=sorted(found), last=n_groups - 1)

@@ -10,6 +10,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.objects import IncompleteBernoulliParameters, MixtureParameters
 
@@ -71,8 +72,9 @@ class MixtureAssigner:
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
         """Check that the assigner fits a model, and return its group numbers."""
         if type(self.parameters) is not family:
-            msg = f"parameters of the class {type(self.parameters).__name__}"
-            raise ValueError(msg)
+            raise InvalidDataError(
+                "bad_entry", name="parameters", value=type(self.parameters).__name__
+            )
         shape = (n_statistics, self.parameters.n_components)
         check_shape("coefficients", self.parameters.coefficients, shape)
         return set(self.group.tolist())

@@ -11,6 +11,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.assignment.rules import Rule
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 
 
@@ -34,8 +35,7 @@ class RuleAssigner:
             and all(parent < side for parent, side in inner)
         )
         if not sound:
-            msg = "the sides of the rules do not lead from the root to the leaves"
-            raise ValueError(msg)
+            raise InvalidDataError("rules_not_a_tree")
 
     @property
     def n_groups(self) -> int:

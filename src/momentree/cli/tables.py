@@ -15,8 +15,7 @@ from momentree._version import __version__
 from momentree.cli.screen import printable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from momentree._types import Floats
 
 # Start of a spreadsheet formula, also after characters that a spreadsheet skips.
 _FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -88,7 +87,7 @@ def assignments(
     kind: str,
     names: Sequence[str],
     places: Iterable[int],
-    proba: NDArray[np.float64],
+    proba: Floats,
     *,
     every: bool,
     **known: Sequence[object],

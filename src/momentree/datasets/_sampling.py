@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from momentree._types import Floats
+from momentree._types import Floats, Int64s
 from momentree._validation import as_floats, check_distribution, check_integer, check_shape
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
-Ints = NDArray[np.int64]
 RandomState = int | np.random.Generator | None
 
 WORDS_IN_BLOCK = 1 << 20
@@ -23,7 +22,7 @@ SMALLEST, LARGEST = 1e-100, 1e15
 
 
 def draw_counts(
-    mu: Floats, lengths: Ints, topics: Callable[[int, int], Ints], rng: np.random.Generator
+    mu: Floats, lengths: Int64s, topics: Callable[[int, int], Int64s], rng: np.random.Generator
 ) -> sp.csr_array[Any]:
     """Draw n documents of given lengths word by word, as counts of shape (n, d).
 
@@ -53,7 +52,7 @@ def draw_counts(
     return sp.csr_array(sp.vstack(blocks, format="csr"))
 
 
-def draw_labels(w: Floats, n: int, rng: np.random.Generator) -> Ints:
+def draw_labels(w: Floats, n: int, rng: np.random.Generator) -> Int64s:
     """Draw n independent components with probabilities w."""
     return np.searchsorted(_cumulative(w), rng.random(n), side="right").astype(np.int64)
 
@@ -93,7 +92,7 @@ def check_sizes(**sizes: int) -> tuple[int, ...]:
     return tuple(map(int, sizes.values()))
 
 
-def check_lengths(length: int | ArrayLike, n: int) -> Ints:
+def document_lengths(length: int | ArrayLike, n: int) -> Int64s:
     """Return the number of words of each of n documents."""
     lengths = np.asarray(length)
     if lengths.ndim == 0:

@@ -6,9 +6,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from momentree._types import Floats
+from momentree._types import Floats, Int64s
 from momentree._validation import as_floats, check_choice, check_shape
 from momentree.datasets._sampling import (
     RandomState,
@@ -22,8 +22,6 @@ from momentree.datasets._sampling import (
 )
 from momentree.datasets.samples import MixtureSample
 from momentree.exceptions import InvalidDataError
-
-Ints = NDArray[np.int64]
 
 ScaledBy = Literal["feature", "component", "all"]
 
@@ -192,7 +190,7 @@ def make_bernoulli_mixture(
     return MixtureSample(draw_ones(mu, labels, rng), labels, w, mu)
 
 
-def draw_ones(mu: Floats, labels: Ints, rng: np.random.Generator) -> sp.csr_array[Any]:
+def draw_ones(mu: Floats, labels: Int64s, rng: np.random.Generator) -> sp.csr_array[Any]:
     """Draw x_j ~ Bernoulli(mu[label, j]) for each row, in time O(number of ones)."""
     n, (k, d) = len(labels), mu.shape
     order = np.argsort(labels, kind="stable").astype(np.int32)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._types import Floats
-
-Ints = NDArray[np.int64]
+from momentree._types import Floats, Int64s
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class TopicSample:
     """
 
     X: sp.csr_array[Any]
-    labels: Ints
+    labels: Int64s
     weights: Floats
     components: Floats
 
@@ -75,7 +72,7 @@ class MixtureSample:
     """
 
     X: sp.csr_array[Any]
-    labels: Ints
+    labels: Int64s
     weights: Floats
     means: Floats
 
@@ -100,5 +97,5 @@ class PatientSample(MixtureSample):
         Names of the columns, such as "C001", by descending typical frequency.
     """
 
-    families: Ints
+    families: Int64s
     codes: NDArray[Any]

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from momentree._types import Floats
+from momentree._types import Floats, Int64s
 from momentree._validation import check_number
 from momentree.datasets._sampling import (
     RandomState,
-    check_lengths,
     check_nonnegative_rows,
     check_one_or_each,
     check_sizes,
     check_weights,
+    document_lengths,
     draw_counts,
     draw_labels,
     generator,
     random_topics,
 )
 from momentree.datasets.samples import LDASample, TopicSample
-
-Ints = NDArray[np.int64]
 
 
 def make_single_topic(
@@ -88,7 +86,7 @@ def make_single_topic(
     n, d, k = check_sizes(n_samples=n_samples, n_features=n_features, n_components=n_components)
     check_number("concentration", concentration, above=0)
     check_number("exponent", exponent, at_least=0)
-    lengths = check_lengths(length, n)
+    lengths = document_lengths(length, n)
     w = check_weights(weights, k)
     rng = generator(random_state)
     return _sample(random_topics(k, d, concentration, exponent, rng), w, lengths, rng)
@@ -151,7 +149,7 @@ def make_hierarchical_topics(
     ((400, 100), (8, 100))
     """
     (n,) = check_sizes(n_samples=n_samples)
-    lengths = check_lengths(length, n)
+    lengths = document_lengths(length, n)
     check_number("noise", noise, at_least=0)
     shape = ("n_components", "n_features")
     mu = hierarchy() if topics is None else check_nonnegative_rows("topics", topics, shape)
@@ -169,7 +167,7 @@ def hierarchy() -> Floats:
     return np.where(np.kron(np.eye(2), half), 0.7, 0.1)
 
 
-def _sample(mu: Floats, w: Floats, lengths: Ints, rng: np.random.Generator) -> TopicSample:
+def _sample(mu: Floats, w: Floats, lengths: Int64s, rng: np.random.Generator) -> TopicSample:
     labels = draw_labels(w, len(lengths), rng)
     X = draw_counts(mu, lengths, lambda a, b: np.repeat(labels[a:b], lengths[a:b]), rng)
     return TopicSample(X, labels, w, mu)
@@ -245,12 +243,12 @@ def make_lda(
     a = np.full(k, a / k) if a.ndim == 0 else a
     check_number("concentration", concentration, above=0)
     check_number("exponent", exponent, at_least=0)
-    lengths = check_lengths(length, n)
+    lengths = document_lengths(length, n)
     rng = generator(random_state)
     mu = random_topics(k, d, concentration, exponent, rng)
     h = rng.dirichlet(a, n)
 
-    def topics(start: int, stop: int) -> Ints:
+    def topics(start: int, stop: int) -> Int64s:
         # The words of a document have no order, so their number for each topic suffices.
         counts = rng.multinomial(lengths[start:stop], h[start:stop])
         return np.repeat(np.tile(np.arange(k), stop - start), counts.ravel())

@@ -19,11 +19,12 @@ Most algorithms add further diagnostics. Only :func:`asvtd` starts from data.
 from momentree.decomposition.als import als
 from momentree.decomposition.asvtd import asvtd
 from momentree.decomposition.concentration import Concentration, estimate_alpha0
+from momentree.decomposition.discriminators import discriminators
 from momentree.decomposition.eigendecomposition import eigendecomposition
 from momentree.decomposition.jennrich import jennrich
 from momentree.decomposition.perturbation import PerturbationBound, svtd_perturbation_bound
 from momentree.decomposition.random_projections import random_projections
-from momentree.decomposition.sidiwo import discriminators, sidiwo
+from momentree.decomposition.sidiwo import sidiwo
 from momentree.decomposition.svd_method import svd_method
 from momentree.decomposition.svtd import svtd
 from momentree.decomposition.tensor_power_method import tensor_power_method

@@ -124,7 +124,9 @@ def sidiwo(
     check_number("tol", tol, at_least=0)
     check_integer("max_iter", max_iter, at_least=1)
     white = whitening_for(moments, n_components, whitening)
-    H, T = _slices(moments, white, exact=centers == "rotation")
+    H, T = slices(moments, white, exact=centers == "rotation")
+    if T is None:
+        T = np.asarray(np.tensordot(white.W, H, 1))
     rotation, numbers = common_rotation(H, tol=tol, max_iter=max_iter)
     numbers["off_diagonal_share"] = numbers["objective"] / max(float(np.linalg.norm(H)), TINY)
     if centers == "rotation":
@@ -133,62 +135,29 @@ def sidiwo(
     return from_centers(moments, white, M, T, numbers)
 
 
-def _slices(moments: Moments, white: Whitening, *, exact: bool = False) -> tuple[Floats, Floats]:
-    """Return the slices to diagonalize, and the tensor M3(W, W, W)."""
+def pseudo_centers(
+    moments: Moments,
+    n_components: int,
+    *,
+    random_state: int | np.random.RandomState | None = None,  # noqa: ARG001
+    whitening: Whitening | None = None,
+) -> Decomposition:
+    """Return the pseudo-centers of H Algorithm 1, without diagnostics, which splits do not use."""
+    white = whitening_for(moments, n_components, whitening)
+    rotation, _ = common_rotation(slices(moments, white, exact=True)[0])
+    centers, weights, reason = scaled_directions(moments, white, white.E @ rotation)
+    return Decomposition(*by_weight(centers, weights), {"reason": reason or white.reason})
+
+
+def slices(
+    moments: Moments, white: Whitening, *, exact: bool = False
+) -> tuple[Floats, Floats | None]:
+    """Return the slices to diagonalize, and the tensor M3(W, W, W) if they are derived from it."""
     k = white.rank
     if k >= 2 and (exact or k < MANY_COMPONENTS):
-        H = moments.whitened_slices(white.W)
-        return H, np.asarray(np.tensordot(white.W, H, 1))
+        return moments.whitened_slices(white.W), None
     T = whitened_tensor(moments, white)
     return np.sqrt(white.eigenvalues[:k, None, None]) * T, T
-
-
-def pseudo_centers(moments: Moments, whitening: Whitening) -> Decomposition:
-    """Return the pseudo-centers of H Algorithm 1, without diagnostics, which splits do not use."""
-    rotation, _ = common_rotation(_slices(moments, whitening, exact=True)[0])
-    centers, weights, reason = scaled_directions(moments, whitening, whitening.E @ rotation)
-    return Decomposition(*by_weight(centers, weights), {"reason": reason or whitening.reason})
-
-
-def discriminators(moments: Moments, whitening: Whitening) -> Floats:
-    """Return the discriminators D = O^T W of a data set, with O the rotation of :func:`sidiwo`.
-
-    For raw moments of rows x_i, the rows d_j of D satisfy sum_i <d_j, x_i>^2 / n = 1 and
-    sum_i <d_j, x_i> <d_l, x_i> = 0 for j != l, and among all such D the supports of their scores
-    <d_j, x_i> overlap least (T Theorem 6.2.1).
-
-    Parameters
-    ----------
-    moments : Moments
-        Raw moments (T eq. 6.5 and 6.6).
-    whitening : Whitening
-        Whitening of these moments.
-
-    Returns
-    -------
-    ndarray of shape (k, d)
-        D, with k the rank of the whitening; a global optimum for k = 2.
-
-    Notes
-    -----
-    T Algorithm 5, lines 1 to 4. Time and memory as for :func:`sidiwo`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from momentree.decomposition import discriminators
-    >>> from momentree.moments import RawMoments
-    >>> from momentree.whitening import whiten
-    >>> X = np.array([[1, 1, 0, 0]] * 3 + [[0, 0, 1, 1]] * 2)
-    >>> moments = RawMoments.from_data(X)
-    >>> scores = X @ discriminators(moments, whiten(moments, 2)).T
-    >>> (scores**2).mean(axis=0).round(6)
-    array([1., 1.])
-    >>> abs(scores).argmax(axis=1).tolist()
-    [0, 0, 0, 1, 1]
-    """
-    rotation, _ = common_rotation(_slices(moments, whitening)[0])
-    return np.asarray(rotation.T @ whitening.W)
 
 
 def common_rotation(

@@ -3,7 +3,6 @@
 from momentree.inference.completion import completion_log_likelihood, split_words
 from momentree.inference.gibbs import gibbs_proportions
 from momentree.inference.posteriors import (
-    log_factorials,
     log_joint,
     log_multinomial,
     log_posterior,
@@ -17,7 +16,6 @@ from momentree.inference.variational import (
 __all__ = [
     "completion_log_likelihood",
     "gibbs_proportions",
-    "log_factorials",
     "log_joint",
     "log_multinomial",
     "log_posterior",

@@ -24,9 +24,7 @@ PADDING = 1.25
 TINY = 1e-300
 
 
-def variational_proportions(
-    rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-3
-) -> Floats:
+def variational_proportions(rows: RowBlocks, parameters: LDAParameters) -> Floats:
     """Return the expected topic proportions of each document by variational inference.
 
         h_j = gamma_j / sum_i gamma_i
@@ -37,18 +35,13 @@ def variational_proportions(
         Word counts.
     parameters : LDAParameters
         Concentrations and topics. Words with probability zero in every topic are ignored.
-    max_iter : int >= 1, default=100
-        Maximum number of iterations for a document.
-    tol : float >= 0, default=1e-3
-        A document has converged when an iteration moves less than this fraction of its words to
-        different topics.
 
     Returns
     -------
     ndarray of shape (n, k)
         Rows sum to 1; alpha_i / alpha_0 for empty documents.
     """
-    gammas = variational_gammas(rows, parameters, max_iter=max_iter, tol=tol)
+    gammas = variational_gammas(rows, parameters)
     return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
 
 
@@ -70,7 +63,8 @@ def variational_gammas(
     max_iter : int >= 1, default=100
         Maximum number of iterations for a document.
     tol : float >= 0, default=1e-3
-        As in :func:`variational_proportions`.
+        A document has converged when an iteration moves less than this fraction of its words to
+        different topics.
 
     Returns
     -------

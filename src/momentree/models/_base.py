@@ -1,4 +1,4 @@
-"""Base class of all flat models: ``fit``, checks, scores, and access to the components."""
+"""Base class of all flat models: ``fit`` and its checks."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator
 
-from momentree import decomposition as decompositions
+import momentree.decomposition as decompositions
 from momentree._fit import FitPredict, all_or_nothing
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -29,11 +28,9 @@ from momentree._validation import (
 )
 from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
-from momentree.inference import log_multinomial
 from momentree.messages import Message
-from momentree.metrics import relevance
-from momentree.metrics.words import word_probabilities
 from momentree.models._fit_result import FitResult
+from momentree.models._fitted import FittedModel
 from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
 from momentree.tree.page import TopicsPage
@@ -67,8 +64,7 @@ class FlatModel(
     StoredModel,
     TopicsPage,
     FitPredict,
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
+    FittedModel,
     BaseEstimator,  # type: ignore[misc]
     ABC,
 ):
@@ -76,9 +72,6 @@ class FlatModel(
 
     A subclass sets its parameters in ``__init__`` and implements :meth:`_fit` and the inference.
     """
-
-    # Whether `score_samples` includes the multinomial coefficient.
-    _counts_orders: ClassVar[bool] = False
 
     n_components: int
     decomposition: Decomposer
@@ -91,7 +84,6 @@ class FlatModel(
     verbose: bool | int
 
     labels_: Ints
-    vocabulary_: NDArray[Any]
     n_iter_: int
     converged_: bool
     diagnostics_: Mapping[str, Any]
@@ -215,160 +207,6 @@ class FlatModel(
         found: Callable[..., Decomposition]
         found = method if callable(method) else getattr(decompositions, method)
         return found
-
-    @abstractmethod
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability or proportion of each component, shape (n_samples, k)."""
-
-    @abstractmethod
-    def score_samples(self, X: Any) -> Floats:
-        """Return the log-likelihood of each sample, shape (n_samples,)."""
-
-    @property
-    def _n_parameters(self) -> int:
-        """Number of free parameters: those of k weights and k unconstrained centers."""
-        return int(self.components_.size + len(self.weights_) - 1)
-
-    def _new_counts(self, X: Any) -> Any:
-        """Return the checked counts of new samples."""
-        check_is_fitted(self, "components_")
-        return check_features(self, X, None, reset=False)[0]
-
-    def score(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's convention
-        """Return the mean log-likelihood of samples.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        float
-            Mean of :meth:`score_samples`, in nats; larger is better.
-        """
-        return float(self.score_samples(X).mean())
-
-    def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - the same convention
-        """Return the perplexity, the effective number of equally likely words.
-
-            exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of sample i
-
-        For topic models, P[x_i] is the probability of the sequence of words, without the
-        multinomial coefficient that :meth:`score_samples` includes.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        float
-            At least 1; smaller is better; NaN if all counts are zero. For
-            :class:`LatentDirichletAllocation` an upper bound on the perplexity.
-        """
-        counts = self._new_counts(X)
-        words = float(counts.sum())
-        total = float(self.score_samples(X).sum())
-        if self._counts_orders:
-            total -= float(log_multinomial(counts).sum())
-        return float(np.exp(-total / words)) if words else float("nan")
-
-    def bic(self, X: Any) -> float:
-        """Return the Bayesian information criterion.
-
-            -2 sum_i log P[x_i] + p log n,   p the number of free parameters
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
-
-        Returns
-        -------
-        float
-            Smaller is better.
-
-        Notes
-        -----
-        Compare only models of the same data: different numbers of components, or a
-        :class:`SingleTopicModel` with a :class:`LatentDirichletAllocation`, whose value is an upper
-        bound. Both condition on the length of each document, whereas :class:`PoissonMixture` also
-        models the lengths, so its value is not comparable with theirs.
-        """
-        values = self.score_samples(X)
-        return float(-2.0 * values.sum() + self._n_parameters * np.log(len(values)))
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.weights_.shape[0])
-
-    @property
-    def _profiles(self) -> Floats:
-        """P[feature | component] in rows."""
-        return word_probabilities(self.components_)
-
-    def transform(self, X: Any) -> Floats:
-        """Return :meth:`predict_proba`, so that the model can be used as a transformer.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Rows sum to 1.
-        """
-        return self.predict_proba(X)
-
-    def predict(self, X: Any) -> Ints:
-        """Return the component with the largest probability or proportion for each sample.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Component numbers; equal to ``labels_`` for the data of ``fit``.
-        """
-        return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
-
-    def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
-        """Return the most relevant words or codes of each component.
-
-            lam log P[w | j] + (1 - lam) log (P[w | j] / P[w])     (S section 4.3, T eq. 4.12)
-
-        Parameters
-        ----------
-        n_words : int >= 0, default=10
-            Maximum number of words per component.
-        lam : float in [0, 1], default=0.7
-            1 ranks words by probability, 0 by lift.
-
-        Returns
-        -------
-        list of list of str
-            Column names, most relevant first, one list per component.
-        """
-        check_is_fitted(self, "components_")
-        check_integer("n_words", n_words, at_least=0)
-        P = self._profiles
-        values = relevance(P, self.weights_ @ P, lam)
-        order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
-        return [
-            [str(self.vocabulary_[w]) for w in row if p[w] > 0]
-            for row, p in zip(order, P, strict=True)
-        ]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -22,12 +22,12 @@ from momentree.messages import Message
 from momentree.models._base import FlatModel, package_log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.models._fit_result import FitResult
-from momentree.models._sample import MixtureSample, draw_rows
+from momentree.models._sample import SamplesByComponent, draw_rows
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.tree.page import RecordsPage
 
 
-class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], MixtureSample, FlatModel):  # type: ignore[misc] # its own to_html
+class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponent, FlatModel):  # type: ignore[misc] # its own to_html
     """Base class of :class:`BernoulliMixture`, with everything except the fit."""
 
     _log: ClassVar[logging.Logger] = package_log
@@ -36,7 +36,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], MixtureSample, Fl
     _edited: Assigner  # only after an edit
 
     @abstractmethod
-    def _run(self, data: BinaryData) -> FitResult:
+    def _fit_result(self, data: BinaryData) -> FitResult:
         """Fit prepared data."""
 
     @property
@@ -176,8 +176,8 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], MixtureSample, Fl
         check_ones(X)
         return BinaryData.prepared(X, missing, weight)
 
-    def _split(self, again: RefitData[BinaryData], group: int, n_groups: int) -> Self:
-        part = again.data.take(np.flatnonzero(again.groups.labels == group))
+    def _split(self, refit: RefitData[BinaryData], group: int, n_groups: int) -> Self:
+        part = refit.data.take(np.flatnonzero(refit.groups.labels == group))
         usable = int(np.count_nonzero(part.weight > 0))
         if usable < 2:
             raise InvalidDataError(
@@ -186,7 +186,7 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], MixtureSample, Fl
                 reason=Message("too_few_samples", found=usable, needed=2),
             )
         alone = clone(self).set_params(n_components=min(n_groups, usable), warm_start=False)
-        result = alone._run(part)
+        result = alone._fit_result(part)
         p = result.parameters
         sizes = np.bincount(result.labels, weights=part.weight, minlength=p.n_components)
         kept = np.flatnonzero(sizes > 0)
@@ -212,25 +212,25 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], MixtureSample, Fl
             return np.hstack([of_all[:, before], of_parts, of_all[:, after]])
 
         return self._edited_to(
-            again.groups.split(group, parts),
-            again.at,
+            refit.groups.split(group, parts),
+            refit.at,
             np.concatenate([w[before], w[group] * weights, w[after]]),
             divided(self.posterior_.centers, likely),
             divided(self.components_.T, centers),
             converged=self.converged_ and result.converged,
         )
 
-    def _merge(self, again: RefitData[BinaryData], groups: list[int]) -> Self:
+    def _merge(self, refit: RefitData[BinaryData], groups: list[int]) -> Self:
         w = self.weights_
-        _, to = merged_numbers(groups, again.sizes(len(w)))
+        _, to = merged_numbers(groups, refit.sizes(len(w)))
         weights = np.bincount(to, weights=w).astype(np.float64)
         # If all merged components have weight zero, they count equally.
         fraction = np.where(weights[to] > 0, w, 1.0)
         fraction /= np.bincount(to, weights=fraction)[to]
         union = fraction[:, None] * (to[:, None] == np.arange(len(weights)))
         return self._edited_to(
-            again.groups.renumbered(to),
-            again.at,
+            refit.groups.renumbered(to),
+            refit.at,
             weights,
             np.clip(self.posterior_.centers @ union, 0.0, 1.0),
             np.clip(self.components_.T @ union, 0.0, 1.0),

@@ -17,7 +17,8 @@ from momentree.models._base import FlatModel, log
 from momentree.models._fit_result import FitResult, Initialization, from_leaves, m_step
 from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments
-from momentree.preprocessing import log_scale, tfidf, typical_count_per_token
+from momentree.preprocessing import log_scale, tfidf
+from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import em
 from momentree.tree.growth import Limits, grow
 from momentree.tree.split import SPLIT_ITER
@@ -30,7 +31,7 @@ POSSIBLE = 1e-3
 
 
 @dataclass(frozen=True)
-class Corpus:
+class CountData:
     """Counts in canonical order, raw and log-scaled; `smoothing` is on the scale of `rows`."""
 
     counts: RowBlocks
@@ -52,7 +53,7 @@ class CountMixture(FlatModel):
     posterior_: MixtureParameters
 
     @abstractmethod
-    def _moments(self, corpus: Corpus) -> Moments:
+    def _moments(self, data: CountData) -> Moments:
         """Estimate the moments of the model."""
 
     @abstractmethod
@@ -78,27 +79,27 @@ class CountMixture(FlatModel):
         check_choice("start", self.start, get_args(Start))
 
     def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
-        corpus, at = self._corpus(samples, weight)
-        start = self._initialize(corpus)
+        data, at = self._data(samples, weight)
+        start = self._initialize(data)
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged = 1, True
         if self.refine:
             log.info("refining %d components", fitted.n_components)
             refined = em(
-                corpus.rows,
+                data.rows,
                 fitted,
-                sample_weight=corpus.weight,
-                smoothing=corpus.smoothing,
+                sample_weight=data.weight,
+                smoothing=data.smoothing,
                 max_iter=self.max_iter,
                 tol=self.tol,
             )
             fitted, centers = refined.parameters, refined.parameters.centers
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
-        responsibilities, weights = _responsibilities(corpus.rows, fitted), fitted.weights
+        responsibilities, weights = _responsibilities(data.rows, fitted), fitted.weights
         if self._chosen_log_scaling():  # report weights and topics of the raw counts
             counted = m_step(
-                self._family, corpus.counts, responsibilities, corpus.weight, self.smoothing
+                self._family, data.counts, responsibilities, data.weight, self.smoothing
             )
             weights, centers = counted.weights, counted.centers
         order = np.argsort(-weights, kind="stable")
@@ -113,71 +114,73 @@ class CountMixture(FlatModel):
         )
         return result, at
 
-    def _corpus(self, X: Any, weight: Floats) -> tuple[Corpus, Ints]:
+    def _data(self, X: Any, weight: Floats) -> tuple[CountData, Ints]:
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         weight = weight[at]
         scaled = log_scale(ordered.matrix, self._chosen_log_scaling())
         rows = RowBlocks(scaled.X)
         smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token, weight)
-        return Corpus(ordered, rows, scaled.count_per_token, weight, smoothing), at
+        return CountData(ordered, rows, scaled.count_per_token, weight, smoothing), at
 
-    def _initialize(self, corpus: Corpus) -> Initialization[MixtureParameters]:
-        last = self._last_fit(corpus.rows.shape[1])
+    def _initialize(self, data: CountData) -> Initialization[MixtureParameters]:
+        last = self._last_fit(data.rows.shape[1])
         if last is not None:
             return Initialization.of(last, self.diagnostics_)
         start = self._chosen_start()
         log.info("starting from %s", start)
         make = {"moments": self._from_moments, "tfidf": self._from_tfidf, "tree": self._from_tree}
-        found = make[start](corpus)
+        found = make[start](data)
         return replace(found, diagnostics={**found.diagnostics, "start": start})
 
-    def _from_moments(self, corpus: Corpus) -> Initialization[MixtureParameters]:
+    def _from_moments(self, data: CountData) -> Initialization[MixtureParameters]:
         """Decompose the moments of the model."""
-        found = self._decompose(self._moments(corpus))
+        found = self._decompose(self._moments(data))
         centers = self._valid_centers(found)
         if not float((centers @ found.weights).sum()) > 0:
-            return self._from_groups(corpus, np.ones((len(corpus.weight), 1)), found)
-        parameters = self._smoothed(found, centers, corpus)
+            return self._from_groups(data, np.ones((len(data.weight), 1)), found)
+        parameters = self._smoothed(found, centers, data)
         return Initialization(parameters, parameters.weights, centers, found.diagnostics)
 
-    def _from_tfidf(self, corpus: Corpus) -> Initialization[MixtureParameters]:
+    def _from_tfidf(self, data: CountData) -> Initialization[MixtureParameters]:
         """Decompose the raw moments of tf-idf rows, and group rows by their largest score."""
-        rows = RowBlocks(tfidf(corpus.counts.matrix, corpus.weight))
-        found = self._decompose(RawMoments(rows, sample_weight=corpus.weight))
-        return self._from_groups(corpus, _largest_score(rows, found, corpus.weight), found)
+        rows = RowBlocks(tfidf(data.counts.matrix, data.weight))
+        found = self._decompose(RawMoments(rows, sample_weight=data.weight))
+        return self._from_groups(data, _largest_score(rows, found, data.weight), found)
 
     def _from_groups(
-        self, corpus: Corpus, groups: Floats, found: Decomposition
+        self, data: CountData, groups: Floats, found: Decomposition
     ) -> Initialization[MixtureParameters]:
-        fitted = m_step(self._family, corpus.rows, groups, corpus.weight, corpus.smoothing)
+        fitted = m_step(self._family, data.rows, groups, data.weight, data.smoothing)
         return Initialization.of(fitted, found.diagnostics)
 
-    def _from_tree(self, corpus: Corpus) -> Initialization[MixtureParameters]:
+    def _from_tree(self, data: CountData) -> Initialization[MixtureParameters]:
         """Grow a tree of k leaves (H Algorithm 2, best first)."""
         splitter = TopicSplitter(
             min_samples_leaf=1,
             refine_iter=SPLIT_ITER if self.refine else 0,
             weighting=self.weighting,
-            smoothing=corpus.smoothing,
+            smoothing=data.smoothing,
             random_state=self.random_state,
             decompose=self._decomposer(),
         )
-        k, rows, weight = self.n_components, corpus.rows, corpus.weight
-        grown = grow(rows, weight, corpus.count_per_token, splitter, Limits(k))
-        return from_leaves(grown, k, self._family, rows, weight, corpus.smoothing)
+        k, rows, weight = self.n_components, data.rows, data.weight
+        grown = grow(rows, weight, data.count_per_token, splitter, Limits(k))
+        return from_leaves(grown, k, self._family, rows, weight, data.smoothing)
 
-    def _smoothed(self, found: Decomposition, centers: Floats, corpus: Corpus) -> MixtureParameters:
+    def _smoothed(
+        self, found: Decomposition, centers: Floats, data: CountData
+    ) -> MixtureParameters:
         """Return parameters without zeros, by smoothing the counts that the centers predict."""
         weights = found.weights / found.weights.sum()
         if self.refine:  # equal weights, so that EM does not starve a small component
             weights = np.full_like(weights, 1.0 / len(weights))
         sums = centers * weights
-        mass = float(corpus.weight @ corpus.rows.row_sums)
+        mass = float(data.weight @ data.rows.row_sums)
         sums *= mass / max(float(sums.sum()), 1e-300)
         # Every word that occurs is possible in every component, whatever the moments say.
-        words = corpus.rows.sum(lambda B: B.tdot(corpus.weight[B.at]))
+        words = data.rows.sum(lambda B: B.tdot(data.weight[B.at]))
         sums += POSSIBLE * words[:, None] * weights
-        return self._family.m_step(sums, weights * corpus.weight.sum(), corpus.smoothing)
+        return self._family.m_step(sums, weights * data.weight.sum(), data.smoothing)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (S eq. 1).

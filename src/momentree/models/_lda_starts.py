@@ -21,7 +21,7 @@ from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import LDAMoments, SingleTopicMoments
 from momentree.objects import Decomposition, LDAParameters, Moments
 from momentree.parameters import lda_parameters
-from momentree.refinement import smoothed_topics
+from momentree.refinement.lda import smoothed_topics
 from momentree.whitening import whiten
 
 Start = Initialization[LDAParameters]
@@ -39,7 +39,7 @@ TEXT_ALPHA0 = 1.0
 
 
 @dataclass(frozen=True)
-class Corpus:
+class LDAData:
     """Documents of a fit in canonical order."""
 
     rows: RowBlocks
@@ -53,7 +53,7 @@ class Corpus:
 
 
 def from_moments(
-    corpus: Corpus,
+    data: LDAData,
     decompose: Callable[[Moments], Decomposition],
     n_components: int,
     *,
@@ -66,8 +66,8 @@ def from_moments(
     If the moments contradict a given `alpha0`, also return a start with the estimate and a warning.
     """
     raw = SingleTopicMoments.from_rows(
-        corpus.rows,
-        sample_weight=corpus.weight,
+        data.rows,
+        sample_weight=data.weight,
         weighting=weighting,
         random_state=random_state,
     )
@@ -92,7 +92,7 @@ def from_moments(
         else:  # the moments support only one topic
             parameters = LDAParameters(np.array([value]), raw.m1[:, None] / raw.m1.sum())
         weights, topics = parameters.weights, parameters.centers
-        smoothed = LDAParameters(parameters.alpha, corpus.smoothed(topics, weights))
+        smoothed = LDAParameters(parameters.alpha, data.smoothed(topics, weights))
         diagnostics = {**found.diagnostics, **numbers, "alpha0": value}
         starts.append(Initialization(smoothed, weights, topics, diagnostics))
     return starts, warnings
@@ -105,12 +105,12 @@ def _contradicts(estimate: Concentration, alpha0: float) -> bool:
     return bool(far and estimate.at(alpha0) > WRONG_FIT * estimate.at(estimate.alpha0))
 
 
-def from_single_topics(corpus: Corpus, model: SingleTopicModel, *, alpha0: float | None) -> Start:
+def from_single_topics(data: LDAData, model: SingleTopicModel, *, alpha0: float | None) -> Start:
     """Start from the topics of a single-topic model, with alpha proportional to its weights."""
-    found, _ = model._fit(corpus.rows.matrix, corpus.weight)
+    found, _ = model._fit(data.rows.matrix, data.weight)
     total = TEXT_ALPHA0 if alpha0 is None else alpha0
-    alpha = concentrations(found.weights, float(corpus.weight.sum()), total)
-    parameters = LDAParameters(alpha, corpus.smoothed(found.centers, found.weights))
+    alpha = concentrations(found.weights, float(data.weight.sum()), total)
+    parameters = LDAParameters(alpha, data.smoothed(found.centers, found.weights))
     diagnostics = {**found.diagnostics, "start": "single-topic", "alpha0": total}
     return Initialization.of(parameters, diagnostics)
 
@@ -124,14 +124,14 @@ def concentrations(weights: Floats, n: float, alpha0: float) -> Floats:
     return np.asarray(alpha * (alpha0 / alpha.sum()))
 
 
-def most_likely(corpus: Corpus, starts: Sequence[Start]) -> tuple[Start, dict[str, Any]]:
+def most_likely(data: LDAData, starts: Sequence[Start]) -> tuple[Start, dict[str, Any]]:
     """Return the start with the lowest document completion perplexity, and all perplexities."""
     if len(starts) == 1:
         return starts[0], {}
-    usable = np.flatnonzero(corpus.weight > 0)
+    usable = np.flatnonzero(data.weight > 0)
     some = usable[:: -(-len(usable) // TEST_DOCUMENTS)]
-    known, hidden = (RowBlocks(half) for half in _halves(corpus.rows.matrix[some]))
-    weight = corpus.weight[some]
+    known, hidden = (RowBlocks(half) for half in _halves(data.rows.matrix[some]))
+    weight = data.weight[some]
     words = max(float(weight @ hidden.row_sums), 1e-300)
     table = []
     for start in starts:

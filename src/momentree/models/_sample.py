@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
@@ -16,15 +17,9 @@ DENSE_VALUES = 1 << 22
 """Number of values in a dense block of new samples: 32 MB."""
 
 
-def draw_labels(
-    weights: Floats,
-    n_samples: int,
-    random_state: int | np.random.RandomState | None,
-) -> tuple[np.random.RandomState, Ints]:
-    """Return a random generator and the component of each new sample."""
-    check_integer("n_samples", n_samples, at_least=0)
-    rng = generator(random_state)
-    return rng, rng.choice(len(weights), size=n_samples, p=weights).astype(np.intp)
+def draw_components(weights: Floats, n_samples: int, rng: np.random.RandomState) -> Ints:
+    """Return the component of each new sample."""
+    return rng.choice(len(weights), size=n_samples, p=weights).astype(np.intp)
 
 
 def draw_rows(n_samples: int, d: int, draw: Callable[[slice], Any]) -> Any:
@@ -48,7 +43,7 @@ def draw_by_component(labels: Ints, d: int, draw: Callable[[int, int], Any]) -> 
     return draw_rows(len(labels), d, rows)
 
 
-class MixtureSample:
+class SamplesByComponent:
     """Mixtures whose samples depend only on their components."""
 
     weights_: Floats
@@ -77,5 +72,51 @@ class MixtureSample:
             Component of each sample.
         """
         check_is_fitted(self, "components_")
-        rng, labels = draw_labels(self.weights_, n_samples, random_state)
+        check_integer("n_samples", n_samples, at_least=0)
+        rng = generator(random_state)
+        labels = draw_components(self.weights_, n_samples, rng)
         return self._draw(labels, rng), labels
+
+
+class SamplesOfDocuments:
+    """Topic models, whose samples are documents of a given length."""
+
+    mean_count_: float
+
+    def _draw_documents(
+        self, n_samples: int, length: int, rng: np.random.RandomState
+    ) -> tuple[Any, NDArray[Any]]:
+        """Return documents as a sparse array, and their topics."""
+        raise NotImplementedError
+
+    def sample(
+        self,
+        n_samples: int = 1,
+        *,
+        length: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw documents from the fitted model.
+
+        Parameters
+        ----------
+        n_samples : int >= 0, default=1
+            Number of documents.
+        length : int >= 0, default=None
+            Number of words per document. None uses the rounded mean over the documents of ``fit``.
+        random_state : int, RandomState or None, default=None
+            Seed; None means seed 0.
+
+        Returns
+        -------
+        X : csr_array of int64, shape (n_samples, n_features)
+            Counts.
+        topics : ndarray of shape (n_samples,) or (n_samples, n_components)
+            Topic of each document; for :class:`LatentDirichletAllocation` its topic proportions,
+            rows with sum 1.
+        """
+        check_is_fitted(self, "components_")
+        check_integer("n_samples", n_samples, at_least=0)
+        check_integer("length", length, at_least=0, optional=True)
+        words = round(self.mean_count_) if length is None else length
+        return self._draw_documents(n_samples, words, generator(random_state))

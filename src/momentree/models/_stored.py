@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from momentree import decomposition as methods
+import momentree.decomposition as methods
 from momentree._types import Floats
 from momentree._validation import check_shape
-from momentree.exceptions import InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters
 from momentree.objects.mixtures import check_sums
@@ -36,23 +36,22 @@ class StoredModel(SavedEstimator):
         check_shape("weights_", self.weights_, (k,))
         check_shape("components_", self.components_, (k, d))
         check_sums("weights_", self.weights_.sum())
-        if (self.weights_ < 0).any() or (self.components_ < 0).any():
-            msg = "negative weights or components"
-            raise ValueError(msg)
+        for name in ("weights_", "components_"):
+            if (getattr(self, name) < 0).any():
+                raise InvalidDataError("below_zero", name=name)
         for name, value in vars(self).items():
             if isinstance(value, MixtureParameters | LDAParameters):
                 check_shape(f"{name}.centers", value.centers, (d, k))
         mean_count: Any = getattr(self, "mean_count_", 0.0)
         found: Any = getattr(self, "diagnostics_", {})
+        if type(mean_count) not in (int, float) or not np.isfinite(mean_count):
+            raise InvalidDataError("bad_entry", name="mean_count_", value=mean_count)
         sound = (
-            type(mean_count) in (int, float)
-            and np.isfinite(mean_count)
-            and isinstance(found, dict)
+            isinstance(found, dict)
             and isinstance(found.get("reason", ""), str | Message | None)
             and isinstance(found.get("warnings", []), list)
             and isinstance(found.get("start", ""), str)
         )
         if not sound:
-            msg = "mean_count_ or diagnostics_ has the wrong type"
-            raise TypeError(msg)
+            raise InvalidDataError("bad_entry", name="diagnostics_", value=found)
         return k

@@ -29,7 +29,8 @@ from momentree.models._bernoulli_starts import (
 )
 from momentree.models._fit_result import FitResult, Initialization
 from momentree.objects import BernoulliParameters
-from momentree.refinement import Convergence, Refined, em
+from momentree.refinement import Refined, em
+from momentree.refinement.em import Convergence
 
 Start = Literal[
     "auto", "moments", "raw_moments", "clusters", "tree", "three_view_mom", "three_view_tpm"
@@ -189,10 +190,10 @@ class BernoulliMixture(BernoulliGroups):
     def _fit(self, samples: tuple[Any, Any | None], weight: Floats) -> tuple[FitResult, Ints]:
         self.__dict__.pop("_edited", None)
         data, at = BinaryData.prepared(*samples, weight)
-        return self._run(data), at
+        return self._fit_result(data), at
 
-    def _run(self, data: BinaryData) -> FitResult:
-        start, refined = self._best_run(data)
+    def _fit_result(self, data: BinaryData) -> FitResult:
+        start, refined = self._most_likely(data)
         diagnostics = {**start.diagnostics, "m2_bias_bound": data.bias_bound}
         fitted, centers = data.family(start.weights, start.parameters.centers), start.centers
         n_iter, converged = 1, True
@@ -205,7 +206,7 @@ class BernoulliMixture(BernoulliGroups):
         labels = MixtureAssigner.of(fitted).labels(data.rows)
         return FitResult(fitted, fitted.weights, centers, labels, diagnostics, n_iter, converged)
 
-    def _best_run(
+    def _most_likely(
         self, data: BinaryData
     ) -> tuple[Initialization[BernoulliParameters], Refined[BernoulliParameters] | None]:
         """Return the chosen start, and the result of EM if any."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from momentree._choices import Weighting
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, check_integer, check_number, generator
+from momentree._validation import check_choice, check_number, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.inference import (
     completion_log_likelihood,
@@ -23,8 +22,8 @@ from momentree.inference import (
 from momentree.messages import Message
 from momentree.models._base import Decomposer, FlatModel, log
 from momentree.models._fit_result import FitResult, Initialization
-from momentree.models._lda_starts import Corpus, from_moments, from_single_topics, most_likely
-from momentree.models._sample import draw_rows
+from momentree.models._lda_starts import LDAData, from_moments, from_single_topics, most_likely
+from momentree.models._sample import SamplesOfDocuments, draw_rows
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters
@@ -35,7 +34,7 @@ Start = Literal["auto", "moments", "single-topic"]
 Inference = Literal["variational", "gibbs"]
 
 
-class LatentDirichletAllocation(FlatModel):
+class LatentDirichletAllocation(SamplesOfDocuments, FlatModel):
     """Find topics in documents that mix them.
 
         h ~ Dirichlet(alpha),   each word: Y ~ Discrete(h), w | Y = j ~ Discrete(mu_j)
@@ -198,13 +197,13 @@ class LatentDirichletAllocation(FlatModel):
 
     def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
         rows, at = in_canonical_order(RowBlocks(samples), weight)
-        corpus = Corpus(rows, weight[at], self.smoothing)
-        start = self._initialize(corpus)
+        data = LDAData(rows, weight[at], self.smoothing)
+        start = self._initialize(data)
         fitted, topics, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged = 1, True
         if self.refine:
             log.info("refining %d topics", fitted.n_components)
-            refined = self._refined(corpus, fitted)
+            refined = self._refined(data, fitted)
             fitted, topics = refined.parameters, refined.parameters.centers
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "bound": refined.bound}
@@ -215,8 +214,8 @@ class LatentDirichletAllocation(FlatModel):
         weights = fitted.weights
         return FitResult(fitted, weights, topics, labels, diagnostics, n_iter, converged), at
 
-    def _initialize(self, corpus: Corpus) -> Initialization[LDAParameters]:
-        last = self._last_fit(corpus.rows.shape[1])
+    def _initialize(self, data: LDAData) -> Initialization[LDAParameters]:
+        last = self._last_fit(data.rows.shape[1])
         if last is not None:
             return Initialization.of(last, self.diagnostics_)
         kind = self.start if self.start != "auto" or self.refine else "moments"
@@ -225,7 +224,7 @@ class LatentDirichletAllocation(FlatModel):
         warnings: list[Message] = []
         if kind != "single-topic":
             starts, warnings = from_moments(
-                corpus,
+                data,
                 self._decompose,
                 self.n_components,
                 alpha0=self.alpha0,
@@ -236,21 +235,21 @@ class LatentDirichletAllocation(FlatModel):
             model = SingleTopicModel(
                 self.n_components, decomposition=self.decomposition, random_state=self.random_state
             )
-            starts.append(from_single_topics(corpus, model, alpha0=self.alpha0))
-        best, numbers = most_likely(corpus, starts) if kind == "auto" else (starts[0], {})
+            starts.append(from_single_topics(data, model, alpha0=self.alpha0))
+        best, numbers = most_likely(data, starts) if kind == "auto" else (starts[0], {})
         diagnostics = {**starts[0].diagnostics, **best.diagnostics, **numbers}
         diagnostics["warnings"] = [*best.diagnostics["warnings"], *warnings]
         return Initialization(best.parameters, best.weights, best.centers, diagnostics)
 
-    def _refined(self, corpus: Corpus, start: LDAParameters) -> RefinedLDA:
+    def _refined(self, data: LDAData, start: LDAParameters) -> RefinedLDA:
         options: dict[str, Any] = {
-            "sample_weight": corpus.weight,
+            "sample_weight": data.weight,
             "smoothing": self.smoothing,
             "max_iter": self.max_iter,
         }
         if self.refine == "gibbs":
-            return gibbs_em(corpus.rows, start, random_state=self.random_state, **options)
-        return variational_em(corpus.rows, start, tol=self.tol, **options)
+            return gibbs_em(data.rows, start, random_state=self.random_state, **options)
+        return variational_em(data.rows, start, tol=self.tol, **options)
 
     def _proportions(self, rows: RowBlocks, parameters: LDAParameters) -> Floats:
         if self.inference == "gibbs":
@@ -330,41 +329,14 @@ class LatentDirichletAllocation(FlatModel):
     def _n_parameters(self) -> int:
         return int(self.components_.size)
 
-    def sample(
-        self,
-        n_samples: int = 1,
-        *,
-        length: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
+    def _draw_documents(
+        self, n_samples: int, length: int, rng: np.random.RandomState
     ) -> tuple[Any, Floats]:
-        """Draw documents from the fitted model.
-
-        Parameters
-        ----------
-        n_samples : int >= 0, default=1
-            Number of documents.
-        length : int >= 0, default=None
-            Number of words per document. None uses the rounded mean over the documents of ``fit``.
-        random_state : int, RandomState or None, default=None
-            Seed; None means seed 0.
-
-        Returns
-        -------
-        X : csr_array of int64, shape (n_samples, n_features)
-            Counts.
-        proportions : ndarray of shape (n_samples, n_components)
-            Topic proportions; rows sum to 1.
-        """
-        check_is_fitted(self, "components_")
-        check_integer("n_samples", n_samples, at_least=0)
-        check_integer("length", length, at_least=0, optional=True)
-        rng = generator(random_state)
-        words = round(self.mean_count_) if length is None else length
         h = rng.dirichlet(self.alpha_, n_samples)
 
         def draw(at: slice) -> Any:
             P = h[at] @ self.components_
             P /= P.sum(axis=1, keepdims=True)
-            return np.array([rng.multinomial(words, p) for p in P])
+            return np.array([rng.multinomial(length, p) for p in P])
 
         return draw_rows(n_samples, self.components_.shape[1], draw), h

@@ -8,15 +8,15 @@ import numpy as np
 
 from momentree._choices import Refine
 from momentree._types import Floats, Ints
-from momentree.inference import log_factorials
+from momentree.inference.posteriors import log_factorials
 from momentree.models._base import Decomposer
-from momentree.models._count_mixture import Corpus, CountMixture, Start
-from momentree.models._sample import MixtureSample, draw_by_component
+from momentree.models._count_mixture import CountData, CountMixture, Start
+from momentree.models._sample import SamplesByComponent, draw_by_component
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters
 
 
-class PoissonMixture(MixtureSample, CountMixture):
+class PoissonMixture(SamplesByComponent, CountMixture):
     """Cluster counts by a mixture of independent Poisson variables.
 
         Y ~ Discrete(omega),   x_w | Y = j ~ Poisson(mu_wj), independent     (T section 1.2)
@@ -138,8 +138,8 @@ class PoissonMixture(MixtureSample, CountMixture):
     def _chosen_start(self) -> str:
         return "moments" if self.start == "auto" else self.start
 
-    def _moments(self, corpus: Corpus) -> Moments:
-        return PoissonMoments(corpus.rows, sample_weight=corpus.weight)
+    def _moments(self, data: CountData) -> Moments:
+        return PoissonMoments(data.rows, sample_weight=data.weight)
 
     def _valid_centers(self, found: Decomposition) -> Floats:
         return np.maximum(found.centers, 0.0)

@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from momentree._choices import LogScaling, Refine, Weighting
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, check_integer
+from momentree._validation import check_choice
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
 from momentree.models._base import Decomposer
-from momentree.models._count_mixture import Corpus, CountMixture, Start
-from momentree.models._sample import draw_by_component, draw_labels
+from momentree.models._count_mixture import CountData, CountMixture, Start
+from momentree.models._sample import SamplesOfDocuments, draw_by_component, draw_components
 from momentree.moments import SingleTopicMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
 
 
-class SingleTopicModel(CountMixture):
+class SingleTopicModel(SamplesOfDocuments, CountMixture):
     """Find a flat list of topics, one topic per document.
 
         Y ~ Discrete(omega),   x | Y = j ~ Multinomial(c, mu_j)     (S section 2.1)
@@ -180,12 +179,12 @@ class SingleTopicModel(CountMixture):
             return "log1p" if self.refine and self.weighting != "three_words" else None
         return self.log_scaling
 
-    def _moments(self, corpus: Corpus) -> Moments:
+    def _moments(self, data: CountData) -> Moments:
         return SingleTopicMoments.from_rows(
-            corpus.rows,
-            sample_weight=corpus.weight,
+            data.rows,
+            sample_weight=data.weight,
             weighting=self.weighting,
-            count_per_token=corpus.count_per_token,
+            count_per_token=data.count_per_token,
             random_state=self.random_state,
         )
 
@@ -199,35 +198,10 @@ class SingleTopicModel(CountMixture):
     def _n_parameters(self) -> int:
         return int(self.components_.size - 1)
 
-    def sample(
-        self,
-        n_samples: int = 1,
-        *,
-        length: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
+    def _draw_documents(
+        self, n_samples: int, length: int, rng: np.random.RandomState
     ) -> tuple[Any, Ints]:
-        """Draw documents from the fitted model.
-
-        Parameters
-        ----------
-        n_samples : int >= 0, default=1
-            Number of documents.
-        length : int >= 0, default=None
-            Number of words per document. None uses the rounded mean over the documents of ``fit``.
-        random_state : int, RandomState or None, default=None
-            Seed; None means seed 0.
-
-        Returns
-        -------
-        X : csr_array of int64, shape (n_samples, n_features)
-            Counts.
-        labels : ndarray of int of shape (n_samples,)
-            Topic of each document.
-        """
-        check_is_fitted(self, "components_")
-        check_integer("length", length, at_least=0, optional=True)
-        rng, labels = draw_labels(self.weights_, n_samples, random_state)
-        words = round(self.mean_count_) if length is None else length
+        labels = draw_components(self.weights_, n_samples, rng)
         topics, d = self._profiles, self.components_.shape[1]
-        X = draw_by_component(labels, d, lambda j, n: rng.multinomial(words, topics[j], n))
+        X = draw_by_component(labels, d, lambda j, n: rng.multinomial(length, topics[j], n))
         return X, labels

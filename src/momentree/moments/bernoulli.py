@@ -148,7 +148,7 @@ class BernoulliMoments(SampleMeans):
         InvalidDataError
             If weights are not a distribution, means are outside [0, 1], or shapes do not match.
         """
-        w, mu = check_probabilities(weights, means)
+        w, mu = check_bernoulli(weights, means)
         return PopulationMoments(w, mu.T)
 
     @property
@@ -203,7 +203,7 @@ class BernoulliMoments(SampleMeans):
         return T
 
 
-def check_probabilities(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
+def check_bernoulli(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
     """Return mixing weights (k,) and means (k, d) after checking that the means are in [0, 1]."""
     w, mu = check_means(weights, means)
     if (mu > 1).any():

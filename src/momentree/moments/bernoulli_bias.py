@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from momentree._types import Floats, Ints
-from momentree.moments.bernoulli import BernoulliMoments, check_probabilities
+from momentree.moments.bernoulli import BernoulliMoments, check_bernoulli
 from momentree.objects import Moments
 
 COLUMNS = 64
@@ -168,7 +168,7 @@ def bernoulli_bias(weights: ArrayLike, means: ArrayLike) -> BernoulliBias:
     >>> found.m3_pairs, round(found.m2_worst, 3)
     (array([0.025, 0.045]), 0.25)
     """
-    w, mu = check_probabilities(weights, means)
+    w, mu = check_bernoulli(weights, means)
     spread = (w[:, None] * mu * (1.0 - mu)).T
 
     def columns(at: Ints) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from momentree._arrays import DAMAGE, StoredArrays, read_member
 from momentree._files import atomic_write, check_readable
 from momentree._limits import FLOOR
-from momentree.exceptions import ReadError
+from momentree.exceptions import MomentreeError, ReadError
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -56,4 +56,5 @@ def reading(path: str | PathLike[str]) -> Iterator[tuple[dict[str, Any], Arrays]
         reason = error.strerror or str(error)
         raise ReadError("unreadable_model", path=str(path), error=reason) from error
     except DAMAGE as error:
-        raise ReadError("damaged_model", path=str(path), error=str(error)) from error
+        damage = error.message if isinstance(error, MomentreeError) else str(error)
+        raise ReadError("damaged_model", path=str(path), error=damage) from error

@@ -15,14 +15,22 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree import objects
 from momentree._validation import check_shape
 from momentree.assignment.nested import Division, NestedAssigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.assignment.tree_rules import RuleAssigner
+from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.objects import LDAParameters, MixtureParameters
+from momentree.objects import (
+    BernoulliParameters,
+    GaussianParameters,
+    IncompleteBernoulliParameters,
+    LDAParameters,
+    MixtureParameters,
+    PoissonParameters,
+    TopicParameters,
+)
 from momentree.persistence._container import Arrays
 from momentree.preprocessing import FeatureMap
 
@@ -56,12 +64,12 @@ def storable(kind: T) -> T:
 
 _STORABLE: dict[str, type[Any]] = {}
 for _known in (
-    objects.TopicParameters,
-    objects.PoissonParameters,
-    objects.BernoulliParameters,
-    objects.IncompleteBernoulliParameters,
-    objects.GaussianParameters,
-    objects.LDAParameters,
+    TopicParameters,
+    PoissonParameters,
+    BernoulliParameters,
+    IncompleteBernoulliParameters,
+    GaussianParameters,
+    LDAParameters,
     LinearRule,
     ScoreRule,
     MixtureAssigner,
@@ -102,8 +110,7 @@ class Encoder:
         if _STORABLE.get(kind.__name__) is kind:
             content = {field.name: getattr(value, field.name) for field in fields(value)}
             return {_OBJECT: kind.__name__, _VALUES: self._entries(content, name)}
-        msg = f"{name} is a {kind.__name__}, which a model file cannot contain"
-        raise TypeError(msg)
+        raise InvalidDataError("not_storable", name=name, type=kind.__name__)
 
     def _entries(self, values: Mapping[str, Any], name: str) -> dict[str, Any]:
         return {str(key): self.encoded(value, f"{name}.{key}") for key, value in values.items()}
@@ -128,8 +135,7 @@ def decoded(value: Any, arrays: Arrays) -> Any:
     if _STRINGS in value:
         strings = value[_STRINGS]
         if not (isinstance(strings, list) and all(isinstance(entry, str) for entry in strings)):
-            msg = "names that are not strings"
-            raise TypeError(msg)
+            raise InvalidDataError("not_strings", name=_STRINGS)
         return np.array(strings, dtype=object)
     if _CLASS in value:
         return _STORABLE[value[_CLASS]]
@@ -158,8 +164,7 @@ def _check_parameters(cls: type[Any], values: dict[str, Any]) -> None:
     """Check that parameters are non-negative where required, and the number of components."""
     for name, array in values.items():
         if (array < 0).any() and not (name == "centers" and getattr(cls, "signed", False)):
-            msg = f"{name} below zero"
-            raise ValueError(msg)
+            raise InvalidDataError("below_zero", name=name)
         if array.shape != values["centers"].shape:
             check_shape(name, array, values["centers"].shape[1:])
 
@@ -177,7 +182,7 @@ def _fitting(value: Any, hint: Any, name: str) -> Any:
         for one in arguments:
             try:
                 return _fitting(value, one, name)
-            except TypeError:
+            except InvalidDataError:
                 continue
     elif origin is Literal:
         if isinstance(value, str) and value in arguments:
@@ -193,8 +198,7 @@ def _fitting(value: Any, hint: Any, name: str) -> Any:
             return value
     elif isinstance(hint, type) and isinstance(value, hint):
         return value
-    msg = f"{name} is {value!r:.100}"
-    raise TypeError(msg)
+    raise InvalidDataError("bad_entry", name=name, value=value)
 
 
 def check_finite(name: str, array: NDArray[Any]) -> None:
@@ -202,5 +206,4 @@ def check_finite(name: str, array: NDArray[Any]) -> None:
     if array.dtype.kind != "i" and not (
         array.dtype.kind == "f" and (np.abs(array) < LARGEST).all()
     ):
-        msg = f"{name} contains values other than finite numbers below {LARGEST:g}"
-        raise ValueError(msg)
+        raise InvalidDataError("not_usable_numbers", name=name, largest=LARGEST)

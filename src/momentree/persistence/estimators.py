@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from os import PathLike
 from typing import Any, Self, TypeVar
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._validation import check_shape
 from momentree._version import __version__
-from momentree.exceptions import ReadError
+from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.persistence._container import Arrays, reading, write_container
 from momentree.persistence._values import Encoder, check_finite, decoded
 
@@ -58,13 +59,20 @@ class SavedEstimator:
         Raises
         ------
         InvalidParameterError
-            If a parameter is a function that is not part of momentree.
-        TypeError
-            If an attribute or `vectorizer_config` contains a value that cannot be stored.
+            If a parameter is a function that is not part of momentree, or `vectorizer_config` has a
+            value that JSON cannot represent.
+        InvalidDataError
+            If an attribute has a value that cannot be stored.
         OSError
             If the file cannot be written; no partial file remains.
         """
         check_is_fitted(self, "labels_")
+        try:
+            json.dumps(vectorizer_config)
+        except (TypeError, ValueError) as error:
+            raise InvalidParameterError(
+                "not_plain_values", parameter="vectorizer_config", error=str(error)
+            ) from error
         encoder = Encoder()
         state = sorted(self._state().items())
         manifest = {
@@ -115,8 +123,7 @@ class SavedEstimator:
         """Set the attributes that ``fit`` set."""
         for name, value in state.items():
             if hasattr(type(self), name) or name.startswith("__"):
-                msg = f"{name!r} is not an attribute of a fitted estimator"
-                raise ValueError(msg)
+                raise InvalidDataError("unknown_attribute", name=name)
             setattr(self, name, value)
 
     def _check_parameters(self) -> None:
@@ -168,8 +175,7 @@ def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
     if manifest.get("format") != FORMAT:
         raise ReadError("other_format", path=str(path), found=str(manifest.get("format")))
     if type(version) is not int or version < 1:
-        msg = f"format version {version!r}"
-        raise ValueError(msg)
+        raise InvalidDataError("bad_entry", name="format_version", value=version)
     if version != FORMAT_VERSION:
         raise ReadError(
             "newer_format" if version > FORMAT_VERSION else "older_format",
@@ -181,8 +187,7 @@ def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
         )
     for name, expected in _FIELDS.items():
         if not isinstance(manifest[name], expected):
-            msg = f"{name} is {manifest[name]!r:.100}"
-            raise TypeError(msg)
+            raise InvalidDataError("bad_entry", name=name, value=manifest[name])
 
 
 def _restored(cls: type[E], manifest: dict[str, Any], arrays: Arrays) -> E:
@@ -199,15 +204,13 @@ def _check(estimator: Any) -> None:
     """Raise an error if the parts of an estimator do not match: compiled code trusts shapes."""
     for name, expected in (("n_features_in_", int), ("n_iter_", int), ("converged_", bool)):
         if type(getattr(estimator, name)) is not expected:
-            msg = f"{name} is {getattr(estimator, name)!r:.100}"
-            raise TypeError(msg)
+            raise InvalidDataError("bad_entry", name=name, value=getattr(estimator, name))
     d = estimator.n_features_in_
     for name in ("vocabulary_", "feature_names_in_"):
         names = getattr(estimator, name, estimator.vocabulary_)
         check_shape(name, names, (d,))
         if names.dtype != object:
-            msg = f"{name} does not contain strings"
-            raise TypeError(msg)
+            raise InvalidDataError("not_strings", name=name)
     for name, value in vars(estimator).items():
         if isinstance(value, np.ndarray) and value.dtype != object:
             check_finite(name, value)
@@ -215,8 +218,7 @@ def _check(estimator: Any) -> None:
     labels = estimator.labels_
     check_shape("labels_", labels, ("n_samples",))
     if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < k)).all():
-        msg = f"labels outside 0 to {k - 1}"
-        raise ValueError(msg)
+        raise InvalidDataError("labels_beyond_groups", last=k - 1)
     # Try a sample of zeros and one of ones: valid numbers may overflow in combination.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # samples without column names

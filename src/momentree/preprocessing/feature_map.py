@@ -191,8 +191,8 @@ def _constant(kind: Kind, X: Any, weight: Floats) -> float:
         return float(np.sqrt(X.shape[1]))
     # The root mean square of the nonzero values, in rows of unit length for "non_negative".
     filled = float(weight @ np.diff(X.indptr))
-    unit = kind == "non_negative"
-    squares = float(weight.sum() if unit else weight @ RowBlocks(_squared(X)).row_sums)
+    unit_length = kind == "non_negative"
+    squares = float(weight.sum() if unit_length else weight @ RowBlocks(_squared(X)).row_sums)
     return float(np.sqrt(squares / max(filled, np.finfo(float).tiny)))
 
 

@@ -79,7 +79,7 @@ def variational_em(
     n_iter = 0
     for n_iter in range(1, max_iter + 1):
         rounds = FIRST_ROUNDS if n_iter == 1 else ROUNDS
-        sums, mean_logs, bound = _expected_statistics(
+        sums, mean_logs, bound = _variational_statistics(
             rows, parameters.alpha, topics, gammas, usable, rounds
         )
         bound += of_topics
@@ -103,7 +103,7 @@ def expected_topics(counts: Floats, smoothing: float) -> tuple[Floats, float]:
     return np.exp(logs), float(prior + entropy + ((smoothing - counts) * logs).sum())
 
 
-def _expected_statistics(
+def _variational_statistics(
     rows: RowBlocks, alpha: Floats, topics: Floats, gammas: Floats, weight: Floats, rounds: int
 ) -> tuple[Floats, Floats, float]:
     """Update `gammas` in place; return topic word counts (d, k), E log h (k,) and the bound."""

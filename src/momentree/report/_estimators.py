@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from momentree._types import Floats, Ints
 from momentree.metrics.words import word_probabilities
 from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode, by_leaf
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 class _Estimator(Protocol):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Floats, Int64s, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
@@ -28,16 +29,13 @@ COUNTS = ("n_records", "n_rows", "n_entries", "n_entries_first", "n_patients")
 TOTAL = "n_all"
 """Value of messages that contains the number of all records."""
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Published:
     """Counts (k, c) of groups and their totals (c,) for publication: exact values or markers."""
 
-    counts: Ints
-    totals: Ints
+    counts: Int64s
+    totals: Int64s
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Disclosure:
         """Return which counts are nonzero and below the threshold."""
         return np.asarray((counts > 0) & (counts < self.min_cell))
 
-    def suppress(self, counts: Ints) -> Published:
+    def suppress(self, counts: Int64s) -> Published:
         """Suppress small counts of k groups with c properties, and totals that narrow them down.
 
         A total is kept if none of its counts is suppressed, or if the sum H of its h suppressed
@@ -77,7 +75,7 @@ class Disclosure:
         totals = np.where(self.is_small(total), SMALL, np.where(free, total, HIDDEN))
         return Published(np.where(small, SMALL, counts), totals)
 
-    def suppress_classes(self, counts: Ints) -> Published:
+    def suppress_classes(self, counts: Int64s) -> Published:
         """Suppress small counts of c classes that partition each of k groups of known size.
 
         In a row with small counts, the smallest other count is hidden too, so that no small count
@@ -96,7 +94,7 @@ class Disclosure:
         hidden = (table == HIDDEN).any(axis=0) & (published.totals > 0)
         return Published(table, np.where(hidden, HIDDEN, published.totals))
 
-    def suppress_binary(self, counts: Ints) -> Published:
+    def suppress_binary(self, counts: Int64s) -> Published:
         """Suppress counts of k groups in columns "no", "yes" and unknown; return the last two.
 
         "No" is never shown. "Yes" is hidden if "no" is small ("18 of 20" discloses the other two),
@@ -121,7 +119,7 @@ class Disclosure:
         hidden = (table == HIDDEN).any(axis=0)
         return Published(table, np.where(hidden, HIDDEN, published.totals))
 
-    def suppress_sizes(self, sizes: Ints) -> tuple[Ints, Floats]:
+    def suppress_sizes(self, sizes: Int64s) -> tuple[Int64s, Floats]:
         """Suppress small sizes of k groups with known sum and, if there are any, the next smallest.
 
         Returns sizes, `SMALL` or `HIDDEN`, and estimates from published sizes, with the same sum.
@@ -137,7 +135,7 @@ class Disclosure:
         estimates[other] += sizes.sum() - estimates.sum()
         return shown, estimates
 
-    def round_counts(self, counts: Ints, sizes: Ints) -> Ints:
+    def round_counts(self, counts: Int64s, sizes: Int64s) -> Int64s:
         """Round counts (k, c) of groups of hidden size to multiples of `min_cell`.
 
         The largest exact count could be close to the size.
@@ -166,7 +164,7 @@ class Disclosure:
         """Return a count, or "<5" if it is small."""
         return self.symbol if 0 < n < self.min_cell else n
 
-    def size(self, sizes: Ints, estimate: float, *, exact: bool) -> str:
+    def size(self, sizes: Int64s, estimate: float, *, exact: bool) -> str:
         """Return the size of a node as text, given the published sizes of its groups."""
         if exact:
             return f"{round(estimate):,}"
@@ -182,9 +180,7 @@ class Disclosure:
             shown = np.where(self.is_small(whole), SMALL, whole)
         return [self.symbol if n == SMALL else "*" if n == HIDDEN else None for n in shown]
 
-    def join_rare(
-        self, classes: NDArray[np.intp], names: list[str], other: str
-    ) -> tuple[NDArray[np.intp], list[str]]:
+    def join_rare(self, classes: Ints, names: list[str], other: str) -> tuple[Ints, list[str]]:
         """Merge classes into `other` that are so rare that their names could identify a record.
 
         If they are still rare together, they become missing (-1). Returns the class of each record,
@@ -292,7 +288,7 @@ class Disclosure:
         return {"coef": rounded(coef), "intercept": rounded(intercept)}
 
 
-def _hide_smallest(shown: Ints, values: NDArray[Any], min_cell: int) -> int:
+def _hide_smallest(shown: Int64s, values: NDArray[Any], min_cell: int) -> int:
     """Hide the smallest count that is not small, in place; return its position."""
     large = np.flatnonzero((values >= min_cell) & (shown >= 0))
     at = int(large[np.argmin(values[large])])

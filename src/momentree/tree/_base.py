@@ -26,6 +26,7 @@ from momentree._validation import (
 )
 from momentree.assignment.nested import Assigner
 from momentree.backends import RowBlocks, single_threaded_blas
+from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 from momentree.persistence import SavedEstimator
 from momentree.tree import exports as export
@@ -268,8 +269,7 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         stored = state.pop("tree_")
         super()._restore(state)
         if not isinstance(stored, StoredTree):
-            msg = f"tree_ is {stored!r:.100}"
-            raise TypeError(msg)
+            raise InvalidDataError("bad_entry", name="tree_", value=stored)
         self._set_tree(stored.root(self.labels_))
 
     def _check_restored(self) -> int:
@@ -282,8 +282,7 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         absent = self.tree_.center == 0
         for node in self.tree_.nodes():
             if (node.center < 0).any() or node.center[absent].any():
-                msg = "centers that are not proportions of the words of the root"
-                raise ValueError(msg)
+                raise InvalidDataError("centers_not_of_root")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,39 +5,37 @@ from __future__ import annotations
 import logging
 import warnings
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._choices import Growth
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
-from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.objects import IncompleteBernoulliParameters
-from momentree.preprocessing import FeatureMap, Kind
+from momentree.preprocessing import FeatureMap
+from momentree.preprocessing.kinds import Kind
 from momentree.tree import exports as export
-from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
+from momentree.tree.cluster_editing import EditableClusters
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow, log
 from momentree.tree.naming import name_by_codes, name_by_difference
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage
-from momentree.tree.refine import drop, sort_children
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
 Refine = Literal["em", "splits", "leaves"]
 
 
-class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], TreeEstimator):  # type: ignore[misc] # its own to_html
+class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its own to_html
     """Grow a tree of clusters without a model, from the moments of the data.
 
     SIDIWO recovers discriminators d_1, d_2 from the raw moments M2 = sum x x^T / n and
@@ -204,13 +202,15 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         return check_values(self, X, feature_names, reset=True)
 
     def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:
-        seen = FeatureMap.from_data(X, missing, weight, self.data, scaled=self.scaling is not None)
-        rows, at = in_canonical_order(seen.rows(X, missing), weight)
+        feature_map = FeatureMap.from_data(
+            X, missing, weight, self.data, scaled=self.scaling is not None
+        )
+        rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
         ordered = weight[at]
-        grown = self._grown(seen, rows, ordered)
-        self._feature_map, self.data_ = seen, seen.kind
+        grown = self._grown(feature_map, rows, ordered)
+        self._feature_map, self.data_ = feature_map, feature_map.kind
         self._assigner, labels, self.n_iter_, self.converged_ = self._refined(
-            grown, seen, rows, ordered
+            grown, feature_map, rows, ordered
         )
         self.labels_ = np.empty_like(labels)
         self.labels_[at] = labels
@@ -224,16 +224,16 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             warning = ConvergenceWarning("fewer_clusters", found=found, asked=asked, reason=reason)
             warnings.warn(warning, stacklevel=5)
 
-    def _grown(self, seen: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:
+    def _grown(self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:
         k = self.n_components
         limits = Limits(k, 1) if k else Limits.of(self)
         return grow(
             rows,
             weight,
-            seen.row_scale(rows),
+            feature_map.row_scale(rows),
             DSidiwoSplitter(
                 min_samples_leaf=self.min_samples_leaf,
-                feature_map=seen,
+                feature_map=feature_map,
                 smoothing=self.smoothing,
                 n_sides=k or 2,
                 refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
@@ -241,11 +241,11 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             ),
             limits,
             growth="best_first" if k else self.growth,
-            criterion=partial(mixture_bic, seen.family) if limits.none else accept_all,
+            criterion=partial(mixture_bic, feature_map.family) if limits.none else accept_all,
         )
 
     def _refined(
-        self, grown: Grown, seen: FeatureMap, rows: RowBlocks, weight: Floats
+        self, grown: Grown, feature_map: FeatureMap, rows: RowBlocks, weight: Floats
     ) -> tuple[Assigner, Ints, int, bool]:
         # The clusters of a flat clustering are the leaves.
         over_leaves = self.refine in ("em", "leaves") or (self.refine and self.n_components)
@@ -253,7 +253,7 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             grown,
             rows,
             weight,
-            family=seen.family if over_leaves else None,
+            family=feature_map.family if over_leaves else None,
             smoothing=self.smoothing,
         )
 
@@ -266,11 +266,11 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         weight: Floats,
         at: Ints,
     ) -> TreeNode:
-        """Return the finished tree; `values` are in the order of X, the rest in canonical order."""
-        seen, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
+        """Return the finished tree; `values` are in the order of the data, others in canonical."""
+        feature_map, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
         sums = rows.group_sums(labels, k, weight)
         sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
-        if seen.kind in ("binary", "counts"):
+        if feature_map.kind in ("binary", "counts"):
             of_values = sums[:d]
         else:
             in_order = np.empty_like(weight)
@@ -278,89 +278,22 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             of_values = values.group_sums(self.labels_, k, in_order)
 
         def center(leaves: list[int]) -> Floats:
-            missing = sums[d:, leaves].sum(axis=1) if seen.incomplete else 0.0
+            missing = sums[d:, leaves].sum(axis=1) if feature_map.incomplete else 0.0
             observed = np.maximum(sizes[leaves].sum() - missing, np.finfo(float).tiny)
             return np.asarray(of_values[:, leaves].sum(axis=1) / observed)
 
         def gain(sides: list[list[int]]) -> float:
             S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
             N = np.array([sizes[side].sum() for side in sides])
-            whole = seen.family.maximized_log_likelihood(S.sum(axis=1), N.sum())
-            return float(seen.family.maximized_log_likelihood(S, N).sum() - whole)
+            whole = feature_map.family.maximized_log_likelihood(S.sum(axis=1), N.sum())
+            return float(feature_map.family.maximized_log_likelihood(S, N).sum() - whole)
 
         tree = build_nodes(root, self.labels_, sizes, center=center, gain=gain)
-        if seen.kind == "real":
-            name_by_difference(tree, self.vocabulary_, seen.scale)
+        if feature_map.kind == "real":
+            name_by_difference(tree, self.vocabulary_, feature_map.scale)
         else:
             name_by_codes(tree, self.vocabulary_)
         return tree
-
-    @property
-    def _groups_assigner(self) -> Assigner:
-        return self._assigner
-
-    @property
-    def _fitted_with_missing(self) -> bool:
-        return self._feature_map.incomplete
-
-    def _prepared(
-        self, X: Any, missing: Any | None, weight: Floats
-    ) -> tuple[tuple[RowBlocks, RowBlocks], Ints]:
-        self._feature_map.check(X, missing)
-        rows, at = in_canonical_order(self._feature_map.rows(X, missing), weight)
-        return (rows, RowBlocks(X)), at
-
-    def _split(
-        self, again: RefitData[tuple[RowBlocks, RowBlocks]], group: int, n_groups: int
-    ) -> Self:
-        here = np.flatnonzero(again.groups.labels == group)
-        part, weight = again.data[0].take(here), again.weight[here]
-        alone = clone(self).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
-        if self.n_components is not None:
-            alone.set_params(n_components=n_groups)
-        grown = alone._grown(self._feature_map, part, weight)
-        if not grown.root.children:
-            raise InvalidDataError("cannot_split", group=group, reason=grown.root.reason)
-        assigner, labels, _, converged = alone._refined(grown, self._feature_map, part, weight)
-        if not grown.root.children:
-            raise InvalidDataError(
-                "cannot_split",
-                group=group,
-                reason=Message("small_part_after_em", least=self.min_samples_leaf),
-            )
-        root = _branch_of(self.tree_)
-        leaf = root.leaves()[group]
-        for branch in grown.root.branches():
-            branch.depth += leaf.depth
-        leaf.children, leaf.reason = grown.root.children, None
-        groups = again.groups.split(group, Groups(assigner, labels))
-        return self._edited(again, root, groups, converged=self.converged_ and converged)
-
-    def _merge(self, again: RefitData[tuple[RowBlocks, RowBlocks]], groups: list[int]) -> Self:
-        place, to = merged_numbers(groups, again.sizes(self.n_leaves_))
-        root = _branch_of(self.tree_)
-        for group in reversed(groups):  # from the right, so that the other numbers remain valid
-            if group != place:
-                drop(root, root.leaves()[group])
-        root.leaves()[to[place]].reason = Message("merged_by_hand")
-        merged = again.groups.renumbered(to)
-        # The merged leaf may be larger than those before it.
-        sizes = np.bincount(merged.labels, weights=again.weight, minlength=len(root.leaves()))
-        merged = merged.reordered(sort_children(root, sizes.astype(np.float64)))
-        return self._edited(again, root, merged, converged=self.converged_)
-
-    def _edited(
-        self,
-        again: RefitData[tuple[RowBlocks, RowBlocks]],
-        root: Branch,
-        groups: Groups,
-        *,
-        converged: bool,
-    ) -> Self:
-        out = self._with_labels(groups.labels, again.at)
-        out._assigner, out.converged_ = groups.assigner, converged
-        out._set_tree(out._nodes(root, groups.labels, *again.data, again.weight, again.at))
-        return out
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
@@ -400,20 +333,22 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
         check_integer("n_components", self.n_components, at_least=1, optional=True)
 
     def _check_restored(self) -> int:
-        k, seen, d = super()._check_restored(), self._feature_map, self.n_features_in_
-        if not isinstance(seen, FeatureMap) or self.data_ != seen.kind:
-            msg = f"a feature map of {self.data_!r:.100} data"
-            raise TypeError(msg)
-        check_shape("shift", seen.shift, (d,))
-        check_shape("scale", seen.scale, (d,))
-        p = len(seen.moment_scale)
-        consistent = seen.scaled == (self.scaling is not None)
-        if not consistent or not (seen.scale > 0).all() or seen.family.n_features(p) != d:
-            msg = "a feature map that does not fit its data"
-            raise ValueError(msg)
-        if seen.kind != "real":
+        k, feature_map, d = super()._check_restored(), self._feature_map, self.n_features_in_
+        if not isinstance(feature_map, FeatureMap) or self.data_ != feature_map.kind:
+            raise InvalidDataError("bad_entry", name="data_", value=self.data_)
+        check_shape("shift", feature_map.shift, (d,))
+        check_shape("scale", feature_map.scale, (d,))
+        p = len(feature_map.moment_scale)
+        consistent = feature_map.scaled == (self.scaling is not None)
+        if (
+            not consistent
+            or not (feature_map.scale > 0).all()
+            or feature_map.family.n_features(p) != d
+        ):
+            raise InvalidDataError("other_feature_map")
+        if feature_map.kind != "real":
             self._check_profiles()
-        check_assigner(self._assigner, seen.family, p, k)
+        check_assigner(self._assigner, feature_map.family, p, k)
         return k
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
@@ -424,8 +359,3 @@ class ClusterTree(RecordsPage, EditableGroups[tuple[RowBlocks, RowBlocks]], Tree
             rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
             return self._assigner.for_missing_values(), rows
         return self._assigner, self._feature_map.rows(X, missing)
-
-
-def _branch_of(node: TreeNode) -> Branch:
-    children = [_branch_of(child) for child in node.children]
-    return Branch(node.depth, None, node.gain, node.reason, children)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+N_WORDS = 20
+"""Words of each node in a dictionary."""
+
+
 def _record(node: TreeNode) -> dict[str, Any]:
     return {
         "node_id": node.node_id,
@@ -37,7 +41,6 @@ def _record(node: TreeNode) -> dict[str, Any]:
 def to_dict(
     root: TreeNode,
     vocabulary: Sequence[str] | NDArray[np.str_],
-    n_words: int = 20,
     *,
     scale: Floats | None = None,
 ) -> dict[str, Any]:
@@ -49,10 +52,10 @@ def to_dict(
     def visit(node: TreeNode) -> dict[str, Any]:
         if scale is None:
             score = np.asarray(relevance(node.center[None], root.center))[0]
-            top = [j for j in np.argsort(-score, kind="stable")[:n_words] if node.center[j] > 0]
+            top = [j for j in np.argsort(-score, kind="stable")[:N_WORDS] if node.center[j] > 0]
         else:
             score = (node.center - root.center) / scale
-            top = [j for j in np.argsort(-np.abs(score), kind="stable")[:n_words] if score[j]]
+            top = [j for j in np.argsort(-np.abs(score), kind="stable")[:N_WORDS] if score[j]]
         words = [
             {
                 "word": str(vocabulary[j]),

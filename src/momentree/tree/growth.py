@@ -108,7 +108,7 @@ def grow(
             if leaf.reason is None:
                 splits[leaf] = split
         else:
-            leaf.reason = split.reason
+            leaf.reason = split
         return leaf in splits
 
     while len(leaves) < limits.leaves:

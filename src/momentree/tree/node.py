@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_shape
+from momentree._validation import check_lengths, check_shape
+from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.persistence import storable
 
@@ -104,9 +105,7 @@ class StoredTree:
         check_shape("centers", self.centers, (n, "n_features"))
         for name in ("weights", "gains", "parents"):
             check_shape(name, getattr(self, name), (n,))
-        if not n == len(self.names) == len(self.reasons):
-            msg = f"{len(self.names)} names and {len(self.reasons)} reasons of {n} nodes"
-            raise ValueError(msg)
+        check_lengths(n, "node", names=self.names, reasons=self.reasons)
 
     @classmethod
     def of(cls, root: TreeNode) -> StoredTree:
@@ -141,8 +140,7 @@ class StoredTree:
             nodes.append(node)
         in_order = list(nodes[0].nodes()) == nodes and not (self.parents[1:] < 0).any()
         if not in_order or self.parents[0] != -1 or any(len(n.children) == 1 for n in nodes):
-            msg = "the nodes are not a tree in pre-order"
-            raise ValueError(msg)
+            raise InvalidDataError("nodes_not_a_tree")
         leaves = list(nodes[0].leaves())
         for i, (leaf, samples) in enumerate(zip(leaves, by_leaf(labels, len(leaves)), strict=True)):
             leaf.leaf_id, leaf._samples = i, samples

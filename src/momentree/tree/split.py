@@ -17,7 +17,7 @@ from momentree.messages import Message
 from momentree.objects import MixtureParameters, Moments, Whitening
 from momentree.whitening import whiten
 
-Sides = NDArray[np.signedinteger[Any]]
+Side = NDArray[np.signedinteger[Any]]
 Whiten = Callable[[Moments, int], Whitening]
 
 SPLIT_ITER = 15
@@ -31,22 +31,40 @@ class Split:
     """A split of a group of n samples into s sides, largest first."""
 
     rule: Rule
-    side: Sides  # of each sample
+    side: Side  # of each sample
     gain: float  # log-likelihood of the sides minus that of the group, in nats
     sums: Floats  # weighted sums of the statistics over each side, (p, s)
     sizes: Floats  # total sample weight of each side
 
 
-@dataclass(frozen=True)
-class NoSplit:
-    """The reason why a group of samples cannot be split."""
-
-    reason: Message
-
-
-Splitter: TypeAlias = Callable[[RowBlocks, Floats, Floats], Split | NoSplit]
+Splitter: TypeAlias = Callable[[RowBlocks, Floats, Floats], Split | Message]
 """Splits a group, given its statistics, sample weights and one number per sample: the count per
-token for topics, the scale of the record for D-SIDIWO."""
+token for topics, the scale of the record for D-SIDIWO. Returns the reason if it cannot."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The samples of a group on the s sides of a rule."""
+
+    rule: Rule
+    side: Side  # of each sample
+    sums: Floats  # weighted sums of the statistics over each side, (p, s)
+    sizes: Floats  # total sample weight of each side
+    clear: Floats  # the sizes without samples whose largest score is tied
+    ties: int  # number of these samples
+
+    def gain(self, family: type[MixtureParameters]) -> float:
+        """Return the log-likelihood of the sides minus that of the group, in nats."""
+        parts = family.maximized_log_likelihood(self.sums, self.sizes).sum()
+        return float(parts - self.log_likelihood_of_group(family))
+
+    def log_likelihood_of_group(self, family: type[MixtureParameters]) -> float:
+        """Return the log-likelihood of the group as one side."""
+        return float(family.maximized_log_likelihood(self.sums.sum(axis=1), self.sizes.sum()))
+
+    def split(self, gain: float) -> Split:
+        """Return the split into these sides."""
+        return Split(self.rule, self.side, gain, self.sums, self.sizes)
 
 
 def evaluate_split(
@@ -56,32 +74,35 @@ def evaluate_split(
     *,
     min_samples_leaf: float,
     family: type[MixtureParameters],
-) -> Split | NoSplit:
+) -> Split | Message:
     """Return the split of a group by a rule, largest side first."""
-    side, sums, sizes, clear, ties = sides_of(rule, rows, sample_weight)
-    order = np.argsort(-clear, kind="stable")
-    rule, moved = rule.reordered(order), bool((order[1:] < order[:-1]).any())
-    if ties and moved:
+    sides = ordered_sides(sides_of(rule, rows, sample_weight), rows, sample_weight)
+    return small_side(sides, min_samples_leaf) or sides.split(sides.gain(family))
+
+
+def small_side(sides: Sides, min_samples_leaf: float) -> Message | None:
+    """Return a message if some side has fewer samples than a leaf may have."""
+    if sides.sizes.min() < max(min_samples_leaf, np.finfo(float).tiny):
+        return Message("small_side", least=min_samples_leaf)
+    return None
+
+
+def ordered_sides(sides: Sides, rows: RowBlocks, sample_weight: Floats) -> Sides:
+    """Return the sides, largest first."""
+    order = np.argsort(-sides.clear, kind="stable")
+    if not (order[1:] < order[:-1]).any():
+        return sides
+    rule = sides.rule.reordered(order)
+    if sides.ties:
         # Ties, such as documents without words, join the side that is largest without them, so
         # the order of the sides in the rule has no influence.
-        side, sums, sizes, _, _ = sides_of(rule, rows, sample_weight)
-    elif moved:
-        sums, sizes = sums[:, order], sizes[order]
-        side = np.argsort(order).astype(side.dtype)[side]
-    if sizes.min() < max(min_samples_leaf, np.finfo(float).tiny):
-        return NoSplit(Message("small_side", least=min_samples_leaf))
-    parts = family.maximized_log_likelihood(sums, sizes).sum()
-    whole = family.maximized_log_likelihood(sums.sum(axis=1), sizes.sum())
-    return Split(rule, side, float(parts - whole), sums, sizes)
+        return sides_of(rule, rows, sample_weight)
+    side = np.argsort(order).astype(sides.side.dtype)[sides.side]
+    return Sides(rule, side, sides.sums[:, order], sides.sizes[order], sides.clear[order], 0)
 
 
-def sides_of(
-    rule: Rule, rows: RowBlocks, sample_weight: Floats
-) -> tuple[Sides, Floats, Floats, Floats, int]:
-    """Return the side of each sample, and sums and sizes of the sides, in one pass over the data.
-
-    Also return the sizes without samples whose largest score is tied, and the number of ties.
-    """
+def sides_of(rule: Rule, rows: RowBlocks, sample_weight: Floats) -> Sides:
+    """Return the sides of a rule in its order, in one pass over the data."""
     n, p = rows.shape
     # One byte per sample (up to 128 sides), because every candidate split keeps this array.
     side = np.empty(n, dtype=np.min_scalar_type(-rule.n_sides))
@@ -108,4 +129,4 @@ def sides_of(
         return out
 
     total = rows.sum(kernel)
-    return side, total[:p], total[p], total[p + 1], int(total[p + 2, 0])
+    return Sides(rule, side, total[:p], total[p], total[p + 1], int(total[p + 2, 0]))

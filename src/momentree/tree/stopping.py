@@ -14,7 +14,7 @@ from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import GaussianParameters, MixtureParameters
-from momentree.preprocessing import typical_count_per_token
+from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.tree.split import Split
 
 Stop = Literal["bic"]

@@ -14,7 +14,8 @@ from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import InvalidParameterError
 from momentree.objects import TopicParameters
-from momentree.preprocessing import log_scale, typical_count_per_token
+from momentree.preprocessing import log_scale
+from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.growth import Limits, grow, log

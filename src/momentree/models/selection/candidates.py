@@ -20,7 +20,8 @@ from momentree.models._fit_result import m_step
 from momentree.models._lda_starts import concentrations
 from momentree.models.selection.folds import Fold
 from momentree.objects import LDAParameters, TopicParameters
-from momentree.preprocessing import log_scale, typical_count_per_token
+from momentree.preprocessing import log_scale
+from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import em, variational_em
 from momentree.tree.growth import Branch, Limits, grow
 from momentree.tree.topic_split import TopicSplitter

@@ -95,8 +95,7 @@ def choose_n_components(
       half is three standard errors above zero. If completion decides and the spectrum is lower,
       the answer moves down within the interval of completion, and its interval extends down.
     - "bic": -2 log-likelihood + u p log n of log-scaled counts, with p free parameters and u the
-      typical count of one word (:func:`momentree.preprocessing.typical_count_per_token`). Not for
-      "lda".
+      typical count of one word. Not for "lda".
     - "coherence": the fewest components within one standard error of the largest mean NPMI of
       the 20 most probable words of each topic (T Figure 3.2a).
 

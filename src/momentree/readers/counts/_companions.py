@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 
 from momentree._files import check_readable
+from momentree._validation import check_lengths
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers._lengths import check_lengths
 from momentree.readers.counts._raw import fault_in_line
 from momentree.readers.tables.files import open_text
 

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
 from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
 from momentree.readers.tables.table import Cells, Table, excerpt, excerpts
-
-Ints = NDArray[np.intp]
 
 _ZERO, _ONE, _MISSING, _OTHER = range(4)
 

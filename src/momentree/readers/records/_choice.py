@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
 from momentree.readers.tables.table import Table, excerpt, excerpts
-
-Ints = NDArray[np.intp]
 
 LARGE = 1_000
 """Codes must occur in five records if there are this many or more, else in two."""

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.exceptions import InvalidDataError, ReadError
 from momentree.messages import Message
 from momentree.readers.records._split import are_dates, code_separators, split_cells
 from momentree.readers.tables.table import Cells, Table, excerpt
-
-Ints = NDArray[np.intp]
 
 LONGEST_CODE = 100
 """Longer values are text, not codes."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
@@ -18,8 +18,6 @@ from momentree.readers.records._layout import Layout
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.tables.roles import fits
 from momentree.readers.tables.table import Table, excerpt, excerpts
-
-Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.readers.tables.roles import MISSING
 from momentree.readers.tables.table import Cells, excerpt
@@ -16,7 +17,7 @@ _PAIRS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"))
 
 
 def read_outcome(
-    name: str, cells: Cells, record_of_row: NDArray[np.intp], n_records: int
+    name: str, cells: Cells, record_of_row: Ints, n_records: int
 ) -> tuple[NDArray[Any], tuple[str, str] | None, list[Message]]:
     """Return one value per record, the names of 0 and 1 for an outcome of two words, and notes.
 
@@ -55,7 +56,7 @@ def read_outcome(
 
 def _as_numbers(
     values: NDArray[Any], lower: list[str], missing: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64] | None, tuple[str, str] | None]:
+) -> tuple[Floats | None, tuple[str, str] | None]:
     present = {text for text, absent in zip(lower, missing, strict=True) if not absent}
     for pair in _PAIRS:
         if present and present <= set(pair):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.messages import Message
 from momentree.readers.records.codes import SYSTEMS, looks_like
 from momentree.readers.tables.roles import MISSING
@@ -41,7 +42,7 @@ def are_dates(texts: Texts) -> NDArray[np.bool_]:
     return np.array([text in dates for text in unique], dtype=bool)[index]
 
 
-def split_cells(texts: NDArray[Any], pattern: str | None) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def split_cells(texts: NDArray[Any], pattern: str | None) -> tuple[Ints, NDArray[Any]]:
     """Split distinct values; return the index of its value, ascending, and text of each part."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.compute as pc  # type: ignore[import-untyped]

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from momentree._choices import Empty
+from momentree._types import Ints
 from momentree.exceptions import InvalidDataError
 from momentree.readers.records.codes import SYSTEMS, clean_code, lookup, roll_up, undotted
 
@@ -118,7 +118,7 @@ class RecordCoder:
             return roll_up(clean, self.rollup)
         return [undotted(code) for code in clean] if self.undotted else clean
 
-    def columns_of(self, codes: Sequence[str]) -> NDArray[np.intp]:
+    def columns_of(self, codes: Sequence[str]) -> Ints:
         """Find the columns of codes.
 
         Parameters

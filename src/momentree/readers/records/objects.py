@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._validation import check_lengths
 from momentree.messages import Message
-from momentree.readers._lengths import check_lengths
 from momentree.readers.records.coder import RecordCoder
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -19,7 +20,8 @@ from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells
 from momentree.readers.records._choice import choose_codes, group_codes
 from momentree.readers.records._code_cells import Entries, read_code_cells
-from momentree.readers.records._layout import as_names, find_layout, matching
+from momentree.readers.records._guesses import matching
+from momentree.readers.records._layout import as_names, find_layout
 from momentree.readers.records._mapping import SUFFIXES, Mapped, names_of, read_mapping
 from momentree.readers.records._matrix import (
     Rows,
@@ -227,44 +229,25 @@ def read_records(
     if coder is None:
         key = id_column if union_by is not None else layout.key
         rules = RecordCoder([], layout.form, key, layout.codes, union_by, empty=empty)
-        rules = _with_rollup(rules, rollup, encoding, separator)
-        rules, groups, grouping = group_codes(table, entries, rules, wide=wide)
-        codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
-        X, repeated = matrix_of(rows, entries, column, len(codes))
-        keep, choice = choose_codes(
-            X,
-            codes.tolist(),
-            where=str(table.path),
+        X, coder, more = _new_coder(
+            table,
+            rows,
+            entries,
+            _with_rollup(rules, rollup, encoding, separator),
+            named,
+            partial(names_of, names=names, encoding=encoding, separator=separator),
             min_records=min_records,
             cumulative_frequency=cumulative_frequency,
             drop_constant=drop_constant,
-            wide=wide,
         )
-        X, n_repeated = sp.csr_array(X[:, keep]), int(repeated[keep].sum())
-        kept = codes[keep].tolist()
-        titles, unnamed = names_of(
-            kept, names, encoding=encoding, separator=separator, rolled_up=rules.rollup is not None
-        )
-        # Patterns are kept as patterns, because new records may have more code columns.
-        columns = named or layout.codes
-        if wide:
-            known = set(kept)
-            columns = [c for c, g in zip(entries.codes, groups, strict=True) if g in known]
-        coder = replace(rules, codes=kept, names=titles, code_columns=columns)
-        notes += [*grouping, *_repeats(n_repeated, coder, union_by), *choice, *unnamed]
+        notes += more
     else:
         X, n_repeated, unknown = encode(rows, entries, coder, wide=wide)
         notes += [*_repeats(n_repeated, coder, union_by), *unknown]
     n_codes = count_codes(X)
     notes += _few_codes(rows, entries, n_codes, min_codes)
-    outcomes, outcome_names = {}, {}
-    for name in layout.outcomes:
-        outcomes[name], pair, more = read_outcome(
-            name, table.cells(name), rows.record, len(rows.ids)
-        )
-        if pair is not None:
-            outcome_names[name] = pair
-        notes += more
+    outcomes, outcome_names, more = _outcomes(table, layout.outcomes, rows)
+    notes += more
     return Records(
         X,
         np.array(coder.codes, dtype=object),
@@ -278,6 +261,48 @@ def read_records(
         layout.form,
         tuple(notes),
     )
+
+
+def _new_coder(
+    table: Table,
+    rows: Rows,
+    entries: Entries,
+    rules: RecordCoder,
+    named: list[str],
+    name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
+    **limits: Any,
+) -> tuple[Any, RecordCoder, list[Message]]:
+    """Choose codes by the rules and limits; return X, the coder with these codes, and notes."""
+    wide = rules.form == "wide"
+    rules, groups, grouping = group_codes(table, entries, rules, wide=wide)
+    codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
+    X, repeated = matrix_of(rows, entries, column, len(codes))
+    keep, choice = choose_codes(X, codes.tolist(), where=str(table.path), wide=wide, **limits)
+    kept = codes[keep].tolist()
+    titles, unnamed = name_codes(kept, rolled_up=rules.rollup is not None)
+    # Patterns are kept as patterns, because new records may have more code columns.
+    columns = named or rules.code_columns
+    if wide:
+        known = set(kept)
+        columns = [c for c, g in zip(entries.codes, groups, strict=True) if g in known]
+    coder = replace(rules, codes=kept, names=titles, code_columns=columns)
+    repeats = _repeats(int(repeated[keep].sum()), coder, rules.union_by)
+    return sp.csr_array(X[:, keep]), coder, [*grouping, *repeats, *choice, *unnamed]
+
+
+def _outcomes(
+    table: Table, columns: Sequence[str], rows: Rows
+) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, str]], list[Message]]:
+    """Return the outcomes of the records by column, the words of those of yes and no, and notes."""
+    outcomes, words, notes = {}, {}, []
+    for name in columns:
+        outcomes[name], pair, more = read_outcome(
+            name, table.cells(name), rows.record, len(rows.ids)
+        )
+        if pair is not None:
+            words[name] = pair
+        notes += more
+    return outcomes, words, notes
 
 
 def _check_coder(coder: object, **options: object) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momentree._limits import BYTES_PER_ROW, check_memory
+from momentree._types import Floats
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written, check_names
@@ -85,7 +85,7 @@ def _strings(array: Any, between: str) -> list[str]:
     return [text or "" for text in texts.to_pylist()]
 
 
-def _floats(array: Any) -> NDArray[np.float64]:
+def _floats(array: Any) -> Floats:
     """Return the finite numbers of an array whose type allows fractions."""
     import pyarrow.types as pt
 

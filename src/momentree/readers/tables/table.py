@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 
@@ -26,12 +27,12 @@ _LONGEST = 40
 class Cells:
     """A column as its distinct values and, for each row, the index of its value."""
 
-    index: NDArray[np.intp]
+    index: Ints
     texts: NDArray[Any]  # of str, stripped of blanks; "" for an empty cell
     n_padded: int  # rows whose value had leading or trailing blanks
 
     @cached_property
-    def counts(self) -> NDArray[np.intp]:
+    def counts(self) -> Ints:
         """Number of rows with each value."""
         return np.bincount(self.index, minlength=len(self.texts))
 

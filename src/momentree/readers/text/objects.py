@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._types import Ints
+from momentree._validation import check_lengths
 from momentree.messages import Message
-from momentree.readers._lengths import check_lengths
 from momentree.readers.text.vectorizer import TextVectorizer
 
 
@@ -21,7 +22,7 @@ class _Labelled:
     labels: list[str] | None
 
     @property
-    def target(self) -> NDArray[np.intp] | None:
+    def target(self) -> Ints | None:
         """Position of each label in `target_names`; None without labels."""
         return None if self.labels is None else np.unique(self.labels, return_inverse=True)[1]
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree._validation import check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
@@ -61,7 +62,7 @@ def select_columns(
     max_df: int | float,
     max_features: int | None,
     candidates: NDArray[np.bool_] | None = None,
-) -> NDArray[np.intp]:
+) -> Ints:
     """Return the columns to keep, in ascending order, for texts and counts alike.
 
     `candidates` marks the words that may be kept. Ties between equal counts are broken in

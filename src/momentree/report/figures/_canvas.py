@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree._validation import check_integer, check_number
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import relevance
@@ -110,8 +111,8 @@ def disclosure_of(min_cell: int | None) -> Disclosure:
 
 
 def top_words(
-    P: NDArray[np.float64],
-    base: NDArray[np.float64],
+    P: Floats,
+    base: Floats,
     vocabulary: NDArray[Any],
     n_words: int,
     lam: float,
@@ -134,7 +135,7 @@ def bare(ax: Axes, *keep: str) -> None:
     ax.tick_params(length=0, colors=INK)
 
 
-def nice_top(values: NDArray[np.float64]) -> float:
+def nice_top(values: Floats) -> float:
     """Return a round upper limit, 0.05 to 1, for a scale from 0 that includes all shares."""
     top = float(np.nanmax(values, initial=0.0))
     steps = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)

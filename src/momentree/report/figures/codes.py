@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.metrics import GroupProfiles
@@ -249,9 +250,7 @@ def plot_relative_risk(
     return ax
 
 
-def _write_frequencies(
-    ax: Axes, profiles: GroupProfiles, group: int, codes: NDArray[np.intp]
-) -> None:
+def _write_frequencies(ax: Axes, profiles: GroupProfiles, group: int, codes: Ints) -> None:
     """Write the frequencies in the group and in the other records next to each row."""
     counts, observed = profiles.counts[:, codes], profiles.observed[:, codes]
     inside = profiles.frequencies[group, codes]
@@ -267,7 +266,7 @@ def _write_frequencies(
     side.tick_params(pad=10)
 
 
-def _log_range(values: NDArray[np.float64]) -> tuple[float, float]:
+def _log_range(values: Floats) -> tuple[float, float]:
     """Return the limits of a logarithmic axis that includes 1 and the values, in 0.01 to 1000."""
     known = values[np.isfinite(values) & (values > 0)]
     low, high = min(1.0, known.min(initial=1.0)), max(1.0, known.max(initial=1.0))

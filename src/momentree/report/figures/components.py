@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats
 from momentree.exceptions import InvalidParameterError
 from momentree.report.figures._canvas import BLUE, INK, LINE, SOFT, bare
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from momentree.models import ComponentChoice
 
-Floats = NDArray[np.float64]
 
 # Title, axis, colour and marker; colours are distinct for any colour vision.
 _PANELS = {

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._sparse import check_structure
+from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import group_profiles
@@ -17,7 +18,6 @@ from momentree.report.figures._canvas import bare, colors_of, names_of, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 _INK_RGB = np.array([0x20, 0x24, 0x2A]) / 255.0
 _PALE = 0.5
@@ -133,14 +133,14 @@ def plot_record_heatmap(
     return ax
 
 
-def _lines(sizes: NDArray[np.intp], max_rows: int) -> NDArray[np.intp]:
+def _lines(sizes: Ints, max_rows: int) -> Ints:
     """Return the number of lines per group: one per record, or proportional but at least one."""
     if sizes.sum() <= max_rows:
         return sizes
     return np.asarray(np.minimum(sizes, np.maximum(1, sizes * max_rows // sizes.sum())))
 
 
-def _columns(X: Any, codes: NDArray[np.intp]) -> Any:
+def _columns(X: Any, codes: Ints) -> Any:
     """Return some columns of a table of any type."""
     if hasattr(X, "iloc"):
         return X.iloc[:, codes]
@@ -153,7 +153,7 @@ def _columns(X: Any, codes: NDArray[np.intp]) -> Any:
     return table[:, codes]
 
 
-def _image(density: Floats, groups: NDArray[np.intp], fills: list[Any]) -> NDArray[np.uint8]:
+def _image(density: Floats, groups: Ints, fills: list[Any]) -> NDArray[np.uint8]:
     """Return the colours of the image: the background of each group, darkened by density."""
     from matplotlib.colors import to_rgb
 

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from momentree._types import Floats
 from momentree._validation import as_floats
 from momentree.exceptions import InvalidDataError
 from momentree.metrics.words import word_probabilities
@@ -180,7 +181,7 @@ def plot_topic_words(
     return ax
 
 
-def _checked(values: Any) -> NDArray[np.float64]:
+def _checked(values: Any) -> Floats:
     proportions = as_floats("model_or_proportions", values)
     if proportions.ndim != 2 or not proportions.size:
         raise InvalidDataError("not_topic_proportions", shape=str(proportions.shape))

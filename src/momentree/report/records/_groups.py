@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.metrics.intervals import effective_sample_size, wilson_interval
 from momentree.report.layout import icicle_cells
 from momentree.report.records._table import PublishedTable
 from momentree.tree.naming import most_relevant
 from momentree.tree.node import TreeNode
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 _DIGITS = 9
 """Enough digits that a second rounding, for display, gives the same result as one rounding."""

@@ -9,13 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.report.disclosure import Disclosure
 from momentree.report.text import clean_text
 
 _MOST_RECORDS = 2_000
 _LEVELS = 10
-
-Ints = NDArray[np.intp]
 
 
 def bands(

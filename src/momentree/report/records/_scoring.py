@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.report.records._table import PublishedTable
 
 _NEVER = 1e6
 
-Floats = NDArray[np.float64]
-
 
 def summarize_scoring(
-    scoring: Mapping[str, Any], table: PublishedTable, columns: NDArray[np.intp]
+    scoring: Mapping[str, Any], table: PublishedTable, columns: Ints
 ) -> dict[str, Any]:
     """Return an assignment rule as JSON, for some columns, without disclosing small counts.
 
@@ -29,7 +27,7 @@ def summarize_scoring(
     return _published(_of_codes(scoring, columns), table, groups)
 
 
-def _of_codes(rule: Mapping[str, Any], columns: NDArray[np.intp]) -> dict[str, Any]:
+def _of_codes(rule: Mapping[str, Any], columns: Ints) -> dict[str, Any]:
     """Return a rule with the coefficients of some of the codes."""
     if rule.get("kind") == "nested":
         parts = [

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Floats, Int64s, Ints
 from momentree.metrics import GroupProfiles
 from momentree.report.disclosure import Disclosure, Published
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class PublishedTable:
     `expected` and `observed` (k, d) estimate the counts, and the records where a code is known.
     """
 
-    sizes: Ints
+    sizes: Int64s
     size_estimates: Floats
     counts: Published
     missing: Published | None
@@ -91,7 +89,7 @@ class PublishedTable:
         at = list(groups)
         return np.asarray((self.counts.counts[at] < 0).any(axis=0) | (self.sizes[at] < 0).any())
 
-    def of_codes(self, columns: NDArray[np.intp]) -> PublishedTable:
+    def of_codes(self, columns: Ints) -> PublishedTable:
         """Return the table of some of the codes."""
 
         def only(table: Published) -> Published:

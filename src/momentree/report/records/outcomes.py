@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
 from momentree.report.disclosure import SMALL, Disclosure
@@ -23,7 +23,7 @@ _YES = {"", "yes", "y", "true", "t", "1"}
 
 def count_outcomes(
     outcomes: Mapping[str, Any],
-    labels: NDArray[np.intp],
+    labels: Ints,
     n_groups: int,
     min_cell: int,
     words: Mapping[str, tuple[str, str]],
@@ -75,7 +75,7 @@ def count_outcomes(
 def rate_texts(
     outcomes: Sequence[Mapping[str, Any]],
     leaves: Sequence[int],
-    sizes: NDArray[np.float64],
+    sizes: Floats,
     disclosure: Disclosure,
 ) -> list[str]:
     """Return the rates of the binary outcomes of `count_outcomes` in some groups, as text.
@@ -112,7 +112,7 @@ def why_no_classes(values: Any) -> Message | None:
     return Message("texts_are_no_classes", n_texts=int(n_texts), most=MAX_CLASSES)
 
 
-def _classes(values: Any) -> tuple[NDArray[np.intp], list[str], bool]:
+def _classes(values: Any) -> tuple[Ints, list[str], bool]:
     """Return the classes of an outcome like `outcome_classes`, but at most twenty."""
     import pandas as pd
 
@@ -146,7 +146,7 @@ def _known(series: Any) -> Any:
     return series[series.notna() & (series.astype(object) != "")].infer_objects()
 
 
-def _quartiles(series: Any) -> tuple[NDArray[np.intp], list[str]]:
+def _quartiles(series: Any) -> tuple[Ints, list[str]]:
     """Return the quarter of each number, or -1, and the names of the quarters."""
     import pandas as pd
 

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
+from momentree._types import Ints
 from momentree.report.text import MAX_NAME, snippet
 from momentree.tree.node import TreeNode
 
 _MAX_LABELS = 40
-
-Ints = NDArray[np.intp]
 
 
 def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints | None]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.report.text import for_readers, snippet
 from momentree.report.topics.document_order import Ordered
@@ -21,14 +22,12 @@ _MAX_TICKS, _MAX_TICK = 7, 18
 # Known labels appear below the chart if they form at most this many runs.
 _MAX_RUNS = 24
 
-Floats = NDArray[np.float64]
-
 
 def proportions_in_columns(
     proportions: Floats,
     ordered: Ordered,
     ids: Sequence[str] | None,
-    label_of: NDArray[np.intp] | None,
+    label_of: Ints | None,
 ) -> dict[str, Any]:
     """Average the topic proportions in columns from left to right.
 
@@ -78,9 +77,7 @@ def _id(ordered: Ordered, ids: Sequence[str] | None, at: int) -> str:
     return snippet(str(ids[row]), _MAX_NAME) if ids is not None else str(row)
 
 
-def _ticks(
-    ordered: Ordered, ids: Sequence[str] | None, start: NDArray[np.intp]
-) -> list[list[int | str]]:
+def _ticks(ordered: Ordered, ids: Sequence[str] | None, start: Ints) -> list[list[int | str]]:
     """Label some evenly spread columns by the value or the name of their first document."""
     m = len(start)
     columns = np.unique(np.linspace(0, m - 1, min(m, _MAX_TICKS)).round().astype(int))
@@ -91,7 +88,7 @@ def _ticks(
     return [[int(c), snippet(text, _MAX_TICK)] for c, text in zip(columns, texts, strict=True)]
 
 
-def _runs(labels: NDArray[np.intp], start: NDArray[Any], sizes: NDArray[Any]) -> list[list[int]]:
+def _runs(labels: Ints, start: NDArray[Any], sizes: NDArray[Any]) -> list[list[int]]:
     """Join neighbouring columns with the same main label; return none if there are many runs."""
     runs: list[list[int]] = []
     for at, (a, size) in enumerate(zip(start, sizes, strict=True)):

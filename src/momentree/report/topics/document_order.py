@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.exceptions import InvalidDataError
 from momentree.report.text import clean_text, snippet
 
@@ -21,9 +22,9 @@ _MAX_VALUE = 60
 class Ordered:
     """Documents in the order of the chart, without those that lack a value."""
 
-    rows: NDArray[np.intp]
+    rows: Ints
     texts: list[str] | None  # their values, as displayed
-    group: NDArray[np.intp]  # number of each document's distinct value
+    group: Ints  # number of each document's distinct value
     name: str
 
 

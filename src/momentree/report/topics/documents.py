@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._types import Floats, Int64s, Ints
 from momentree.report._estimators import Fitted
 from momentree.report.text import MAX_NAME, clean_text, snippet
 from momentree.tree.node import TreeNode
@@ -24,9 +25,6 @@ _MAX_WORDS = 24
 # Weight of the corpus in the mixture that replaces a node's word probabilities, so that a word
 # absent from the node contributes log(1%) to a document's score instead of minus infinity.
 _BACKGROUND = 0.01
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 def index_documents(
@@ -145,7 +143,7 @@ def typical_documents(
     return found
 
 
-def evenly_spread(labels: Ints, cost: NDArray[np.int64], max_documents: int, max_cost: int) -> Ints:
+def evenly_spread(labels: Ints, cost: Int64s, max_documents: int, max_cost: int) -> Ints:
     """Choose rows within a budget, spread evenly over the leaves and over the corpus.
 
     Sort rows by leaf, then by position in the corpus, and choose every (n/m)-th row, with the

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._types import Floats
+
 _SIMILAR, _RELATED = 0.1, 0.05
 """Minimum strength of the relations shown."""
-
-Floats = NDArray[np.float64]
 
 
 def relations(P: Floats, proportions: Floats | None) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
+
+from momentree._types import Floats, Ints
 
 
-def words_for_every_lambda(
-    center: NDArray[np.float64], base: NDArray[np.float64], n_words: int
-) -> NDArray[np.intp]:
+def words_for_every_lambda(center: Floats, base: Floats, n_words: int) -> Ints:
     r"""Return the words that are among the `n_words` most relevant for at least one lambda.
 
     The relevance lam·log p(w|node) + (1-lam)·log(p(w|node)/p(w)) of a word is a line in lam over

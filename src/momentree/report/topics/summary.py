@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from momentree._sparse import as_csr
+from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import npmi_coherence, umass_coherence
@@ -43,7 +43,7 @@ def summarize(
     estimator: FittedTree | FittedFlat,
     X: object | None = None,
     *,
-    topic_proportions: NDArray[np.float64] | None = None,
+    topic_proportions: Floats | None = None,
     ids: Sequence[str] | None = None,
     texts: Sequence[str] | None = None,
     labels: Sequence[str] | None = None,
@@ -239,7 +239,7 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
     columns = sp.csc_array(X)
     # Nodes with the same number of words are evaluated together, in groups that keep the table
     # of co-occurrences small.
-    by_length: dict[int, list[tuple[dict[str, Any], NDArray[np.intp]]]] = {}
+    by_length: dict[int, list[tuple[dict[str, Any], Ints]]] = {}
     for entry, node in zip(nodes, root.nodes(), strict=True):
         top = np.argsort(-node.center, kind="stable")[:_COHERENCE_WORDS]
         top = top[node.center[top] > 0]
@@ -256,7 +256,7 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
                     entry["coherence"] = {"umass": round(float(u), 6), "npmi": round(float(v), 6)}
 
 
-def _short(values: NDArray[np.float64]) -> list[float]:
+def _short(values: Floats) -> list[float]:
     # Nine significant digits halve the size; the error of 5e-10 in a logarithm does not change
     # the order of words.
     return [float(f"{value:.9g}") for value in values]
