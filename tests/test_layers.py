@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parents[1] / "src" / "momentree"
+TESTS = Path(__file__).resolve().parent
+PACKAGE = TESTS.parent / "src" / "momentree"
 ROOMS = (
     "readers",
     "datasets",
@@ -151,3 +153,55 @@ def test_a_wrong_import_is_found(file, source):
 )
 def test_a_right_import_passes(file, source):
     assert wrong_imports(PACKAGE / file, source) == []
+
+
+def private_names(source: str) -> set[str]:
+    """Return the private modules and names of the package that a test uses, also in strings."""
+    nodes = list(ast.walk(ast.parse(source)))
+    used: set[str] = set()
+    imported: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            ours = [alias for alias in node.names if alias.name.startswith("momentree")]
+            used |= {alias.name for alias in ours}
+            imported |= {alias.asname or "momentree" for alias in ours}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("momentree"):
+            used |= {f"{node.module}.{alias.name}" for alias in node.names}
+            imported |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            used |= set(re.findall(r"\bmomentree\.[\w.]+", node.value))
+    used |= {
+        f"{node.value.id}.{node.attr}"
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in imported
+    }
+    return {name for name in used if re.search(r"\._[^_]", name)}
+
+
+def test_no_test_uses_a_private_name():
+    used = {
+        path.relative_to(TESTS).as_posix(): names
+        for path in sorted(TESTS.rglob("*.py"))
+        if path != Path(__file__) and (names := private_names(path.read_text(encoding="utf-8")))
+    }
+    assert used == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from momentree._files import staging",
+        "from momentree.models.selection.criteria import _best",
+        "def test():\n    import momentree.cli._run",
+        "from momentree.decomposition import joint_rotation as room\nroom._tournament(3)",
+        "monkeypatch.setattr('momentree.backends._cuts', 3)",
+    ],
+)
+def test_a_private_name_is_found(source):
+    assert len(private_names(source)) == 1
+
+
+def test_a_public_name_passes():
+    assert private_names("import momentree as mt\nmt.__version__\nmt.TopicTree") == set()

@@ -41,7 +41,7 @@ def test_import_loads_only_what_it_needs(code, unwanted):
 
 
 def test_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'TopicForest'"):
+    with pytest.raises(AttributeError):
         momentree.TopicForest  # noqa: B018
 
 

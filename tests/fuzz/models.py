@@ -140,13 +140,13 @@ def check_proportions(model: Any, X: Any) -> None:
     """Check the predictions of a fitted model."""
     P = model.predict_proba(X)
     if not (np.isfinite(P).all() and (P >= 0).all() and np.allclose(P.sum(axis=1), 1, atol=1e-6)):
-        raise Fault("values that are no proportions", type(model).__name__, repr(P[:3]))
+        raise Fault("probabilities that do not sum to 1", type(model).__name__, repr(P[:3]))
     if not np.isin(model.predict(X), np.arange(P.shape[1])).all():
         raise Fault("labels out of range", type(model).__name__)
     if hasattr(model, "score_samples"):
         values = model.score_samples(X)
         if not np.isfinite(values).all():
-            raise Fault("likelihoods that are none", type(model).__name__, repr(values[:5]))
+            raise Fault("likelihoods that are not finite", type(model).__name__, repr(values[:5]))
     for name in ("weights_", "components_"):
         if not np.isfinite(getattr(model, name, 0)).all():
-            raise Fault("parameters that are none", f"{type(model).__name__}.{name}")
+            raise Fault("parameters that are not finite", f"{type(model).__name__}.{name}")

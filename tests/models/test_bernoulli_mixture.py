@@ -1,4 +1,4 @@
-"""BernoulliMixture: what it finds, from every start, and what it makes of it."""
+"""BernoulliMixture: groups that are found from every start, and the attributes of a fit."""
 
 import numpy as np
 import pytest
@@ -91,7 +91,7 @@ def mean_error(truth, **options):
     return np.abs(model.means_[order] - truth.means).mean()
 
 
-def test_raw_moments_have_a_bias_that_em_and_correction_take_away(clear, mixed):
+def test_em_and_correction_remove_the_bias_of_raw_moments(clear, mixed):
     raw = {"start": "raw_moments", "refine": None}
     assert mean_error(clear, refine=None) < 0.75 * mean_error(clear, **raw)
     assert mean_error(mixed) < 0.75 * mean_error(mixed, **raw)
@@ -239,7 +239,7 @@ def test_top_words_are_those_of_equation_4_12(clear):
         expected = [[f"code {i}" for i in np.argsort(-row)[:5]] for row in r]
         assert model.top_words(5, lam=lam) == expected
     assert model.top_words(0) == [[], [], []]
-    with pytest.raises(InvalidParameterError, match="lam"):
+    with raises(InvalidParameterError, "not_a_number", parameter="lam"):
         model.top_words(lam=2)
     with raises(InvalidParameterError, "not_a_number", parameter="n_words"):
         model.top_words(-1)
@@ -271,7 +271,7 @@ def test_samples_have_the_rates_of_the_model(clear):
 # --- a warm start --------------------------------------------------------------------------------
 
 
-def test_a_warm_start_goes_on_where_the_last_fit_ended(mixed):
+def test_a_warm_start_continues_the_last_fit(mixed):
     X = mixed.X[:3000]
     whole = BernoulliMixture(3, start="moments", max_iter=12, tol=0).fit(X)
     model = BernoulliMixture(3, start="moments", max_iter=4, tol=0, warm_start=True)
@@ -282,7 +282,7 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended(mixed):
     assert model.diagnostics_["start"] == "moments"
 
 
-def test_a_warm_start_of_another_shape_starts_afresh(mixed):
+def test_a_warm_start_of_another_shape_starts_again(mixed):
     X = mixed.X[:2000]
     model = BernoulliMixture(2, warm_start=True).fit(X).set_params(n_components=3).fit(X)
     fresh = BernoulliMixture(3).fit(X)

@@ -159,7 +159,7 @@ def test_parts_have_the_rate_of_their_group_where_none_of_its_records_is_observe
     assert_likelihood(found, X)
 
 
-def test_a_split_finds_the_groups_that_were_taken_for_one():
+def test_a_split_finds_groups_that_were_joined():
     X, truth = draw(n=3000)
     model = BernoulliMixture(4).fit(X)
     assert adjusted_rand_score(truth.labels, model.labels_) > 0.97
@@ -183,7 +183,7 @@ def test_edits_follow_one_another(refine, gaps):
         assert_whole(model, X)
 
 
-def test_all_merged_are_one_group_which_can_be_split_anew():
+def test_all_merged_are_one_group_which_can_be_split_again():
     X, model = fitted()
     one = model.merge_groups(X, range(3))
     assert_whole(one, X)
@@ -225,7 +225,7 @@ def edited(X, model):
 
 
 @EVERY_GAP
-def test_new_records_go_the_way_of_the_old_ones(gaps):
+def test_new_records_are_assigned_like_the_old_ones(gaps):
     X, model = fitted(gaps=gaps)
     found = edited(X, model)
     np.testing.assert_array_equal(found.predict(sp.csr_array(X[::-1])), found.labels_[::-1])
@@ -270,7 +270,7 @@ def test_a_fit_forgets_the_edits():
     assert "_edited" not in vars(found)
 
 
-def test_a_warm_start_goes_on_from_an_edited_model():
+def test_a_warm_start_continues_from_an_edited_model():
     X, _ = draw(n=2000)
     split = BernoulliMixture(3).fit(X).split_group(X, 0)
     before = split.score(X)
@@ -281,7 +281,7 @@ def test_a_warm_start_goes_on_from_an_edited_model():
     assert not np.array_equal(split.components_, fresh.components_)
 
 
-def test_the_likelihood_of_the_fit_is_told_no_more():
+def test_an_edit_removes_the_likelihood_of_the_fit():
     X, model = fitted()
     assert "log_likelihood" in model.diagnostics_
     for found in (model.split_group(X, 0), model.merge_groups(X, [0, 1])):
@@ -290,7 +290,7 @@ def test_the_likelihood_of_the_fit_is_told_no_more():
         assert found.converged_ == model.converged_
 
 
-def test_fewer_parts_than_asked_for_are_made_where_there_are_fewer():
+def test_fewer_parts_than_requested_are_made_where_there_are_fewer():
     kinds = np.array([[1.0, 1, 0, 0, 0, 0, 0], [1, 1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1]])
     X = np.repeat(kinds, [20, 15, 10], axis=0)
     found = BernoulliMixture(2, start="clusters").fit(X).split_group(X, 0, 5)

@@ -195,7 +195,7 @@ def test_missing_values_are_the_same_dense_and_stored(clear):
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
-def test_a_model_of_whole_records_reads_gaps_and_the_other_way_round(clear, gaps):
+def test_missing_values_may_occur_in_the_fit_or_the_prediction_alone(clear, gaps):
     X = clear.X[:600].toarray().astype(float)
     model = BernoulliMixture(3).fit(with_gaps(X, gaps))
     half = X.copy()

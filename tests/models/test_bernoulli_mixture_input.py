@@ -1,4 +1,4 @@
-"""BernoulliMixture on odd shapes and on bad input: a model or a message, never a surprise."""
+"""BernoulliMixture on unusual and on bad input: a model or an error with a code."""
 
 import warnings
 
@@ -178,7 +178,7 @@ def test_a_column_seen_only_without_weight_is_refused():
     weight = np.ones(60)
     BernoulliMixture(2, start="tree").fit(X, sample_weight=weight)
     weight[0] = 0
-    with pytest.raises(InvalidDataError, match="column 2"):
+    with raises(InvalidDataError, "never_observed", column=2):
         BernoulliMixture(2).fit(X, sample_weight=weight)
 
 

@@ -1,4 +1,4 @@
-"""What must not change a BernoulliMixture: order, blocks, threads, the form of the data."""
+"""Changes that leave a BernoulliMixture the same: order, blocks, threads, the form of the data."""
 
 import tracemalloc
 
@@ -120,7 +120,7 @@ def test_the_form_of_the_data_changes_nothing(plain, form):
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(given_as))
 
 
-def test_the_data_stay_as_they_are():
+def test_the_data_are_unchanged():
     X = draw(4, gaps=0.1)
     stored = sp.csr_array(X)
     kept = stored.copy(), X.copy()

@@ -242,7 +242,7 @@ def test_samples_come_from_the_model(Model, corpus, counts):
     assert model.sample(0)[0].shape == (0, data.X.shape[1])
 
 
-def test_sampled_length_is_that_of_the_documents_or_what_is_asked_for(corpus):
+def test_sampled_length_is_that_of_the_documents_or_as_requested(corpus):
     model = SingleTopicModel(3).fit(corpus.X)
     assert set(model.sample(5)[0].sum(axis=1).tolist()) == {80}
     assert set(model.sample(5, length=7)[0].sum(axis=1).tolist()) == {7}
@@ -276,7 +276,7 @@ def test_threads_do_not_matter(corpus):
     np.testing.assert_array_equal(one.components_, many.components_)
 
 
-def test_warm_start_goes_on_where_the_last_fit_ended(corpus):
+def test_warm_start_continues_the_last_fit(corpus):
     model = SingleTopicModel(4, warm_start=True).fit(corpus.X)
     first = model.components_
     model.fit(corpus.X)
@@ -286,7 +286,7 @@ def test_warm_start_goes_on_where_the_last_fit_ended(corpus):
     assert len(model.set_params(n_components=3).fit(corpus.X).weights_) == 3
 
 
-def test_warm_start_without_refinement_fits_anew(counts):
+def test_warm_start_without_refinement_fits_again(counts):
     """Moments have no past: other data give other means."""
     model = PoissonMixture(3, refine=None, warm_start=True).fit(counts.X)
     half = counts.X[:1500]
@@ -369,7 +369,7 @@ def test_empty_documents_take_the_largest_topic(corpus):
 
 
 @pytest.mark.parametrize("refine", ["em", None])
-def test_words_never_seen_are_scored_all_the_same(refine):
+def test_words_never_seen_have_a_score(refine):
     X = np.array([[4, 1, 0, 0]] * 5 + [[0, 0, 5, 0]] * 5)
     model = SingleTopicModel(2, refine=refine).fit(X)
     assert np.isfinite(model.score([[0, 0, 0, 3]]))

@@ -16,8 +16,8 @@ from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.models.selection import choose_n_components
-from momentree.models.selection.candidates import SingleTopicFits, _partitions
-from momentree.models.selection.criteria import Estimate, _best, _coherent, combine, estimates
+from momentree.models.selection.candidates import SingleTopicFits, partitions
+from momentree.models.selection.criteria import Estimate, combine, estimates
 from momentree.models.selection.curves import Curves
 from momentree.models.selection.folds import folds
 from momentree.models.selection.reason import reason
@@ -220,7 +220,7 @@ def test_folds_stop_at_enough_test_documents():
 def test_partitions_replay_best_first_growth():
     left = Branch(1, gain=2.0, children=[Branch(2), Branch(2)])
     right = Branch(1, gain=5.0, children=[Branch(2), Branch(2)])
-    found = _partitions(Branch(gain=1.0, children=[left, right]))
+    found = partitions(Branch(gain=1.0, children=[left, right]))
     assert [list(leaves) for leaves in found] == [
         [0, 0, 0, 0],
         [0, 0, 1, 1],
@@ -270,15 +270,21 @@ def test_one_component_completes_by_the_frequency_of_words():
 def test_fewest_within_one_error_of_the_best():
     k = np.array([1, 2, 3, 4, 5])
     scores = np.array([0.0, 8.5, 9.5, 10.0, np.nan])
-    assert _best(k, scores, np.array([1.0, 1.0, 1.0, 0.0, np.nan])) == Estimate(3, 2, 4)
-    assert _best(k, np.full(5, np.nan), np.ones(5)) is None
+    errors = np.array([1.0, 1.0, 1.0, 0.0, np.nan])
+    curves = replace(Curves.unknown(k), completion=scores, completion_error=errors)
+    assert estimates(["completion"], curves, None, between=False) == {"completion": (3, 2, 4)}
+    assert estimates(["completion"], Curves.unknown(k), None, between=False) == {}
 
 
 def test_coherence_of_one_topic_takes_no_part():
-    k = np.array([1, 2, 3])
-    errors = np.array([0.0, 0.01, 0.01])
-    assert _coherent(k, np.array([0.9, 0.1, 0.3]), errors) == Estimate(3, 3, 3)
-    assert _coherent(k[:1], np.array([0.9]), errors[:1]) == Estimate(1, 1, 1)
+    for npmi, expected in (([0.9, 0.1, 0.3], (3, 3, 3)), ([0.9], (1, 1, 1))):
+        curves = replace(
+            Curves.unknown(np.arange(1, len(npmi) + 1)),
+            npmi=np.array(npmi),
+            npmi_error=np.full(len(npmi), 0.01),
+        )
+        found = estimates(["coherence"], curves, None, between=False)
+        assert found == {"coherence": expected}
 
 
 def test_spectrum_chooses_fewer_among_what_completion_leaves_open():
@@ -431,13 +437,17 @@ def test_progress_and_log(caplog):
             sample(2, n=60), candidates=[1, 2, 3], progress=lambda *done: calls.append(done)
         )
     assert calls == [(1, 3), (2, 3), (3, 3)]
-    lines = [r.getMessage() for r in caplog.records if "component(s): " in r.getMessage()]
-    assert [line.split()[0] for line in lines] == ["1", "2", "3"]
+    # A number of components and its values; other steps log numbers alone.
+    logged = [record.args for record in caplog.records if record.args]
+    assert [k for k, *values in logged if any(isinstance(v, str) for v in values)] == [1, 2, 3]
 
 
-def test_verbose_shows_the_log(capsys):
-    choose_n_components(sample(2, n=60), candidates=[1, 2], verbose=True)
-    assert "momentree: 2 component(s): " in capsys.readouterr().err
+def test_verbose_shows_the_log(capsys, caplog):
+    with caplog.at_level(logging.INFO, logger="momentree"):
+        choose_n_components(sample(2, n=60), candidates=[1, 2], verbose=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines
+    assert lines == [f"momentree: {message}" for message in caplog.messages]
 
 
 # --- small and bad input ------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of the flat models, and their place in scikit-learn's tools."""
+"""scikit-learn's own checks of the flat models, and the models in pipelines and searches."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,9 @@ from momentree import (
     SingleTopicModel,
 )
 from momentree.datasets import make_bernoulli_mixture
+from momentree.exceptions import InvalidDataError
 
+from ..raising import raises
 from ..sklearn_checks import expected_to_fail
 
 
@@ -95,12 +97,12 @@ def test_a_model_is_a_step_of_a_pipeline_and_of_a_search():
     assert search.best_params_ == {"n_components": 3}
 
 
-def test_names_of_columns_go_in_and_out():
+def test_names_of_columns_are_kept():
     truth = make_bernoulli_mixture(300, 6, 2, scaled_by="feature", random_state=1)
     frame = pd.DataFrame(truth.X.toarray(), columns=list("abcdef"))
     model = BernoulliMixture(2).fit(frame)
     assert list(model.vocabulary_) == list(model.feature_names_in_) == list("abcdef")
     assert list(model.get_feature_names_out()) == ["bernoullimixture0", "bernoullimixture1"]
     assert list(clone(model).fit(truth.X, feature_names=list("uvwxyz")).vocabulary_) == [*"uvwxyz"]
-    with pytest.raises(ValueError, match="feature names should match"):
+    with raises(InvalidDataError, "refused_by_sklearn"):
         model.predict(frame.rename(columns={"a": "z"}))

@@ -1,4 +1,4 @@
-"""Fitted estimators of every kind, and files of theirs with changed contents."""
+"""Fitted estimators of every kind, and their files with changed contents."""
 
 import io
 import json
@@ -133,7 +133,7 @@ def saved(name):
 
 
 def rewritten(path, change):
-    """Write a model file anew, with its manifest and arrays changed."""
+    """Write a model file again, with its manifest and arrays changed."""
     with zipfile.ZipFile(path) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     manifest = json.loads(content.pop("manifest.json"))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import momentree as mt
-from momentree import _limits
 from momentree.exceptions import ReadError
 
 from ..raising import raises
@@ -220,10 +219,10 @@ def test_damaged_contents_are_refused(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", [TOPICS, RULES, NESTED, NESTED_RULES, LINEAR, REAL, FLAT, EDITED])
-def test_an_honest_rewriting_is_read(name, tmp_path):
+def test_a_file_written_again_without_changes_is_read(name, tmp_path):
     (tmp_path / "model.mt").write_bytes(saved(name))
     rewritten(tmp_path / "model.mt", lambda m, a: None)
-    mt.load(tmp_path / "model.mt")
+    np.testing.assert_array_equal(mt.load(tmp_path / "model.mt").labels_, case(name)[0].labels_)
 
 
 @pytest.mark.parametrize("name", [TOPICS, NESTED_RULES])
@@ -274,9 +273,9 @@ FOREIGN = {
 def test_files_of_another_kind_are_refused(kind, tmp_path):
     path = tmp_path / "x.mt"
     FOREIGN[kind](path)
-    with pytest.raises(ReadError) as error:
+    with pytest.raises(ReadError) as caught:
         mt.load(path)
-    assert str(path) in str(error.value)
+    assert caught.value.message.values["path"] == str(path)
 
 
 @pytest.mark.parametrize(
@@ -300,8 +299,8 @@ def test_arrays_that_are_not_used_cost_nothing(tmp_path):
     path = tmp_path / "x.mt"
     path.write_bytes(saved(TOPICS))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("more.npy", bytes(3 * _limits.FLOOR))
-    mt.load(path)
+        file.writestr("more.npy", bytes(100_000_000))
+    np.testing.assert_array_equal(mt.load(path).labels_, case(TOPICS)[0].labels_)
 
 
 def test_arrays_that_unfold_without_end_are_refused(tmp_path):
@@ -310,7 +309,7 @@ def test_arrays_that_unfold_without_end_are_refused(tmp_path):
     with zipfile.ZipFile(path) as file:
         content = {name: file.read(name) for name in file.namelist()}
     header = content["labels_.npy"][:128].replace(b"(150,)", b"(9999999,)")
-    content["labels_.npy"] = header[:128] + bytes(_limits.FLOOR * 2)
+    content["labels_.npy"] = header[:128] + bytes(70_000_000)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for name, data in content.items():
             file.writestr(name, data)

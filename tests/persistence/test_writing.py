@@ -7,7 +7,6 @@ import pytest
 
 import momentree as mt
 from momentree import TopicTree
-from momentree._limits import FLOOR
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 from ..raising import raises
@@ -24,14 +23,14 @@ def saved(tmp_path):
 
 def test_what_is_saved_is_read_however_well_it_compresses(saved):
     tree = TopicTree.load(saved)
-    tree.labels_ = np.zeros(FLOOR // 8 + 1, dtype=np.int64)
+    tree.labels_ = np.zeros(5_000_000, dtype=np.int64)
     tree.save(saved)
     assert len(mt.load(saved).labels_) == len(tree.labels_)
 
 
 def test_folders_that_are_missing_or_taken(tmp_path):
     tree = case("topics")[0]
-    with pytest.raises(OSError, match="none"):
+    with pytest.raises(FileNotFoundError):
         tree.save(tmp_path / "none" / "tree.mt")
     with pytest.raises(OSError):
         tree.save(tmp_path)

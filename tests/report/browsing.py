@@ -1,4 +1,4 @@
-"""A page in a browser: finding, clicking, typing, and what every page is checked for."""
+"""A page in a browser: finding, clicking, typing, and the checks for every page."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def overflows(page):
 
 
 def requested(page):
-    """All addresses that a page asked for since the log was read last."""
+    """All addresses that a page requested since the log was read last."""
     sent = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
     urls = [
         m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"

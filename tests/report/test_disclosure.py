@@ -81,7 +81,7 @@ def test_a_small_class_cannot_be_derived_from_the_size_of_its_group(counts):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=6), st.integers(1, 8))
-def test_a_small_group_hides_behind_the_smallest_other(sizes, min_cell):
+def test_a_small_group_is_hidden_with_the_smallest_other(sizes, min_cell):
     sizes = np.array(sizes)
     small = (sizes > 0) & (sizes < min_cell)
     if small.any() and not (sizes >= min_cell).any():
@@ -122,7 +122,7 @@ def test_nothing_is_hidden_where_nothing_is_confidential():
         assert published.totals.tolist() == [4, 2]
 
 
-def test_two_equal_classes_of_a_tiny_group_are_not_given_away():
+def test_two_equal_classes_of_a_tiny_group_are_not_disclosed():
     # Both are 2 or 1 and 3: were one marked as small and one not, 2 + 2 would be certain.
     published = RULES.suppress_classes(np.array([[2, 2], [9, 9]]))
     assert published.counts.tolist() == [[HIDDEN, HIDDEN], [9, 9]]

@@ -1,4 +1,4 @@
-"""Plain words for readers replace only messages that there are, and name only their values."""
+"""Plain words for readers replace only existing messages, and use only their values."""
 
 from momentree.messages import CATALOGUE, PYTHON, Audience, Message, in_words
 from momentree.messages.catalogue.report import PLAIN

@@ -84,7 +84,7 @@ def test_the_first_split_is_that_of_the_papers(seed):
     assert_same_partition(TopicTree(2, min_samples_leaf=1, **ALGORITHM_2).fit(X), X)
 
 
-def test_and_so_it_is_where_eigenvectors_are_iterated():
+def test_the_first_split_by_iterated_eigenvectors_is_that_of_the_papers():
     # Above 64 words the eigenvectors come from the Lanczos iteration, to two digits.
     X = make_single_topic(
         80, 80, 3, length=14, exponent=0.0, concentration=0.1, random_state=0
@@ -93,7 +93,7 @@ def test_and_so_it_is_where_eigenvectors_are_iterated():
 
 
 def test_the_papers_recursion_gives_the_tree():
-    # Each side is split by the same two algorithms, down to the depth asked for.
+    # Each side is split by the same two algorithms, down to the requested depth.
     X = make_single_topic(90, 9, 4, length=12, exponent=0.0, random_state=3).X.toarray()
     tree = TopicTree(max_depth=2, min_samples_leaf=1, **ALGORITHM_2).fit(X)
     first = literal_algorithm_2(X)

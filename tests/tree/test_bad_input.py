@@ -1,4 +1,4 @@
-"""Bad input: a clear error, or a tree that makes sense with a reason; never a warning or NaN."""
+"""Bad input gives an error with a code, or a small tree with a reason; no warning and no NaN."""
 
 import numpy as np
 import pandas as pd
@@ -206,7 +206,7 @@ def test_three_words_need_whole_counts():
 
 
 @pytest.mark.parametrize("names", [["a"] * 6, [1, 2, 3, 4, 5, 6], [None] * 6, [""] * 6])
-def test_odd_names_are_taken_as_they_are(names):
+def test_unusual_names_are_kept(names):
     tree = TopicTree(2).fit(GOOD, feature_names=names)
     assert tree.vocabulary_.tolist() == names
     tree.to_newick()

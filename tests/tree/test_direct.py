@@ -1,4 +1,4 @@
-"""Splits with no model: the identities of T Theorem 6.2.1, and T Algorithm 5 to the letter."""
+"""Splits without a model: the identities of T Theorem 6.2.1, and T Algorithm 5 literally."""
 
 import numpy as np
 import pytest

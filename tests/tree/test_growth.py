@@ -1,4 +1,4 @@
-"""Which leaf is split next, when growth ends, and what nodes say about it."""
+"""The leaf that is split next, the end of growth, and the reasons that nodes keep."""
 
 import numpy as np
 import pytest
@@ -132,7 +132,7 @@ def test_no_group_is_split_twice_and_the_last_leaves_never():
     assert asked == []
 
 
-def test_a_gain_below_zero_is_no_reason_to_stop_when_leaves_are_asked_for():
+def test_a_gain_below_zero_is_no_reason_to_stop_when_leaves_are_requested():
     leaves, _, _ = prescribed_growth({(1, 2): -1.0}, 2, leaves=2)
     assert leaves == [[0], [1]]
 
@@ -160,7 +160,7 @@ def test_growth_by_depth_takes_the_depth_that_holds_the_leaves(balanced, leaves,
 
 @pytest.mark.parametrize("refine", ["em", None])
 @pytest.mark.parametrize("leaves", [1, 2, 3, 7])
-def test_best_first_stops_at_the_leaves_asked_for(X, leaves, refine):
+def test_best_first_stops_at_the_requested_leaves(X, leaves, refine):
     tree = TopicTree(leaves, refine=refine).fit(X)
     assert tree.n_leaves_ == leaves
     reached = Message("max_leaf_nodes_reached", limit=leaves)

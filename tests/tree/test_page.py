@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from momentree import BernoulliMixture, ClusterTree
 from momentree.datasets import read_records
@@ -92,7 +93,7 @@ def test_the_page_takes_records_as_they_were_read(name, tmp_path):
     assert '"died"' not in other
 
 
-def test_ids_are_shown_only_when_records_are_asked_for():
+def test_ids_are_shown_only_when_records_are_requested():
     X, _, model = fitted("tree")
     ids = [f"patient-{i}" for i in range(len(X))]
     assert "patient-" not in model.to_html(None, X, ids=ids)
@@ -127,7 +128,7 @@ def test_missing_values_and_edits_have_a_page(name):
 
 
 @pytest.mark.parametrize("name", ["tree", "flat"])
-def test_what_a_page_cannot_be_made_of(name, tmp_path):
+def test_input_that_makes_no_page_is_refused(name, tmp_path):
     X, _, model = fitted(name)
     path = tmp_path / "page.html"
     with raises(InvalidDataError, "page_needs_data"):
@@ -144,9 +145,9 @@ def test_what_a_page_cannot_be_made_of(name, tmp_path):
         model.to_html(path, X, outcomes=3)
     with raises(InvalidDataError, "page_option_not_a_mapping", parameter="names", type="list"):
         model.to_html(path, X, names=["a"])
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(NotFittedError):
         MODELS[name]().to_html(path, X)
-    with pytest.raises(OSError, match=r"no such folder|No such file"):
+    with pytest.raises(FileNotFoundError):
         model.to_html(tmp_path / "none" / "page.html", X)
     assert list(tmp_path.iterdir()) == []
 

@@ -101,7 +101,7 @@ def test_with_em_the_leaf_is_the_likeliest(sample):
     )
 
 
-def test_a_document_alone_is_predicted_as_it_is_in_company(tree, sample):
+def test_a_document_alone_is_predicted_as_among_others(tree, sample):
     together = tree.predict(sample.X)
     P = tree.predict_proba(sample.X)
     for i in range(0, 400, 13):
@@ -140,7 +140,7 @@ def test_documents_without_words_go_to_the_likeliest_leaf(tree):
         np.testing.assert_allclose(P, np.tile(tree._assigner.parameters.weights, (3, 1)))
 
 
-def test_no_documents_are_an_error_that_says_so(tree):
+def test_no_documents_are_an_error(tree):
     with raises(InvalidDataError, "refused_by_sklearn"):
         tree.predict(sp.csr_array((0, 60), dtype=int))
 
@@ -185,7 +185,7 @@ def test_held_out_documents_find_their_topic(sample, refine):
 @pytest.mark.parametrize(
     "method", ["predict", "predict_proba", "apply", "decision_path", "to_dict", "to_newick"]
 )
-def test_nothing_can_be_asked_before_fit(method):
+def test_nothing_is_available_before_fit(method):
     arguments = (np.eye(3),) if not method.startswith("to_") else ()
     with pytest.raises(NotFittedError):
         getattr(TopicTree(), method)(*arguments)

@@ -1,4 +1,4 @@
-"""Progress: silent by default, on standard error when asked for, always in the logger."""
+"""Progress: silent by default, on standard error on request, always in the logger."""
 
 import logging
 
@@ -20,15 +20,12 @@ def test_a_fit_is_silent_by_default(capfd):
 
 
 @pytest.mark.parametrize("verbose", [True, 1])
-def test_progress_goes_to_standard_error(capfd, verbose):
-    TopicTree(3, verbose=verbose).fit(X)
+def test_progress_goes_to_standard_error(capfd, caplog, verbose):
+    with caplog.at_level(logging.INFO, logger="momentree.tree"):
+        TopicTree(3, verbose=verbose).fit(X)
     out, err = capfd.readouterr()
     assert out == ""
-    lines = err.splitlines()
-    assert all(line.startswith("momentree: ") for line in lines)
-    assert "momentree: growing the tree: 2 leaves" in lines
-    assert "momentree: growing the tree: 3 leaves" in lines
-    assert "momentree: refining 3 leaves" in lines
+    assert err.splitlines() == [f"momentree: {message}" for message in caplog.messages]
 
 
 def test_the_logger_is_left_as_it_was(capfd):
@@ -57,5 +54,6 @@ def test_the_logger_is_left_as_it_was_after_an_interruption(monkeypatch):
 def test_the_same_messages_go_to_the_logger(caplog):
     with caplog.at_level(logging.INFO, logger="momentree.tree"):
         TopicTree(3).fit(X)
-    assert "growing the tree: 3 leaves" in caplog.messages
+    # Growth to two and three leaves, and the refinement of three.
+    assert [record.args for record in caplog.records if record.args] == [(2,), (3,), (3,)]
     assert {record.levelno for record in caplog.records} == {logging.INFO}

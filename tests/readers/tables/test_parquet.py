@@ -22,21 +22,20 @@ def parquet(path, columns):
 
 @pytest.mark.parametrize("read", [read_records, read_documents])
 def test_repeated_values_that_exhaust_memory(tmp_path, read):
-    names = pa.array(["x" * 100_000])
-    often = pa.DictionaryArray.from_arrays(pa.array(np.zeros(2_000, np.int32)), names)
-    path = parquet(tmp_path / "text.parquet", {"text": often})
+    often = pa.DictionaryArray.from_arrays(np.zeros(2_000, np.int32), ["x" * 100_000])
     with raises(ReadError, TOO_LARGE):
-        read(path)
-    lists = pa.ListArray.from_arrays(pa.array([0, 1_000, 2_000], pa.int32()), often)
+        read(parquet(tmp_path / "text.parquet", {"text": often}))
+    many = pa.DictionaryArray.from_arrays(np.zeros(600_000, np.int8), ["x"])
     with raises(ReadError, TOO_LARGE):
-        read_records(parquet(tmp_path / "list.parquet", {"codes": lists}))
-    one = pa.DictionaryArray.from_arrays(pa.array(np.zeros(40_000_000, np.int8)), pa.array(["x"]))
-    long = pa.ListArray.from_arrays(pa.array([0, 40_000_000], pa.int32()), one)
+        read(parquet(tmp_path / "rows.parquet", {"text": many}))
+
+
+@pytest.mark.parametrize(("n", "text"), [(2_000, "x" * 100_000), (40_000_000, "x")])
+def test_lists_of_repeated_values_that_exhaust_memory(tmp_path, n, text):
+    values = pa.DictionaryArray.from_arrays(np.zeros(n, np.int8), [text])
+    lists = pa.ListArray.from_arrays(pa.array([0, n // 2, n], pa.int32()), values)
     with raises(ReadError, TOO_LARGE):
-        read_records(parquet(tmp_path / "long.parquet", {"codes": long}))
-    few = pa.DictionaryArray.from_arrays(pa.array(np.zeros(600_000, np.int8)), pa.array(["x"]))
-    with raises(ReadError, TOO_LARGE):
-        read(parquet(tmp_path / "rows.parquet", {"text": few}))
+        read_records(parquet(tmp_path / "lists.parquet", {"codes": lists}))
 
 
 @pytest.mark.parametrize("read", [read_records, read_documents])

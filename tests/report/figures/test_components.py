@@ -47,7 +47,7 @@ def test_the_ring_lies_on_its_curve(choice):
     np.testing.assert_array_equal(curve.get_ydata(), choice.table["completion"])
 
 
-def test_the_headline_says_the_answer_and_the_interval(choice):
+def test_the_headline_contains_the_answer_and_the_interval(choice):
     text = plot_n_components(choice)[0].texts[-1].get_text()
     assert text.startswith("4 components")
     low, high = choice.interval

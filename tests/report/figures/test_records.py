@@ -1,4 +1,4 @@
-"""Figures of groups show the numbers they are of, in the order they promise, inside the figure."""
+"""Figures of groups show the right numbers, in the documented order, inside the figure."""
 
 import matplotlib as mpl
 import numpy as np
@@ -131,10 +131,10 @@ def test_risks_are_sorted_by_their_lower_limits():
     np.testing.assert_allclose(ends, limits)
     assert inside(ax)
     side = ax.figure.axes[1]
-    rest = X[labels != 1].mean(axis=0)
+    others = X[labels != 1].mean(axis=0)
     for text, j in zip(side.get_yticklabels()[1:], order, strict=True):
         for part, share in zip(
-            text.get_text().split(":"), (X[labels == 1, j].mean(), rest[j]), strict=True
+            text.get_text().split(":"), (X[labels == 1, j].mean(), others[j]), strict=True
         ):
             assert float(part.strip(" %")) == pytest.approx(100 * share, abs=0.51)
 

@@ -19,7 +19,7 @@ def topics(case):
     return SingleTopicModel(4).fit(case.X, feature_names=case.estimator.vocabulary_)
 
 
-def test_the_figure_of_shares_holds_the_shares(topics, case):
+def test_the_figure_of_proportions_shows_the_proportions(topics, case):
     proportions = topics.transform(case.X)
     ax = plot_topic_proportions(topics, case.X)
     assert len(ax.collections) == 4

@@ -119,10 +119,10 @@ query.dispatchEvent(
 """
 
 
-def type_codes(page, text, *, anew=False):
+def type_codes(page, text, *, clear=False):
     """Paste codes and enter them, in place of others or beside them; typing takes a second."""
     press(page, "#tab-assign")
-    page.execute_script(ENTER, text, anew)
+    page.execute_script(ENTER, text, clear)
 
 
 def assigned(page):
@@ -238,7 +238,7 @@ def test_a_record_gets_the_probabilities_of_the_estimator(browse, name):
     """A mixture from rounded counts; splits by squares and by odds, exactly as they are."""
     page, case = browse(name)
     for codes in records_to_assign(case):
-        type_codes(page, ", ".join(case.records.codes[codes]), anew=True)
+        type_codes(page, ", ".join(case.records.codes[codes]), clear=True)
         leaf, found = assigned(page)
         x = np.zeros((1, len(case.records.codes)))
         x[0, codes] = 1.0
@@ -278,7 +278,7 @@ def followed(scoring, x):
 def check_evidence(page, case):
     """Evidence is the change of the odds."""
     codes = [0, 3, 9]
-    type_codes(page, " ".join(case.records.codes[codes]), anew=True)
+    type_codes(page, " ".join(case.records.codes[codes]), clear=True)
     leaf, _ = assigned(page)
 
     def odds(kept):
@@ -333,7 +333,7 @@ def test_codes_keep_the_dots_that_their_columns_have(driver, tmp_path, rollup):
     summary = summarize_records(model, records)
     with opened(driver, write_html(summary, tmp_path / "page.html").as_uri()) as page:
         for typed in ("389", "38.9 ", "8.5", "250.4", "38.9;389", "7.5"):
-            type_codes(page, typed, anew=True)
+            type_codes(page, typed, clear=True)
             found = texts(page, "#chosen-codes b")
             columns = records.coder.columns_of(typed.split(";"))
             wanted = [records.codes[j] for j in columns if j >= 0]

@@ -95,7 +95,7 @@ def test_the_page_assigns_as_the_estimator_does(driver, models, records, name, t
             assert leaf == followed(summary["scoring"], x)
 
 
-def test_groups_of_discharges_can_be_told_from_their_names(shared_data):
+def test_names_of_groups_of_discharges_are_distinct(shared_data):
     folder = shared_data / "vermont_icd9"
     table = pd.read_csv(folder / "icd9cm_hierarchy.csv.gz", dtype=str)
     records = read_records(

@@ -1,4 +1,4 @@
-"""What no page of records and no JSON file shows: names and counts of few records."""
+"""No page of records and no JSON file shows the names or counts of few records."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_few_without_an_outcome_hide_its_rate():
     assert (exact["counts"], exact["total"]) == ([18, 20, 3], 41)
 
 
-def test_the_page_says_hidden_and_no_rate():
+def test_the_page_shows_hidden_counts_without_a_rate():
     model, records = flat_case()
     labels = np.full(len(records.enough), -1)
     labels[records.enough] = model.labels_

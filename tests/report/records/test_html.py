@@ -99,13 +99,13 @@ def test_the_page_reads_without_scripts(kind):
     assert "This page contains no individual records" in text
 
 
-def test_a_page_with_records_says_so():
+def test_a_page_with_records_is_marked():
     text = " ".join(read(page_of("flat", include_records=True, min_cell=1)).text)
     assert "shows individual records" in text
     assert "All counts are shown" in text
 
 
-def test_a_page_holds_no_record_anywhere():
+def test_a_page_contains_no_record():
     model, records = flat_case()
     page = render_html(summarize_records(model, records))
     assert not any(name in page for name in records.ids)

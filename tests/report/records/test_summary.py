@@ -1,4 +1,4 @@
-"""What is summarized of groups of records: right numbers, no record, no small count."""
+"""The summary of groups of records: right numbers, no record, no small count."""
 
 from __future__ import annotations
 
@@ -165,10 +165,10 @@ def test_share_intervals_are_those_of_wilson_for_as_many_certain_records(kind):
     for node in summarize_records(model, records)["nodes"][1:]:
         inside = P[:, node["leaves"]].sum(axis=1)
         variance = n * inside.mean() * (1 - inside.mean())
-        worth = n * (variance - (inside * (1 - inside)).sum()) / variance
+        effective = n * (variance - (inside * (1 - inside)).sum()) / variance
         share = np.isin(model.labels_, node["leaves"]).mean()
         for limit in node["share_interval"]:  # they solve the equation of the score test
-            error = (limit * (1 - limit) / worth) ** 0.5
+            error = (limit * (1 - limit) / effective) ** 0.5
             assert abs(limit - share) / error == pytest.approx(1.959964, abs=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""The page in a real browser, used as a person would: by mouse, by keyboard, on a phone."""
+"""The page in a real browser, used by mouse, by keyboard and on a phone."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Which documents are typical, which a page includes, and how they are cut."""
+"""Typical documents, the documents that a page includes, and their snippets."""
 
 import numpy as np
 import pytest
@@ -43,11 +43,11 @@ def test_the_root_shows_one_document_of_each_leaf_in_turn(case):
 def test_a_short_or_repetitive_document_does_not_win(case):
     X = sp.lil_array(case.X)
     leaf = next(case.estimator.tree_.leaves())
-    telling = int(np.argmax(leaf.center / case.estimator.tree_.center))
+    typical_word = int(np.argmax(leaf.center / case.estimator.tree_.center))
     rows = leaf.samples
     X[rows[0]], X[rows[1]] = 0, 0
-    X[rows[0], telling] = 1  # one telling word
-    X[rows[1], telling] = 500  # the same word over and over
+    X[rows[0], typical_word] = 1  # one characteristic word
+    X[rows[1], typical_word] = 500  # the same word over and over
     found = typical_documents(sp.csr_array(X), case.estimator.tree_, case.estimator.labels_, 3)
     assert not {rows[0], rows[1]} & set(found[leaf.node_id].tolist())
 
@@ -66,7 +66,7 @@ def test_documents_without_words_are_not_typical(case):
     most=st.integers(0, 60),
     budget=st.integers(0, 3000),
 )
-def test_the_sample_fits_its_budget_and_keeps_shares(labels, seed, most, budget):
+def test_the_sample_fits_its_budget_and_keeps_proportions(labels, seed, most, budget):
     labels = np.array(labels)
     cost = np.random.default_rng(seed).integers(1, 100, size=len(labels))
     rows = evenly_spread(labels, cost, most, budget)

@@ -231,8 +231,6 @@ def test_diagnostics_are_worded(flat_case):
     model.diagnostics_ = {**model.diagnostics_, "warnings": [few], "reason": few}
     summary = summary_of(model, flat_case)
     found = summary["diagnostics"]
-    assert any("no refinement" in sentence for sentence in found["words"])
-    assert found["warnings"][0].startswith("4 of 4 topics were found: ")
     assert str(few) in found["warnings"][0]
     assert found["warnings"][1:] == [str(few)]
     assert found["values"]["reason"] == str(few)
@@ -246,7 +244,7 @@ def test_warnings_on_the_start_are_not_on_the_refined_result(flat_case):
     few = Message("too_few_samples", found=7, needed=10)
     model.diagnostics_ = {**model.diagnostics_, "warnings": [few]}
     found = summary_of(model, flat_case)["diagnostics"]
-    assert f"Before refinement: {few}" in found["words"]
+    assert any(str(few) in sentence for sentence in found["words"])
     assert found["warnings"] == []
 
 

@@ -1,5 +1,6 @@
 """The page as text: escaped, self-contained, the same every time, whole or not at all."""
 
+import errno
 import html
 import json
 import os
@@ -134,11 +135,12 @@ def test_a_file_is_written_whole_or_not_at_all(case, tmp_path, monkeypatch):
     target.write_text("before")
 
     def full(*_):
-        raise OSError(28, "No space left on device")
+        raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError) as caught:
         write_html(summary, target)
+    assert caught.value.errno == errno.ENOSPC
     assert target.read_text() == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     monkeypatch.undo()

@@ -63,7 +63,7 @@ class SingleTopicFits:
         self._n_words = int(np.count_nonzero(seen))
         splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
         grown = grow(self._rows, fold.weight, scaled.count_per_token, splitter, Limits(largest))
-        self._labels, self._partitions = grown.labels, _partitions(grown.root)
+        self._labels, self._partitions = grown.labels, partitions(grown.root)
 
     def __call__(self, n_components: int) -> Fit | None:
         """Return the model with k components; None if no group can be split further."""
@@ -113,7 +113,7 @@ class LDAFits:
         return Fit(topics.centers, topics.weights, float("nan"), completion)
 
 
-def _partitions(root: Branch) -> list[Ints]:
+def partitions(root: Branch) -> list[Ints]:
     """Return, for 1 component, 2 components, ..., the component of each leaf of the whole tree."""
     leaves, found = [root], []
     while True:
