@@ -120,7 +120,7 @@ WORDS: dict[str, str] = {
         "{mark} suppressed, because a count below {min_cell} could be derived from it"
     ),
     "residual_group": (
-        "Residual group: {n_codes} codes per record ({n_overall} overall), none common to half"
+        "Residual group: {n_codes} codes per record ({n_overall} overall), no code in half of them"
     ),
     "stability_of_groups": (
         "Stability over {n} samples: {mean:.2f} on average, {low:.2f} to {high:.2f} (1 = the same "

@@ -20,7 +20,7 @@ _NAME_CODES = 3
 _FEW_CODES = 2 / 3
 _COMMON = 0.5
 """In a residual group, records have fewer codes than this fraction of the overall mean, and no code
-is common to half of them. Births also have few codes, but they have the same ones."""
+occurs in half of them. Births also have few codes, but they have the same ones."""
 _NAME_LENGTH = 48
 """Maximum length of one code in the name of a group, in characters."""
 _SEPARATOR = "\N{NO-BREAK SPACE}· "

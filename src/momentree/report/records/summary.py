@@ -89,7 +89,7 @@ def summarize_records(
         ``n_samples`` (estimated if ``exact`` is false), ``size`` (as text), ``share``,
         ``share_interval`` (centred on the counted share; None for the root and if ``exact`` is
         false), ``codes_per_record``, ``residual`` (whether it is a residual group: few codes, and
-        none common to half of the records), ``top``, ``top_rates`` and ``top_estimated`` (codes by
+        none in half of the records), ``top``, ``top_rates`` and ``top_estimated`` (codes by
         descending relevance, their rates, and whether these are estimates), ``outcome_rates``
         (text, for binary outcomes), ``cell`` (position in the icicle);
         ``common``: codes by descending frequency; ``outcomes`` (see

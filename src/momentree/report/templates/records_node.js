@@ -11,7 +11,7 @@ function drawGroup(node) {
   topic.replaceChildren(...[
     drawTrail(node, (other) => other.name_parts[0]),
     el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), el("h2", { id: "topic-name", dir: "auto" }, node.leaf === null ? null : el("span", { class: "number" }, `${node.leaf} `), node.name)),
-    node.residual ? el("p", { class: "note" }, el("span", { class: "residual" }, "residual group"), " Its records have few codes, and no code is common to half of them.") : null,
+    node.residual ? el("p", { class: "note" }, el("span", { class: "residual" }, "residual group"), " Its records have few codes, and no code occurs in half of them.") : null,
     drawNumbers(node),
     el("div", { class: "parts" }, left, right, drawRisks(node)),
     backLink("groups"),
