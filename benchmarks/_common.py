@@ -37,8 +37,8 @@ SEED = 0
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Counts of a labelled corpus after the default preprocessing of the command.
+class Labeled:
+    """Counts of a labeled corpus after the default preprocessing of the command.
 
     Attributes
     ----------
@@ -62,14 +62,14 @@ class Labelled:
         """Number of classes, and of requested leaves."""
         return len(np.unique(self.target))
 
-    def subsample(self, share: float, seed: int) -> Labelled:
+    def subsample(self, share: float, seed: int) -> Labeled:
         """Return a random share of the documents, with the words that occur in them."""
         n = self.X.shape[0]
         rows = np.sort(np.random.default_rng(seed).permutation(n)[: round(share * n)])
         X = self.X[rows]
         X = X[:, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))]
         target = np.unique(self.target[rows], return_inverse=True)[1]
-        return Labelled(self.name, sp.csr_array(X), target, self.min_samples_leaf)
+        return Labeled(self.name, sp.csr_array(X), target, self.min_samples_leaf)
 
 
 def _counts(path: str) -> Corpus:
@@ -100,7 +100,7 @@ CORPORA: dict[str, tuple[Callable[[], Corpus], int]] = {
 """How to load each corpus, and its `min_samples_leaf`."""
 
 
-def load(name: str) -> Labelled | None:
+def load(name: str) -> Labeled | None:
     """Load a corpus by its name; if its files are missing, print a note and return None."""
     make, min_samples_leaf = CORPORA[name]
     try:
@@ -110,10 +110,10 @@ def load(name: str) -> Labelled | None:
         return None
     if corpus.target is None:
         raise ValueError(f"{name} has no labels")
-    return Labelled(name, corpus.X, corpus.target, min_samples_leaf)
+    return Labeled(name, corpus.X, corpus.target, min_samples_leaf)
 
 
-def load_all(names: Iterable[str] = tuple(CORPORA)) -> list[Labelled]:
+def load_all(names: Iterable[str] = tuple(CORPORA)) -> list[Labeled]:
     """Load the corpora that are present."""
     return [corpus for corpus in map(load, names) if corpus is not None]
 

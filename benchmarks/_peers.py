@@ -51,7 +51,7 @@ def lsa_bisecting(X: Any, k: int) -> Labels:
 
 
 def nmf(X: Any, k: int) -> Labels:
-    """Factorise tf-idf and assign each document to its largest factor."""
+    """Factorize tf-idf and assign each document to its largest factor."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return NMF(k, init="nndsvd", random_state=SEED).fit_transform(tfidf(X)).argmax(axis=1)
@@ -129,19 +129,19 @@ def _scatter(X: Any) -> float:
 
 
 def _principal_scores(X: Any) -> NDArray[np.float64]:
-    """Return the projections of the centred rows onto their first principal direction."""
+    """Return the projections of the centered rows onto their first principal direction."""
     mean = X.mean(axis=0)
     if min(X.shape) < 3:
-        centred = X.toarray() - mean
-        return centred @ np.linalg.svd(centred, full_matrices=False)[2][0]
-    centred = LinearOperator(
+        centered = X.toarray() - mean
+        return centered @ np.linalg.svd(centered, full_matrices=False)[2][0]
+    centered = LinearOperator(
         X.shape,
         matvec=lambda v: X @ v.ravel() - mean @ v.ravel(),
         rmatvec=lambda u: X.T @ u.ravel() - mean * u.sum(),
         dtype=np.float64,
     )
     start = np.random.default_rng(SEED).random(min(X.shape))
-    return centred @ svds(centred, 1, v0=start)[2][0]
+    return centered @ svds(centered, 1, v0=start)[2][0]
 
 
 def kmeans(X: Any, k: int) -> Labels:

@@ -19,7 +19,7 @@ from typing import Any
 
 import _peers as peers
 import numpy as np
-from _common import CORPORA, Labelled, environment, load_all, table
+from _common import CORPORA, Labeled, environment, load_all, table
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
@@ -31,25 +31,25 @@ SLOW = ("LDA, batch",)
 """Measured on whole corpora only."""
 
 
-def tree(corpus: Labelled, **options: Any) -> NDArray[np.intp]:
+def tree(corpus: Labeled, **options: Any) -> NDArray[np.intp]:
     """Return the leaf of each document in a tree with one leaf per class and these options."""
     k, least = corpus.n_classes, corpus.min_samples_leaf
     return TopicTree(k, min_samples_leaf=least, **options).fit(corpus.X).labels_
 
 
-def topics(corpus: Labelled, **options: Any) -> NDArray[np.intp]:
+def topics(corpus: Labeled, **options: Any) -> NDArray[np.intp]:
     """Return the topic of each document in a flat model with one topic per class."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the moments of some corpora support fewer topics
         return SingleTopicModel(corpus.n_classes, **options).fit(corpus.X).labels_
 
 
-def peer(corpus: Labelled, find: Callable[..., Any], **options: Any) -> NDArray[np.intp]:
+def peer(corpus: Labeled, find: Callable[..., Any], **options: Any) -> NDArray[np.intp]:
     """Return the cluster of each document under another method, with one cluster per class."""
     return find(corpus.X, corpus.n_classes, **options)
 
 
-METHODS: dict[str, Callable[[Labelled], NDArray[np.intp]]] = {
+METHODS: dict[str, Callable[[Labeled], NDArray[np.intp]]] = {
     DEFAULT: tree,
     "tree, log_scaling=None": partial(tree, log_scaling=None),
     'tree, weighting="uniform"': partial(tree, weighting="uniform"),
@@ -84,7 +84,7 @@ class Scores:
 
 
 def measure(
-    corpora: Sequence[Labelled], methods: Sequence[str], n_subsamples: int
+    corpora: Sequence[Labeled], methods: Sequence[str], n_subsamples: int
 ) -> dict[str, dict[str, Scores]]:
     """Return scores by method and corpus; report progress on standard error."""
     scores: dict[str, dict[str, Scores]] = {name: {} for name in methods}

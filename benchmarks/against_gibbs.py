@@ -43,12 +43,12 @@ TOP = 10
 
 
 def gibbs(
-    X: Any, k: int, *, iterations: int, seed: int, workers: int, optimise: bool = True
+    X: Any, k: int, *, iterations: int, seed: int, workers: int, optimize: bool = True
 ) -> Fitted:
     """Fit by tomotopy; `workers=0`, its default, uses all cores. alpha_0 starts at 1."""
     X = sp.csr_array(X)
     model = tomotopy.LDAModel(k=k, alpha=1.0 / k, eta=0.01, seed=seed + 1)
-    if not optimise:
+    if not optimize:
         model.optim_interval = 0
     for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True):
         words = np.repeat(X.indices[a:b], X.data[a:b].astype(int))
@@ -96,13 +96,13 @@ def methods(iterations: int) -> dict[str, Callable[[Any, int, int], Fitted]]:
         "moments and EM, alpha0 / 3": lambda X, k, _: moments(X, k, alpha0=1 / 3),
     }
     if tomotopy is not None:
-        for name, workers, optimise in (
+        for name, workers, optimize in (
             ("Gibbs, all cores", 0, True),
             ("Gibbs, 1 worker", 1, True),
             ("Gibbs, all cores, alpha fixed at the truth", 0, False),
         ):
-            found[name] = lambda X, k, seed, w=workers, o=optimise: gibbs(
-                X, k, iterations=iterations, seed=seed, workers=w, optimise=o
+            found[name] = lambda X, k, seed, w=workers, o=optimize: gibbs(
+                X, k, iterations=iterations, seed=seed, workers=w, optimize=o
             )
     return found
 

@@ -3,7 +3,7 @@
 Documents are drawn from known numbers of topics in several settings, one with bursty words and
 three with documents that mix topics. For each model, the first table contains the share of samples
 for which a criterion finds the true number exactly; the second contains, by true number, the mean
-answer and how often its interval contains the truth. Labelled corpora follow; their classes are
+answer and how often its interval contains the truth. Labeled corpora follow; their classes are
 only a rough guide to the number of topics.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from _common import CORPORA, Labelled, environment, load_all, mean_se, table
+from _common import CORPORA, Labeled, environment, load_all, mean_se, table
 
 from momentree._choices import TopicModel
 from momentree.datasets import make_lda, make_single_topic
@@ -152,7 +152,7 @@ def _right(some: list[tuple[int, dict[str, tuple[int, int, int]]]], criterion: s
     return mean_se(values, ".2f") if values else ""
 
 
-def corpus_row(corpus: Labelled, model: TopicModel) -> list[str]:
+def corpus_row(corpus: Labeled, model: TopicModel) -> list[str]:
     """Return the answers for a corpus and the time they took."""
     start = time.perf_counter()
     choice = choose_n_components(corpus.X, model=model)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from _common import CORPORA, Labelled, environment, load_all, table
+from _common import CORPORA, Labeled, environment, load_all, table
 from numpy.typing import NDArray
 
 from momentree import SingleTopicModel
@@ -74,7 +74,7 @@ def moment_run(X: Any, k: int, log_scaling: LogScaling | None, start: str) -> Ru
 
 
 def compare(
-    corpus: Labelled, log_scaling: LogScaling | None, n_starts: int
+    corpus: Labeled, log_scaling: LogScaling | None, n_starts: int
 ) -> list[tuple[object, ...]]:
     """Return the rows for one corpus: the random starts, then each start from moments."""
     X, k = corpus.X, corpus.n_classes

@@ -34,8 +34,8 @@ def tiny():
 
 @pytest.fixture
 def corpus(benchmark, tiny):
-    """The same as a labelled corpus."""
-    return benchmark("_common").Labelled("tiny", tiny.X, tiny.labels, 2)
+    """The same as a labeled corpus."""
+    return benchmark("_common").Labeled("tiny", tiny.X, tiny.labels, 2)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -230,8 +230,8 @@ def test_principal_directions_are_those_of_dense_rows(benchmark):
     scores = benchmark("_peers")._principal_scores
     for shape in ((30, 5), (2, 7), (9, 2), (40, 60)):
         X = (np.random.default_rng(0).random(shape) < 0.4).astype(float)
-        centred = X - X.mean(axis=0)
-        expected = centred @ np.linalg.svd(centred)[2][0]
+        centered = X - X.mean(axis=0)
+        expected = centered @ np.linalg.svd(centered)[2][0]
         np.testing.assert_allclose(abs(scores(sp.csr_array(X))), abs(expected), atol=1e-9)
 
 

@@ -3,7 +3,7 @@
 The floors of NMI guard against regression: they are the values that the present code reaches, less
 three standard errors of resampling. They say nothing about what a good method should reach.
 
-The labelled corpora lie in ../shared/data beside the repository; their tests are skipped where
+The labeled corpora lie in ../shared/data beside the repository; their tests are skipped where
 they are not. The docstrings are always there.
 """
 

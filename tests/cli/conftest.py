@@ -1,4 +1,4 @@
-"""A small labelled corpus as a table, and ways to run the command on it."""
+"""A small labeled corpus as a table, and ways to run the command on it."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def words(code: str, **values) -> str:
 
 
 def clean_environment(**changes: str) -> dict[str, str]:
-    """Return the environment without what forces or forbids colours, and with changes."""
+    """Return the environment without what forces or forbids colors, and with changes."""
     drop = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "PYTHONIOENCODING"}
     return {k: v for k, v in os.environ.items() if k not in drop} | changes
 

@@ -222,7 +222,7 @@ def test_no_color(topics, monkeypatch):
 
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    plain = {"0", "1", "2", ""}  # bold and dim are no colours
+    plain = {"0", "1", "2", ""}  # bold and dim are no colors
     assert codes() - plain
     monkeypatch.setenv("NO_COLOR", "1")
     assert codes() <= plain

@@ -79,7 +79,7 @@ def test_rotation_is_algorithm_1_as_published(seed):
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_the_closed_form_is_not_worse_than_any_grid_point(seed, k):
-    """The papers scan a; with k > 2 topics the slices are not jointly diagonalisable."""
+    """The papers scan a; with k > 2 topics the slices are not jointly diagonalizable."""
     rng = np.random.default_rng(seed)
     w, mu = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(8), size=k)
     moments = SingleTopicMoments.from_parameters(w, mu)

@@ -77,7 +77,7 @@ def number(root, vocabulary):
 
 
 def build_case(n_samples=120, groups=((0, 1), (2, 3)), seed=0, length=80, repeat=1):
-    """Sample documents of four topics with power-law words, each labelled by its topic."""
+    """Sample documents of four topics with power-law words, each labeled by its topic."""
     rng = np.random.default_rng(seed)
     d = len(TOPIC_NAMES) * WORDS_PER_TOPIC
     shared = 1.0 / (5.0 + rng.permutation(d))

@@ -18,7 +18,7 @@ _MIN_NAME = 16
 _BAR = 10
 _BARS_FROM = 60
 """Minimum width of the terminal for bars."""
-_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
+_COLORS = ("cyan", "magenta", "yellow", "green", "blue", "red")
 EIGHTHS = "▏▎▍▌▋▊▉"
 """Last character of a bar, by its width."""
 
@@ -43,12 +43,12 @@ class _Name:
 
     number: str
     words: Sequence[str]
-    colour: str
+    color: str
     style: str
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         room = options.max_width - len(self.number)
-        number = (self.number, f"bold {self.colour}")
+        number = (self.number, f"bold {self.color}")
         yield Text.assemble(number, (_fit(self.words, room), self.style), no_wrap=True)
 
 
@@ -71,14 +71,14 @@ def draw_nodes(
 ) -> RenderableType:
     """Return the nodes of a summary as lines with names, columns and bars."""
     nodes = listed(summary)
-    colours = _colours(nodes)
+    colors = _colors(nodes)
     # Proportions of many topics are small, so the longest bar of a list fills its column.
     unit = 1.0 if _is_tree(summary) else max(node["share"] for node in nodes)
     bars = Column(
         "",
         [f"{_bar(node['share'] / unit):{_BAR}}" for node in nodes],
         "left",
-        ["dim" if node["leaf"] is None else colours[node["id"]] for node in nodes],
+        ["dim" if node["leaf"] is None else colors[node["id"]] for node in nodes],
     )
     columns = [*before, *([bars] if console.width >= _BARS_FROM else []), *after]
     table = Table(box=None, padding=(0, 0, 0, 2), header_style="dim")
@@ -91,7 +91,7 @@ def draw_nodes(
     for node, parts in zip(nodes, words, strict=True):
         number = "" if node["leaf"] is None else f"{node['leaf']:>{digits}} "
         style = "" if number else "bold" if node["parent"] is None else "dim"
-        names[node["id"]] = _Name(number, parts, colours.get(node["id"], ""), style)
+        names[node["id"]] = _Name(number, parts, colors.get(node["id"], ""), style)
     width = console.measure(table).maximum
     grid = Table.grid()
     grid.add_column(width=max(_MIN_NAME, console.width - width))
@@ -101,16 +101,16 @@ def draw_nodes(
     return grid
 
 
-def _colours(nodes: Sequence[Node]) -> dict[int, str]:
-    """Return colours by node: one per branch at depth 2, or per leaf above it."""
-    colours: dict[int, str] = {}
-    palette = cycle(_COLOURS)
+def _colors(nodes: Sequence[Node]) -> dict[int, str]:
+    """Return colors by node: one per branch at depth 2, or per leaf above it."""
+    colors: dict[int, str] = {}
+    palette = cycle(_COLORS)
     for node in nodes:
-        if node["parent"] in colours:
-            colours[node["id"]] = colours[node["parent"]]
+        if node["parent"] in colors:
+            colors[node["id"]] = colors[node["parent"]]
         elif node["leaf"] is not None or node["depth"] == 2:
-            colours[node["id"]] = next(palette)
-    return colours
+            colors[node["id"]] = next(palette)
+    return colors
 
 
 def _branches(summary: Mapping[str, Any], names: Mapping[int, _Name]) -> Tree:

@@ -1,4 +1,4 @@
-"""A built-in labelled corpus of real text: docstrings of NumPy, SciPy and scikit-learn."""
+"""A built-in labeled corpus of real text: docstrings of NumPy, SciPy and scikit-learn."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MIN_WORDS = 20  # a line such as "Alias of float64" has no subject
 
 
 def load_docstrings() -> Documents:
-    """Load the docstrings of NumPy, SciPy and scikit-learn, labelled by subpackage.
+    """Load the docstrings of NumPy, SciPy and scikit-learn, labeled by subpackage.
 
     These are about 2,700 English documents in 45 classes, from "scipy.special" (more than 300) to
     "sklearn.mixture" (2), read from the installed packages without a network connection.

@@ -54,7 +54,7 @@ class BernoulliMixture(BernoulliGroups):
         same signature.
         "svtd" with ``start="raw_moments"`` is ASVTD (T Algorithm 2).
     refine : {"em", None}, default="em"
-        "em" refines the start by expectation-maximisation, which removes the bias of raw moments.
+        "em" refines the start by expectation-maximization, which removes the bias of raw moments.
         None returns the start.
     start : {"auto", "moments", "raw_moments", "clusters", "tree", "three_view_mom", \
 "three_view_tpm"}, default="auto"

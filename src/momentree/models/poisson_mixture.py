@@ -32,7 +32,7 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
         same signature.
     refine : {"em", None}, default="em"
-        "em" refines the start by expectation-maximisation. None returns the start.
+        "em" refines the start by expectation-maximization. None returns the start.
     start : {"auto", "tree", "tfidf", "moments"}, default="auto"
         "moments" decomposes the moments of the model (T Proposition 1.2.1). "tree" and "tfidf"
         group the samples as in :class:`SingleTopicModel`, by proportions rather than totals.

@@ -36,7 +36,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
         same signature.
     refine : {"em", None}, default="em"
-        "em" refines the start by expectation-maximisation. None returns the start.
+        "em" refines the start by expectation-maximization. None returns the start.
     start : {"auto", "tree", "tfidf", "moments"}, default="auto"
         "moments" decomposes the moments of the model (S Theorem 1), which is exact in the limit of
         infinitely many documents. "tree" splits the documents in two, and then always splits the

@@ -1,4 +1,4 @@
-"""Lay out a tree as an icicle and choose the colours of its nodes, for the page and figures."""
+"""Lay out a tree as an icicle and choose the colors of its nodes, for the page and figures."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from momentree.tree.node import TreeNode
 
-# Degrees of the colour circle: less than 360, so that the first and last branch differ.
+# Degrees of the color circle: less than 360, so that the first and last branch differ.
 _FIRST_HUE = 25.0
 _HUE_RANGE = 305.0
-# Steps of the golden angle separate the hues of any number of neighbours.
+# Steps of the golden angle separate the hues of any number of neighbors.
 _GOLDEN_ANGLE = 137.508
 
 
@@ -36,7 +36,7 @@ def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
     """Lay out a tree as an icicle: children below their parent, with widths given by weights.
 
     Returns one cell per node in pre-order. Leaves extend to the last row. Siblings divide the hues
-    of their parent, so that a branch is a family of colours; with `spread`, neighbouring leaves
+    of their parent, so that a branch is a family of colors; with `spread`, neighboring leaves
     have distant hues instead, for topics without branches.
     """
     n_rows = 1 + max(node.depth for node in root.nodes())
@@ -69,7 +69,7 @@ def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
 
 
 def spread_hue(topic: int) -> float:
-    """Return the hue, in degrees, of a topic of a flat model; neighbours have distant hues."""
+    """Return the hue, in degrees, of a topic of a flat model; neighbors have distant hues."""
     return (_FIRST_HUE + _GOLDEN_ANGLE * topic) % 360.0
 
 
@@ -78,7 +78,7 @@ def leaf_color(hue: float, *, leaf: bool = True) -> tuple[float, float, float]:
 
     Notes
     -----
-    Lightness and chroma are constant in OKLCH, the colour space of the page. The matrices are from
+    Lightness and chroma are constant in OKLCH, the color space of the page. The matrices are from
     B. Ottosson, "A perceptual color space for image processing" (2020), which defines it.
     """
     lightness, chroma = (0.82, 0.09) if leaf else (0.92, 0.045)

@@ -77,7 +77,7 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
     scaling : {"auto", None}, default="auto"
         Scaling of samples in the moments. "auto" appends a constant feature to samples of
         non-negative data and scales them to unit length, so that records with many and with few
-        codes have equal weight; it standardises columns of real data and appends a constant of
+        codes have equal weight; it standardizes columns of real data and appends a constant of
         sqrt(n_features). The constant (the size of a typical value: 1 for binary data) lets splits
         distinguish samples by how much they contain, not only by what. None leaves the data
         unscaled, like T Algorithm 5; on patient records this is less stable (``docs/choices.md``).

@@ -22,7 +22,7 @@ from momentree.tree.split import SPLIT_ITER, Split, Whiten, evaluate_split
 from momentree.whitening import whiten
 
 EARLY: Whiten = partial(whiten, tol=1e-2, max_iter=8)
-"""Sampling error changes the eigenvectors more than these limits do. On four labelled corpora, more
+"""Sampling error changes the eigenvectors more than these limits do. On four labeled corpora, more
 products and digits changed the agreement with labels by 0.001 (NMI); fewer than 8 products lost
 0.007."""
 

@@ -83,7 +83,7 @@ def test_csv(tmp_path, separator, end):
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "T.TSV.GZ", "named-plain.csv"])
 def test_compressed(tmp_path, name):
-    """Compressed files are recognised by their content."""
+    """Compressed files are recognized by their content."""
     path = save(tmp_path, name, gzip.compress(as_csv("\t").encode()))
     check(read_documents(path, label_column="kind", id_column="key"))
 

@@ -56,7 +56,7 @@ def inside(ax):
 
 
 def clashes(labels):
-    """Pairs of neighbours of which one is drawn on the other."""
+    """Pairs of neighbors of which one is drawn on the other."""
     boxes = [label.get_window_extent() for label in labels if label.get_text()]
     return [
         (a, b)
@@ -140,7 +140,7 @@ def test_risks_are_sorted_by_their_lower_limits():
 
 
 def cells(ax, n_lines, m):
-    """The colour at the middle of each cell of a heat map."""
+    """The color at the middle of each cell of a heat map."""
     image = ax.images[0].get_array()
     rows = (np.arange(n_lines) + 0.5) * image.shape[0] / n_lines
     columns = (np.arange(m) + 0.5) * image.shape[1] / m
@@ -180,7 +180,7 @@ def test_lines_of_many_records_are_as_dark_as_their_share():
         ground = 1 - 0.5 * (1 - np.array(leaf_color(spread_hue(g))))
         part = found[ends[g] - lines[g] : ends[g]].mean(axis=0)
         share = ((ground - part) / (ground - dark)).mean(axis=1)
-        # Lines differ by one record of 40 or more, and colours by a part in 255.
+        # Lines differ by one record of 40 or more, and colors by a part in 255.
         np.testing.assert_allclose(share, X[labels == g][:, common].mean(axis=0), atol=0.02)
 
 

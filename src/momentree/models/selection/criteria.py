@@ -52,7 +52,7 @@ def estimates(
 def combine(found: Mapping[str, Estimate]) -> Estimate:
     """Combine the estimates of all criteria.
 
-    The first one decides. If that is completion, the answer moves down towards the spectrum within
+    The first one decides. If that is completion, the answer moves down toward the spectrum within
     the interval of completion, because EM sometimes splits a topic by chance, whereas the spectrum
     involves no fit. The interval extends down to the spectrum.
     """

@@ -60,8 +60,8 @@ def _as_numbers(
     present = {text for text, absent in zip(lower, missing, strict=True) if not absent}
     for pair in _PAIRS:
         if present and present <= set(pair):
-            spelt = dict(zip(lower, map(str, values), strict=True))
-            zero, one = (spelt.get(text, text) for text in pair)
+            spelled = dict(zip(lower, map(str, values), strict=True))
+            zero, one = (spelled.get(text, text) for text in pair)
             numbers = np.array([pair.index(t) if t in pair else np.nan for t in lower])
             return numbers, (zero, one)
     numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(np.float64)

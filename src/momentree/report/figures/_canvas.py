@@ -1,4 +1,4 @@
-"""Helpers shared by all figures: axes, colours, fitted text, scales and names."""
+"""Helpers shared by all figures: axes, colors, fitted text, scales and names."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def names_of(
 
 
 def colors_of(colors: Sequence[Any] | None, k: int) -> list[Any]:
-    """Return k colours: the given ones, or those of flat groups on the page."""
+    """Return k colors: the given ones, or those of flat groups on the page."""
     if colors is None:
         return [leaf_color(spread_hue(group)) for group in range(k)]
     if len(colors) != k:
@@ -148,6 +148,6 @@ def mark_panels(ax: Axes, n: int, width: float, top: float, steps: int = 1) -> N
     ticks = (np.arange(n)[:, None] + parts * width).ravel()
     labels = [short_percent(top * part) for part in parts] * n
     ax.set_xticks(ticks, labels, fontsize=7 if n > 1 else 8)
-    if n > 1:  # scales of neighbouring columns touch: keep labels inside
+    if n > 1:  # scales of neighboring columns touch: keep labels inside
         for i, label in enumerate(ax.get_xticklabels()):
             label.set_horizontalalignment("right" if i % 2 else "left")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ROW = 0.22
 _PANEL = 0.86
-"""Maximum part of a column that bars fill, so that neighbouring columns are separate."""
+"""Maximum part of a column that bars fill, so that neighboring columns are separate."""
 
 
 def plot_code_frequencies(
@@ -63,7 +63,7 @@ def plot_code_frequencies(
     codes : sequence of length d, default=None
         Code of each column, such as ``records.codes``.
     colors : sequence of length k, default=None
-        Colours of the groups, as from :func:`group_colors`; None uses those of flat groups.
+        Colors of the groups, as from :func:`group_colors`; None uses those of flat groups.
     min_cell : int >= 1 or None, default=5
         Suppress nonzero counts of records below this number, and numbers computed from them; None
         suppresses nothing.
@@ -78,7 +78,7 @@ def plot_code_frequencies(
     Raises
     ------
     InvalidDataError
-        If names, codes or colours do not match the codes or groups, or `names` is a mapping and
+        If names, codes or colors do not match the codes or groups, or `names` is a mapping and
         `codes` is missing.
     InvalidParameterError
         If ``n_codes`` or ``min_cell`` < 1.
@@ -181,7 +181,7 @@ def plot_relative_risk(
     codes : sequence of length d, default=None
         Code of each column, such as ``records.codes``.
     color : color of matplotlib, default=None
-        Colour of the group, as from :func:`group_colors`; None uses that of a flat group.
+        Color of the group, as from :func:`group_colors`; None uses that of a flat group.
     min_cell : int >= 1 or None, default=5
         Omit codes with nonzero counts below this number, in the group or in the other records; None
         omits none.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from momentree.models import ComponentChoice
 
 
-# Title, axis, colour and marker; colours are distinct for any colour vision.
+# Title, axis, color and marker; colors are distinct for any color vision.
 _PANELS = {
     "completion": ("Document completion", "nats per word", BLUE, "-o"),
     "spectrum": ("Eigenvalues of M2, one half of the documents", "eigenvalue", "#aa4499", "-D"),

@@ -41,19 +41,19 @@ _LONGEST_NAME, _LONGEST_CLASS = 44, 22
 
 
 def group_colors(estimator: Any, *, min_cell: int = 5) -> list[tuple[float, float, float]]:
-    """Return the colours that groups of records have on the page, for figures.
+    """Return the colors that groups of records have on the page, for figures.
 
     Parameters
     ----------
     estimator : ClusterTree or BernoulliMixture
         Fitted.
     min_cell : int >= 1, default=5
-        Value used for the page: colours of a tree depend on the sizes shown.
+        Value used for the page: colors of a tree depend on the sizes shown.
 
     Returns
     -------
     list of tuple
-        Red, green and blue in [0, 1] for each group. In a tree, each branch is a family of colours.
+        Red, green and blue in [0, 1] for each group. In a tree, each branch is a family of colors.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def plot_group_sizes(
     group_names : sequence of length k, default=None
         Names of the groups; None uses their numbers.
     colors : sequence of length k, default=None
-        Colours of the groups, as from :func:`group_colors`; None uses those of flat groups.
+        Colors of the groups, as from :func:`group_colors`; None uses those of flat groups.
     min_cell : int >= 1 or None, default=5
         Draw no bars for smaller groups, nor for the next smallest group, from which they could be
         derived; None draws all.
@@ -115,13 +115,13 @@ def plot_group_sizes(
     Returns
     -------
     Axes
-        One bar per group, labelled with its number of records; "<5" and "*" replace suppressed
+        One bar per group, labeled with its number of records; "<5" and "*" replace suppressed
         numbers.
 
     Raises
     ------
     InvalidDataError
-        If names or colours do not match the groups.
+        If names or colors do not match the groups.
     InvalidParameterError
         If ``min_cell`` < 1.
 
@@ -184,7 +184,7 @@ def plot_outcome_rates(
     outcome : str, default="outcome"
         Name of the outcome.
     colors : sequence of length k, default=None
-        Colours of the groups, as from :func:`group_colors`; None uses those of flat groups.
+        Colors of the groups, as from :func:`group_colors`; None uses those of flat groups.
     min_cell : int >= 1 or None, default=5
         Suppress nonzero counts of records below this number, and numbers computed from them; None
         suppresses nothing.
@@ -199,7 +199,7 @@ def plot_outcome_rates(
     Raises
     ------
     InvalidDataError
-        If names or colours do not match the groups, or all outcomes are missing.
+        If names or colors do not match the groups, or all outcomes are missing.
     InvalidParameterError
         If ``min_cell`` < 1.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _INK_RGB = np.array([0x20, 0x24, 0x2A]) / 255.0
 _PALE = 0.5
-"""Strength of the background of a group, from 0 (white) to 1 (its full colour)."""
+"""Strength of the background of a group, from 0 (white) to 1 (its full color)."""
 _DOTS = 1200
 """Pixels per cell in each direction, so that edges blur by a pixel rather than a cell."""
 
@@ -54,24 +54,24 @@ def plot_record_heatmap(
     n_codes : int >= 1, default=40
         Number of codes to draw, the most common in all records first.
     max_rows : int >= 1, default=600
-        Maximum number of lines in the image. If there are more records, neighbours share a line,
+        Maximum number of lines in the image. If there are more records, neighbors share a line,
         whose darkness is their share with the code; each group has at least one line.
     group_names : sequence of length k, default=None
         Names of the groups; None uses their numbers.
     codes : sequence of length d, default=None
         Code of each column, such as ``records.codes``.
     colors : sequence of length k, default=None
-        Colours of the groups, as from :func:`group_colors`; None uses those of flat groups.
+        Colors of the groups, as from :func:`group_colors`; None uses those of flat groups.
 
     Returns
     -------
     Axes
-        Groups from top to bottom, each on a background of its colour; missing values are white.
+        Groups from top to bottom, each on a background of its color; missing values are white.
 
     Raises
     ------
     InvalidDataError
-        If X has values other than 0, 1 and NaN, labels, names, codes or colours do not match the
+        If X has values other than 0, 1 and NaN, labels, names, codes or colors do not match the
         records, codes or groups, or `names` is a mapping and `codes` is missing.
     InvalidParameterError
         If ``n_codes`` or ``max_rows`` < 1.
@@ -154,7 +154,7 @@ def _columns(X: Any, codes: Ints) -> Any:
 
 
 def _image(density: Floats, groups: Ints, fills: list[Any]) -> NDArray[np.uint8]:
-    """Return the colours of the image: the background of each group, darkened by density."""
+    """Return the colors of the image: the background of each group, darkened by density."""
     from matplotlib.colors import to_rgb
 
     background = np.array([1.0 - _PALE * (1.0 - np.array(to_rgb(fill))) for fill in fills])[groups]
@@ -165,7 +165,7 @@ def _image(density: Floats, groups: Ints, fills: list[Any]) -> NDArray[np.uint8]
 
 
 def _apart(places: Floats, gap: float) -> Floats:
-    """Spread the labels of small neighbouring groups so that they can be read."""
+    """Spread the labels of small neighboring groups so that they can be read."""
     steps = gap * np.arange(len(places))
     down = np.maximum.accumulate(places - steps)
     up = np.minimum.accumulate((places - steps)[::-1])[::-1]

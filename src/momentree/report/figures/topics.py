@@ -57,7 +57,7 @@ def plot_topic_proportions(
     Notes
     -----
     This is the figure of topic proportions in section 4.3 of [1], in steps, so that documents are
-    not blended with their neighbours.
+    not blended with their neighbors.
 
     References
     ----------

@@ -87,7 +87,7 @@ def summarize_records(
         (groups at or below it), ``name``, ``name_parts`` (the names of codes in it),
         ``long_name_parts`` (their full names),
         ``n_samples`` (estimated if ``exact`` is false), ``size`` (as text), ``share``,
-        ``share_interval`` (centred on the counted share; None for the root and if ``exact`` is
+        ``share_interval`` (centered on the counted share; None for the root and if ``exact`` is
         false), ``codes_per_record``, ``residual`` (whether it is a residual group: few codes, and
         none in half of the records), ``top``, ``top_rates`` and ``top_estimated`` (codes by
         descending relevance, their rates, and whether these are estimates), ``outcome_rates``

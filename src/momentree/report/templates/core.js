@@ -44,7 +44,7 @@ function amount(value) {
 // Text for comparison, without case and accents.
 const comparable = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{Mn}/gu, "");
 
-// A labelled number in the list at the top of a node.
+// A labeled number in the list at the top of a node.
 const fact = (name, value, note = "", title = null) =>
   el("div", { title }, el("dt", {}, name), el("dd", {}, value, note ? el("small", {}, ` ${note}`) : null));
 

@@ -23,7 +23,7 @@ function drawNumbers(node) {
     fact("Documents", integer(node.n_samples), flat ? (node.children.length ? "" : "with this main topic") : percent(node.share)),
     !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood from the split") : null,
     node.children.length ? fact(flat ? "Topics" : "Topics below", integer(countLeaves(node))) : null,
-    node.coherence ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalised pointwise mutual information of the ten most probable words, −1 to 1; higher is better") : null,
+    node.coherence ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalized pointwise mutual information of the ten most probable words, −1 to 1; higher is better") : null,
     node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the ten most probable words; higher is better") : null,
   );
 }

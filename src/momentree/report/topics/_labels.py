@@ -52,7 +52,7 @@ def count_labels(root: TreeNode, leaf_of: Ints, label_of: Ints | None) -> list[d
 
 
 def agreement(leaf_of: Ints, label_of: Ints | None) -> dict[str, float] | None:
-    """Return ``nmi`` (normalised mutual information) and ``ari`` (adjusted Rand index).
+    """Return ``nmi`` (normalized mutual information) and ``ari`` (adjusted Rand index).
 
     Both compare the leaves with the known labels, rounded to 4 decimals; None without labels.
     """

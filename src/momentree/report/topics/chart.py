@@ -89,7 +89,7 @@ def _ticks(ordered: Ordered, ids: Sequence[str] | None, start: Ints) -> list[lis
 
 
 def _runs(labels: Ints, start: NDArray[Any], sizes: NDArray[Any]) -> list[list[int]]:
-    """Join neighbouring columns with the same main label; return none if there are many runs."""
+    """Join neighboring columns with the same main label; return none if there are many runs."""
     runs: list[list[int]] = []
     for at, (a, size) in enumerate(zip(start, sizes, strict=True)):
         values, counts = np.unique(labels[a : a + size], return_counts=True)
@@ -119,7 +119,7 @@ def stacked_areas(areas: Mapping[str, Any]) -> list[Area]:
     """Lay out the topics of `proportions_in_columns` as stacked areas, the first at the top.
 
     Columns have width 1, and the height is 1000. Areas have steps, so that documents are not
-    blended with their neighbours.
+    blended with their neighbors.
     """
     values = np.asarray(areas["proportions"], dtype=np.float64)
     total = np.maximum(values.sum(axis=0), 1.0)
