@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import tensorly
 
+from momentree.datasets import make_poisson_mixture
 from momentree.decomposition import als, sidiwo, tensor_power_method
-from momentree.exceptions import InvalidParameterError
-from momentree.moments import PopulationMoments, SingleTopicMoments
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.moments import PoissonMoments, PopulationMoments, SingleTopicMoments
 from momentree.whitening import whiten
 from tests.raising import raises
 
@@ -109,6 +110,29 @@ def test_als_keeps_the_smallest_residual_of_its_starts():
     ]
     assert residuals[0] >= residuals[1] >= residuals[2]
     assert residuals[2] < residuals[0]
+
+
+def test_als_skips_starts_whose_components_become_collinear(monkeypatch):
+    moments = PoissonMoments.from_data(make_poisson_mixture(400, 60, 5, random_state=0).X)
+    fit, failed = tensorly.decomposition.parafac, []
+
+    def parafac(*args, **options):
+        try:
+            return fit(*args, **options)
+        except np.linalg.LinAlgError:
+            failed.append(True)
+            raise
+
+    monkeypatch.setattr(tensorly.decomposition, "parafac", parafac)
+    assert als(moments, 22).diagnostics["residual"] < 1
+    assert failed
+
+    def singular(*args, **options):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(tensorly.decomposition, "parafac", singular)
+    with raises(InvalidDataError, "als_failed", n_components=22):
+        als(moments, 22)
 
 
 def test_als_leaves_the_backend_of_tensorly_alone():

@@ -9,7 +9,7 @@ import numpy as np
 from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number, generator
 from momentree.decomposition._result import TINY, from_directions, whitened_tensor, whitening_for
-from momentree.exceptions import InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.objects import Decomposition, Moments, Whitening
 
 Of = Literal["whitened", "m3"]
@@ -74,6 +74,8 @@ def als(
         If `n_components` is not a whole number of at least 1 or exceeds that of `whitening`;
         another option is invalid; or, for ``of="m3"``, the moments have more than 200 features or
         no ``m3_dense``.
+    InvalidDataError
+        If components became collinear from every start.
 
     Notes
     -----
@@ -158,14 +160,19 @@ def _best(
     with tensorly.backend_context("numpy", local_threadsafe=True):
         for start in starts:
             init = CPTensor((np.ones(start.shape[2]), [factor.copy() for factor in start]))
-            (_, factors), errors = parafac(
-                T, start.shape[2], n_iter_max=max_iter, init=init, tol=tol, return_errors=True
-            )
+            try:
+                (_, factors), errors = parafac(
+                    T, start.shape[2], n_iter_max=max_iter, init=init, tol=tol, return_errors=True
+                )
+            except np.linalg.LinAlgError:  # two components became collinear
+                continue
             n_iter += len(errors)
             if float(errors[-1]) < residual:
                 V, residual = _common(factors), float(errors[-1])
             if residual < EXACT:
                 break
+    if np.isinf(residual):
+        raise InvalidDataError("als_failed", n_components=V.shape[1])
     return V, {"residual": residual, "n_iter": n_iter}
 
 

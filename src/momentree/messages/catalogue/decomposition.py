@@ -23,6 +23,11 @@ WORDS: dict[str, str] = {
         "{found:~component}; compute them for {asked}"
     ),
     "not_positive": "{parameter} must contain only finite numbers above zero",
+    "als_failed": (
+        "alternating least squares failed from every start, because some of the "
+        "{n_components:~component} became collinear; request fewer components, or use another "
+        "decomposition"
+    ),
     # --- why there are fewer components than requested -------------------------------------------
     "component_without_weight": (
         "{found:~component} {found:?has/have} a weight of zero, because M1 has no projection onto "
