@@ -170,8 +170,10 @@ def _check_parameters(cls: type[Any], values: dict[str, Any]) -> None:
 
 
 def _fitting(value: Any, hint: Any, name: str) -> Any:
-    """Convert a value to the type of its annotation; raise TypeError if it does not match."""
+    """Convert a value to the type of its annotation, which it must match."""
     origin, arguments = get_origin(hint), get_args(hint)
+    if hasattr(origin, "__value__"):  # from NumPy 2.5, NDArray is an alias of ndarray
+        return _fitting(value, origin.__value__[arguments], name)
     if origin is np.ndarray and isinstance(value, np.ndarray):
         dtype = np.dtype(get_args(arguments[1])[0])
         if value.dtype.kind == dtype.kind:
