@@ -179,6 +179,12 @@ def test_rates_of_outcomes(groups):
         assert any(line.startswith(f"  {one['name'][:20]}") for line in lines)
 
 
+def test_the_first_column_of_outcomes_has_room_for_its_title(groups):
+    outcomes = [{**one, "name": "d"} for one in groups["outcomes"] if one["binary"]]
+    lines = lines_of({**groups, "outcomes": outcomes})
+    assert any(line.split()[:2] == ["group", "0"] for line in lines)
+
+
 def test_no_outcomes_and_measures(groups):
     bare = {**groups, "outcomes": []}
     assert len(lines_of(bare)) < len(lines_of(groups))

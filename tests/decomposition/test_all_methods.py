@@ -126,7 +126,7 @@ def test_the_answer_repeats_and_a_given_whitening_is_used(method):
         np.testing.assert_array_equal(other.weights, first.weights)
     np.testing.assert_allclose(part.centers, first.centers, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(part.diagnostics["eigenvalues"], first.diagnostics["eigenvalues"])
-    with raises(InvalidParameterError, "whitening_too_small", asked=4, found=3):
+    with raises(InvalidParameterError, "whitening_too_small", requested=4, found=3):
         method(moments, 4, whitening=whiten(moments, 3))
 
 

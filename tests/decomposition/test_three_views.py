@@ -221,6 +221,7 @@ def test_diagnostics_are_those_of_all_views(method):
     [
         ({"moments": BernoulliMoments.from_data(np.eye(3))}, "not_multiview_moments"),
         ({"n_components": 4}, "multiview_moments_too_small"),
+        ({"n_components": np.int64(4)}, "multiview_moments_too_small"),
         ({"n_components": 0}, "not_a_number"),
         ({"random_state": "a"}, "not_a_random_state"),
     ],

@@ -41,12 +41,16 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
         for j, rate, estimated in list(top)[:6]:
             code, name = codes["code"][j], codes["name"][j]
             title = cut(code if name == code else f"{code} {name}", _CODE)
-            here = ("≈" if estimated else "") + whole_percent(rate)
-            base = ("≈" if codes["estimated"][j] else "") + whole_percent(codes["rate"][j])
-            items.append(f"{title} {here} ({base})".replace(" %", "%"))
+            here = _approximate(rate, estimated)
+            base = _approximate(codes["rate"][j], codes["estimated"][j])
+            items.append(f"{title} {here} ({base})")
         wrapped = _wrapped(items or ["(no common codes)"], console.width - number_width)
         table.add_row(str(node["leaf"]), Text("\n".join(wrapped), no_wrap=True))
     return [*map(Text, lines), "", table]
+
+
+def _approximate(rate: float, estimated: bool) -> str:
+    return ("≈" if estimated else "") + whole_percent(rate).replace(" ", "")
 
 
 def _wrapped(items: Sequence[str], width: int) -> list[str]:
@@ -77,7 +81,7 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
     if not rows:
         return []
     rows = [(cut(name, _CLASS), cells, whole) for name, cells, whole in rows]
-    first = max(cell_len(name) for name, _, _ in rows)
+    first = max(cell_len(name) for name in ("group", *(name for name, _, _ in rows)))
     widest = 2 + max(len(cell) for _, cells, whole in rows for cell in (*cells, whole, "all"))
     block = max(1, (console.width - first) // widest - 1)
     parts: list[RenderableType] = [

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from momentree.cli import _options as options
+import momentree.cli._options as options
 from momentree.cli._run import Run
 from momentree.cli.screen import show
 from momentree.exceptions import InvalidParameterError
@@ -84,10 +84,10 @@ def assign(
     )
     with run.stage(f"reading {model.name}"):
         from momentree import models
-        from momentree.cli import _assign
+        from momentree.cli._assign import assign_documents, assign_records, is_of_records
 
         loaded = models.load(model)
-        of_records = _assign.is_of_records(loaded)
+        of_records = is_of_records(loaded)
     for name in _FOR_TEXT if of_records else _FOR_RECORDS:
         if options.given(context, name):
             code = "applies_to_documents" if of_records else "applies_to_records"
@@ -101,10 +101,10 @@ def assign(
             "skip_rows": skip_rows,
             "ignore_columns": ignore or (),
         }
-        table, result = _assign.assign_records(run, loaded, source, reading)
+        table, result = assign_records(run, loaded, source, reading)
     else:
         reading["text_column"] = text_column
-        table, result = _assign.assign_documents(run, loaded, source, vocabulary, reading)
+        table, result = assign_documents(run, loaded, source, vocabulary, reading)
     if csv is None:
         table.print(escape_formulas=escape_formulas)
         return

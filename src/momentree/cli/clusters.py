@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+import momentree.cli._options as options
 from momentree._choices import Empty
-from momentree.cli import _options as options
 from momentree.cli._edits import read_edits
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
@@ -216,7 +216,7 @@ def clusters(
     )
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
-        from momentree.cli import _clusters
+        from momentree.cli._clusters import find_groups
 
         records = readers.read_records(
             source,
@@ -242,7 +242,7 @@ def clusters(
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     if not flat:
         parameters["min_samples_leaf"] = min_samples_leaf
-    result = _clusters.find_groups(
+    result = find_groups(
         run,
         records,
         groups,

@@ -36,7 +36,7 @@ def show_summary(summary: Mapping[str, Any], took: float, remarks: Iterable[str]
     )
     console.width = min(console.width, 120)
     text = draw(summary, console, took, remarks)
-    text.plain = CONTROL.sub(lambda match: "\n" if match[0] == "\n" else "\ufffd", text.plain)
+    text.plain = text.plain.translate({**dict.fromkeys(CONTROL, "\ufffd"), ord("\n"): "\n"})
     with console.capture() as capture:
         console.print(text, no_wrap=True, overflow="ignore", crop=False, end="")
     # Not through the console, which handles closed pipes differently.
@@ -73,16 +73,11 @@ def _laid_out(renderable: RenderableType, console: Console) -> Text:
 
 
 def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
-    many, of = ("records", "codes") if of_records else ("documents", "words")
-    one, several = ("group", "groups") if of_records else ("leaf", "leaves")
-    if summary["kind"] == "flat":
-        one, several = "topic", "topics"
-    n = summary["n_leaves"]
-    return Text.assemble(
-        (one_line(summary["title"]), "bold"),
-        f": {summary[f'n_{many}']:,} {many}, {summary['n_features']:,} {of}, "
-        f"{n} {one if n == 1 else several}, {seconds(took)}",
-    )
+    n, leaves = summary["n_records" if of_records else "n_documents"], summary["n_leaves"]
+    codes = {"tree": "tree_found", "flat": "flat_found"}
+    code = codes.get(summary["kind"], "groups_found")
+    found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
+    return Text.assemble((one_line(summary["title"]), "bold"), f": {found}, {seconds(took)}")
 
 
 def _draw_topics(summary: Mapping[str, Any], console: Console) -> RenderableType:

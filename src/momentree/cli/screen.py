@@ -16,7 +16,8 @@ GENERAL_ERROR = 2
 BROKEN_PIPE = 141  # 128 + SIGPIPE, as shells report it
 
 # C0, DEL and C1; line and paragraph separators; text direction overrides.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+CONTROL = (*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+_ESCAPED = {c: chr(c).encode("unicode_escape").decode() for c in CONTROL}
 # Rich and typer read these as numbers, and fail if they are not.
 _WIDTHS = ("COLUMNS", "LINES", "TERMINAL_WIDTH")
 
@@ -28,7 +29,7 @@ def one_line(message: object) -> str:
 
 def printable(text: object) -> str:
     r"""Return a text with control characters escaped, so that it cannot control a terminal."""
-    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), str(text))
+    return str(text).translate(_ESCAPED)
 
 
 def say(line: str) -> None:

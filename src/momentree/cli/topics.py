@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+import momentree.cli._options as options
 from momentree._choices import Growth, LogScaling, TopicModel, Weighting
-from momentree.cli import _options as options
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
 
@@ -84,7 +84,7 @@ def topics(
         flat_option(
             metavar="K|auto",
             parser=options.count_or_auto,
-            help="Number of topics. With auto, cross-validation with defaults determines it.",
+            help="Number of topics. auto chooses it by cross-validation.",
         ),
     ] = 8,
     model: Annotated[
@@ -111,7 +111,7 @@ def topics(
         Literal[LogScaling, "none"],
         options.fitting_option(
             **options.choice_of(Literal[LogScaling, "none"]),
-            help="Scale each count x to log(1 + x), so that repeated words have less weight.",
+            help="Scale each count x to log2(1 + x), so that repeated words have less weight.",
         ),
     ] = "log1p",
     weighting: Annotated[
@@ -221,7 +221,7 @@ def topics(
     )
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
-        from momentree.cli import _topics
+        from momentree.cli._topics import fit_flat, grow_tree, read_order
 
         places: Any = None
         table: dict[str, Any] = {
@@ -230,7 +230,7 @@ def topics(
             "separator": separator,
         }
         if order != "input":
-            places = _topics.read_order(source, order, **table)
+            places = read_order(source, order, **table)
         reading: dict[str, Any] = {
             **table,
             "label_column": label_column,
@@ -261,7 +261,7 @@ def topics(
             parameters["alpha0"] = alpha0
         elif options.given(context, "log_scaling"):
             parameters["log_scaling"] = scaling
-        result = _topics.fit_flat(
+        result = fit_flat(
             run, corpus, kind or "single-topic", components, parameters, title=title, order=places
         )
     else:
@@ -273,7 +273,7 @@ def topics(
             "log_scaling": scaling,
             "weighting": weighting,
         }
-        result = _topics.grow_tree(run, corpus, parameters, title=title, order=places)
+        result = grow_tree(run, corpus, parameters, title=title, order=places)
     run.finish(result)
 
 

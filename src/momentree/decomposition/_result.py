@@ -34,7 +34,7 @@ def whitening_for(moments: Moments, n_components: int, whitening: Whitening | No
     check_integer("n_components", n_components, at_least=1)
     known = len(whitening.eigenvalues)
     if n_components > known and not whitening.reason:
-        raise InvalidParameterError("whitening_too_small", asked=int(n_components), found=known)
+        raise InvalidParameterError("whitening_too_small", requested=int(n_components), found=known)
     if n_components >= known:
         return whitening
     return replace(

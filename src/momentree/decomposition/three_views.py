@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats
-from momentree._validation import generator
+from momentree._validation import check_integer, generator
 from momentree.decomposition._result import (
     from_centers,
     negative_mass,
@@ -209,12 +209,13 @@ def three_view_tpm(
     return _of_all_views(moments, replace(found, diagnostics=numbers))
 
 
-def _check(moments: object, n_components: object) -> None:
+def _check(moments: object, n_components: int) -> None:
     if not isinstance(moments, MultiviewMoments):
         raise InvalidParameterError("not_multiview_moments", type=type(moments).__name__)
-    if isinstance(n_components, int) and n_components > moments.n_components:
+    check_integer("n_components", n_components, at_least=1)
+    if n_components > moments.n_components:
         raise InvalidParameterError(
-            "multiview_moments_too_small", asked=n_components, found=moments.n_components
+            "multiview_moments_too_small", requested=int(n_components), found=moments.n_components
         )
 
 

@@ -44,7 +44,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         "tfidf" decomposes the raw moments of tf-idf rows of unit length, and assigns each document
         to its largest score (T Algorithm 5). "auto" is "tree" with EM and "moments" without.
     log_scaling : {"auto", "log1p", None}, default="auto"
-        "log1p" scales counts by log(1 + x), and documents to the square root of their length,
+        "log1p" scales counts by log2(1 + x), and documents to the square root of their length,
         before moments and EM, because words are bursty; see
         :func:`momentree.preprocessing.log_scale`. Topics are always reported for the raw counts.
         "auto" is "log1p" with EM, unless ``weighting="three_words"``, and None without EM.

@@ -9,9 +9,7 @@ from scipy.special import gammaln, polygamma, psi
 
 from momentree._types import Floats
 from momentree.objects import LDAParameters
-
-LEAST_ALPHA = 1e-3
-"""Topics below this have no documents; smaller values would only slow down the digamma function."""
+from momentree.parameters.lda import LEAST_ALPHA
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from momentree.messages import PYTHON, Audience, Message, in_words
 from momentree.messages.catalogue.report import PLAIN
 
@@ -12,15 +10,20 @@ MAX_NAME = 200
 
 # C0 controls except white space, DEL and C1, surrogates and non-characters: HTML must not contain
 # them, and UTF-8 cannot encode surrogates.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-
-
+_FORBIDDEN = (
+    *(c for c in range(0x20) if chr(c) not in "\t\n\r"),
+    *range(0x7F, 0xA0),
+    *range(0xD800, 0xE000),
+    0xFFFE,
+    0xFFFF,
+)
+_REPLACED = dict.fromkeys(_FORBIDDEN, "\ufffd")
 _READERS = Audience(PYTHON.parameter, PLAIN)
 
 
 def clean_text(value: object) -> str:
     r"""Return ``str(value)`` with control characters and lone surrogates replaced by U+FFFD."""
-    return _FORBIDDEN.sub("\ufffd", str(value))
+    return str(value).translate(_REPLACED)
 
 
 def snippet(text: str, length: int) -> str:

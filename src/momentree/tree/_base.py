@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+import momentree.tree.exports as export
 from momentree._choices import Growth
 from momentree._fit import FitPredict, all_or_nothing
 from momentree._logging import console_logging
@@ -29,7 +30,6 @@ from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 from momentree.persistence import SavedEstimator
-from momentree.tree import exports as export
 from momentree.tree.growth import Grown, log
 from momentree.tree.node import StoredTree, TreeNode
 from momentree.tree.notebook import repr_html

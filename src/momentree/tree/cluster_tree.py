@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+import momentree.tree.exports as export
 from momentree._choices import Growth
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
@@ -21,7 +22,6 @@ from momentree.messages import Message
 from momentree.objects import IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import Kind
-from momentree.tree import exports as export
 from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
@@ -221,7 +221,9 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         found, asked = len(root.leaves()), self.n_components or 0
         if found < asked:
             reason = root.reason or Message("others_too_small")
-            warning = ConvergenceWarning("fewer_clusters", found=found, asked=asked, reason=reason)
+            warning = ConvergenceWarning(
+                "fewer_clusters", found=found, requested=asked, reason=reason
+            )
             warnings.warn(warning, stacklevel=5)
 
     def _grown(self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:

@@ -1,4 +1,4 @@
-"""Accept or reject splits by penalised likelihood (BIC) if no number of leaves is given."""
+"""Accept or reject splits by penalized likelihood (BIC) if no number of leaves is given."""
 
 from __future__ import annotations
 

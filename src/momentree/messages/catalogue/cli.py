@@ -5,7 +5,7 @@ WORDS: dict[str, str] = {
     "not_an_option": "{value!r}; expected {choices:quoted or}",
     "not_a_whole_number": "{value!r}; expected a whole number",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
-    "not_a_fraction": "{value!r}; expected a number above 0 and of at most 1",
+    "not_a_fraction": "{value!r}; expected a number above 0 and at most 1",
     "not_a_count_or_auto": "{value!r}; expected a whole number of at least 1, or 'auto'",
     "not_a_count_or_fraction": (
         "{value!r}; expected a number of documents (5), or a fraction of them with a decimal point "
@@ -45,7 +45,7 @@ WORDS: dict[str, str] = {
         "{parameter} applies only to lda; add {parameters.model:lda}, or leave it out"
     ),
     "three_words_log_scaled": (
-        "{parameters.weighting:three_words} draws words from whole counts; add "
+        "{parameters.weighting:three_words} requires unscaled counts; add "
         "{parameters.log_scaling:none}"
     ),
     "lda_log_scaled": (
@@ -80,6 +80,10 @@ WORDS: dict[str, str] = {
     "out_of_memory_codes": (
         "not enough memory; raise {parameters.min_records}, or give a smaller input"
     ),
+    # --- headings --------------------------------------------------------------------------------
+    "tree_found": "{n:~document}, {n_features:~word}, {n_leaves:~leaf/leaves}",
+    "flat_found": "{n:~document}, {n_features:~word}, {n_leaves:~topic}",
+    "groups_found": "{n:~record}, {n_features:~code}, {n_leaves:~group}",
     # --- topics ----------------------------------------------------------------------------------
     "n_topics_chosen": "Number of topics chosen by cross-validation: {reason}",
     "agreement_of_leaves": "Agreement of leaves and labels: NMI {nmi:.3f}, ARI {ari:.3f}",

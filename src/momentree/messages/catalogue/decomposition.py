@@ -3,8 +3,8 @@
 WORDS: dict[str, str] = {
     # --- arguments -------------------------------------------------------------------------------
     "whitening_too_small": (
-        "{parameters.n_components:{asked}}, but the whitening has {found:~component}; compute a "
-        "larger one with whiten(moments, {asked})"
+        "{parameters.n_components:{requested}}, but the whitening has {found:~component}; compute "
+        "a larger one with whiten(moments, {requested})"
     ),
     "m3_too_large": (
         "{parameters.of:'m3'} accepts at most {most} features, but the moments have {found}; use "
@@ -19,8 +19,8 @@ WORDS: dict[str, str] = {
         "MultiviewMoments.from_data((X1, X2, X3), n_components=8)"
     ),
     "multiview_moments_too_small": (
-        "{parameters.n_components:{asked}}, but the moments were computed for "
-        "{found:~component}; compute them for {asked}"
+        "{parameters.n_components:{requested}}, but the moments were computed for "
+        "{found:~component}; compute them for {requested}"
     ),
     "not_positive": "{parameter} must contain only finite numbers above zero",
     "als_failed": (
@@ -34,7 +34,7 @@ WORDS: dict[str, str] = {
         "{found:?it/them}"
     ),
     "tensor_has_fewer_components": (
-        "the whitened third moment contains only {found} of the {asked} components requested"
+        "the whitened third moment contains only {found} of the {requested} components requested"
     ),
     # --- why the total concentration is uncertain ------------------------------------------------
     "concentration_needs_components": (

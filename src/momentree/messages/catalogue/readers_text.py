@@ -53,8 +53,8 @@ WORDS: dict[str, str] = {
         "{parameter:=value}; expected a number of documents (5) or a fraction of them (0.05)"
     ),
     "no_stop_words": (
-        "no list of stop words for {parameter:=value}; expected {languages}, or None to keep "
-        "all words"
+        "no list of stop words for {parameter:=value}; expected {languages}, or "
+        "{parameter:=keep_all} to keep all words"
     ),
     "vectorizer_has_not_learned": "the vectorizer has no vocabulary yet; call learn first",
     "unknown_settings": "unknown vectorizer settings: {names:quoted list}; expected {known:list}",

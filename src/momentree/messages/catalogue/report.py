@@ -66,7 +66,7 @@ WORDS: dict[str, str] = {
     "before_refinement": "Before refinement: {warning}",
     "total_concentration": "The total concentration is {alpha0:.3g}; the smaller it is, the fewer "
     "topics a document mixes.",
-    "fewer_topics": "{found} of {asked} topics were found: {reason}.",
+    "fewer_topics": "{found} of {requested} topics were found: {reason}.",
     # --- the chart of topic proportions ----------------------------------------------------------
     "column_of_document": "Each column is one document.",
     "column_of_value": "Each column is the mean of all documents with the same {name}.",

@@ -25,7 +25,7 @@ WORDS: dict[str, str] = {
     "small_part_after_em": (
         "after EM, one part would have a total weight below {parameters.min_samples_leaf:{least:g}}"
     ),
-    "fewer_clusters": "{found} of {asked:~cluster} found: {reason}",
+    "fewer_clusters": "{found} of {requested:~cluster} found: {reason}",
     "others_too_small": (
         "the moments support no more clusters of {parameters.min_samples_leaf} or more"
     ),

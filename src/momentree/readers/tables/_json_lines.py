@@ -82,7 +82,7 @@ def _parse(path: Path, at: Message, text: str) -> Any:
             path=str(path),
             origin=at,
             details=error.msg,
-            character=error.colno,
+            character=error.pos + 1,
             excerpt=text[max(0, error.pos - 10) : error.pos + 20].strip(),
         ) from error
     except (RecursionError, ValueError) as error:  # nested too deeply; number too long

@@ -66,6 +66,7 @@ def stop_words(language: str, token_pattern: str = TOKEN_PATTERN) -> frozenset[s
             parameter="language",
             value=language,
             languages=", ".join(LANGUAGES),
+            keep_all=None,
         )
     return _stop_words(code, token_pattern)
 

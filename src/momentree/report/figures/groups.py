@@ -141,8 +141,8 @@ def plot_group_sizes(
     hidden = disclosure_of(min_cell).size_symbols(profiles.n_records)
     seen = np.array([symbol is None for symbol in hidden])
     low, high = 100.0 * np.where(seen, profiles.proportion_intervals.T, 0.0)
-    shares = 100.0 * np.where(seen, profiles.proportions, 0.0)
-    ax.barh(rows, shares, height=0.72, color=colors_of(colors, k))
+    percentages = 100.0 * np.where(seen, profiles.proportions, 0.0)
+    ax.barh(rows, percentages, height=0.72, color=colors_of(colors, k))
     ax.hlines(rows[seen], low[seen], high[seen], color=INK, linewidth=1.1)
     for row, (end, size) in enumerate(zip(high, profiles.sizes, strict=True)):
         ax.annotate(

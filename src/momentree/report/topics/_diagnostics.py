@@ -51,7 +51,7 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
     if reason := found.get("reason"):
         asked = params.get("n_components")
         warnings.insert(
-            0, Message("fewer_topics", found=len(model.weights_), asked=asked, reason=reason)
+            0, Message("fewer_topics", found=len(model.weights_), requested=asked, reason=reason)
         )
     values = {key: value for key, value in sorted(found.items()) if key != "warnings"}
     return {
