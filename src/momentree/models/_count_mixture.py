@@ -46,11 +46,14 @@ class CountMixture(FlatModel):
 
     _family: ClassVar[type[MixtureParameters]]
 
-    # Weighting of documents in the moments, if the model has this option.
-    weighting: Weighting = "length"
     start: Start
     tol: float
     posterior_: MixtureParameters
+
+    @property
+    def _weighting(self) -> Weighting:
+        """The weighting of documents in the moments."""
+        return "length"
 
     @abstractmethod
     def _moments(self, data: CountData) -> Moments:
@@ -158,7 +161,7 @@ class CountMixture(FlatModel):
         splitter = TopicSplitter(
             min_samples_leaf=1,
             refine_iter=SPLIT_ITER if self.refine else 0,
-            weighting=self.weighting,
+            weighting=self._weighting,
             smoothing=data.smoothing,
             random_state=self.random_state,
             decompose=self._decomposer(),

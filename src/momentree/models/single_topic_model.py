@@ -174,6 +174,10 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
             return "tree" if self.refine else "moments"
         return self.start
 
+    @property
+    def _weighting(self) -> Weighting:
+        return self.weighting
+
     def _chosen_log_scaling(self) -> LogScaling | None:
         if self.log_scaling == "auto":
             return "log1p" if self.refine and self.weighting != "three_words" else None
