@@ -125,10 +125,10 @@ def test_weights_replace_unknown_proportions(flat_case):
     model = MODELS["lda"]().fit(flat_case.X)
     nodes = summarize(model)["nodes"][1:]
     assert [node["share"] for node in nodes] == pytest.approx(model.weights_)
-    text = " ".join(" ".join(read(render_html(summarize(model))).text).split())
-    assert "its expected proportion in a document" in text
-    text = " ".join(" ".join(read(render_html(summarize(model, flat_case.X))).text).split())
-    assert "its mean proportion over the documents" in text
+    # The page says whether shares are expectations or means over documents.
+    for data, share in (((), "expected"), ((flat_case.X,), "mean")):
+        tags = read(render_html(summarize(model, *data))).tags
+        assert [a["data-share"] for _, a in tags if "data-share" in a] == [share]
 
 
 def test_the_page_reads_without_scripts(model, summary):
