@@ -137,7 +137,10 @@ def test_the_page_reads_without_scripts(model, summary):
     assert f"{len(model.weights_)} topic" in text
     for words in model.top_words(3):
         assert all(word in text for word in words)
-    assert "on average, highest at" in text
+    # Each topic has an entry with its mean and its highest proportion.
+    items = [a for tag, a in reader.tags if tag == "li" and "id" not in a]
+    entries = [a["data-node"] for a in items if "data-node" in a]
+    assert len(entries) == len(set(entries)) == len(model.weights_)
     ids = [a["id"] for _, a in reader.tags if "id" in a]
     assert len(ids) == len(set(ids))
     links = {a["href"][1:] for t, a in reader.tags if t == "a" and a["href"].startswith("#")}
