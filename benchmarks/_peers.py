@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from momentree._choices import LogScaling
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint
 from momentree.objects import BernoulliParameters, TopicParameters
@@ -64,7 +63,7 @@ def lda(X: Any, k: int) -> Labels:
 
 
 def random_mixture(
-    X: Any, k: int, *, log_scaling: LogScaling | None = None, starts: int = 10
+    X: Any, k: int, *, log_scaling: Literal["log1p"] | None = None, starts: int = 10
 ) -> Labels:
     """Fit a mixture of multinomials by EM from random starts and keep the likeliest.
 

@@ -13,13 +13,12 @@ import argparse
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from _common import CORPORA, Labeled, environment, load_all, mean_se, table
 
-from momentree._choices import TopicModel
 from momentree.datasets import make_lda, make_single_topic
 from momentree.models import ComponentChoice, choose_n_components
 
@@ -58,7 +57,7 @@ class Setting:
     alpha0: float | None = None
 
     @property
-    def model(self) -> TopicModel:
+    def model(self) -> Literal["single-topic", "lda"]:
         """The model that the documents are drawn from."""
         return "single-topic" if self.alpha0 is None else "lda"
 
@@ -152,7 +151,7 @@ def _right(some: list[tuple[int, dict[str, tuple[int, int, int]]]], criterion: s
     return mean_se(values, ".2f") if values else ""
 
 
-def corpus_row(corpus: Labeled, model: TopicModel) -> list[str]:
+def corpus_row(corpus: Labeled, model: Literal["single-topic", "lda"]) -> list[str]:
     """Return the answers for a corpus and the time they took."""
     start = time.perf_counter()
     choice = choose_n_components(corpus.X, model=model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import logging
 import re
 
 import numpy as np
@@ -306,10 +307,18 @@ def test_quiet(run, lasting_table, tmp_path):
     assert (tmp_path / "a.csv").exists()
 
 
-def test_verbose(run, lasting_table):
-    result = run("topics", lasting_table, "--flat", "--verbose")
-    for step in ("reading documents.csv: ", "refining 4 components", "fitting topics: "):
-        assert step in result.stderr
+def test_verbose(run, lasting_table, caplog):
+    with caplog.at_level(logging.INFO, logger="momentree"):
+        result = run("topics", lasting_table, "--flat", "--verbose")
+    lines = result.stderr.splitlines()
+    steps = [line.removeprefix("  ") for line in lines if line.startswith("  ")]
+    stages = [line for line in lines if not line.startswith("  ")]
+    assert steps == caplog.messages
+    # The refinement names its number of components.
+    assert (4,) in [record.args for record in caplog.records]
+    assert len(stages) > 1
+    assert lasting_table.name in stages[0]
+    assert all(re.search(r": [\d.]+ s$", stage) for stage in stages)
 
 
 def test_one_topic(run, lasting_table, tmp_path):

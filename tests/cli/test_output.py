@@ -192,7 +192,7 @@ def test_pipe_is_written_to_and_stays(tmp_path):
     reader.start()
     with outputs_to(a=pipe).writing() as write:
         write("a", fill("through the pipe"))
-    reader.join(timeout=10)
+    reader.join()
     assert read == [b"through the pipe"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 

@@ -25,10 +25,12 @@ def test_sidiwo_and_svtd_err_no_more_than_the_power_method():
         "rotation": partial(sidiwo, centers="rotation"),
     }
     errors = {name: [] for name in methods}
+    rarest = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
         mu, w = rng.uniform(size=(5, 100)), rng.uniform(size=5)
         mu, w = mu / mu.sum(axis=1, keepdims=True), w / w.sum()
+        rarest.append(w.min())
         X = rng.multinomial(100, mu[rng.choice(5, size=1000, p=w)])
         moments = SingleTopicMoments.from_data(X)
         white = whiten(moments, 5)
@@ -37,10 +39,13 @@ def test_sidiwo_and_svtd_err_no_more_than_the_power_method():
     for name in ("svtd", "sidiwo"):
         worse = np.array(errors[name]) - np.array(errors["tpm"])
         assert worse.mean() < 2 * worse.std(ddof=1) / np.sqrt(10), name
-        assert np.mean(errors[name]) < 1.05 * np.mean(errors["tpm"]), name
-    # The lengths of H Algorithm 1 are off for the rarest topics alone (weights below 2 %).
-    assert np.median(errors["rotation"]) < 1.1 * np.median(errors["tpm"])
-    assert np.mean(errors["rotation"]) > np.mean(errors["sidiwo"])
+    # The lengths of H Algorithm 1 are off for the rarest topics alone. A regression guard: over
+    # seeds 0 to 39, the ratio of errors has mean 1.006 and standard deviation 0.015 if every weight
+    # is above 3 %, and is above 1 otherwise.
+    ratio = np.array(errors["rotation"]) / errors["tpm"]
+    common = np.array(rarest) > 0.03
+    assert (ratio[common] < 1.006 + 4 * 0.015).all()
+    assert (ratio[~common] > 1).all()
 
 
 @pytest.mark.parametrize("groups", [2, 3])
@@ -61,7 +66,9 @@ def test_pseudo_centers_gather_related_topics_and_lie_in_their_span(groups):
     D = np.linalg.pinv(found.centers * np.sqrt(found.weights))
     share = np.square(D @ mu.T)
     share /= share.sum(axis=0)
-    assert share.max(axis=0).min() > 0.75
+    # A regression guard: over 30 draws, the mean is 0.9991 for two groups and 0.9975 for three,
+    # with standard deviations of 0.0007 and 0.0019; the least is 0.990.
+    assert share.max(axis=0).min() > 0.9975 - 4 * 0.0019
     side = share.argmax(axis=0).reshape(groups, 2)
     assert (side[:, 0] == side[:, 1]).all()
     assert sorted(side[:, 0]) == list(range(groups))

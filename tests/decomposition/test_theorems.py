@@ -47,7 +47,7 @@ def test_two_moments_do_not_identify_a_model(model):
     np.testing.assert_allclose(other * weights @ other.T, M * omega @ M.T, atol=1e-12)
 
 
-def test_only_the_true_rotation_diagonalises_all_slices(model):
+def test_only_the_true_rotation_diagonalizes_all_slices(model):
     """H Lemma 3.1 (T Lemma 5.3.1): (M Omega^(1/2))^+ has objective 0, other rotations do not."""
     M, omega = model
     M3 = tensor(M, omega)

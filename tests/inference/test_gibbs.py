@@ -63,8 +63,11 @@ def test_it_agrees_with_mean_field_on_medium_documents():
     X = np.array([rng.multinomial(80, q) for q in h @ p.centers.T])
     rows = RowBlocks(sp.csr_array(X))
     sampled, mean_field = gibbs_proportions(rows, p), variational_proportions(rows, p)
-    assert np.abs(sampled - mean_field).sum(axis=1).mean() < 0.02
-    assert np.abs(sampled - h).sum(axis=1).mean() < 0.2
+    # A regression guard: over seeds 2 to 6, the mean is 0.010 and the standard deviation 0.005.
+    assert np.abs(sampled - mean_field).sum(axis=1).mean() < 0.010 + 4 * 0.005
+    # Posterior means have the least expected square error, so mean field is no better.
+    worse = (np.square(sampled - h) - np.square(mean_field - h)).sum(axis=1)
+    assert worse.mean() < 4 * worse.std(ddof=1) / np.sqrt(40)
 
 
 def test_results_are_independent_of_threads_blocks_and_other_documents(monkeypatch):

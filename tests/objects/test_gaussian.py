@@ -63,7 +63,7 @@ def expected_statistics(X, R):
     return rows_of(X).sum(lambda B: B.tdot(R[B.at])), R.sum(axis=0)
 
 
-def test_the_m_step_maximises_the_likelihood():
+def test_the_m_step_maximizes_the_likelihood():
     X = samples()
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
     p = GaussianParameters.m_step(*expected_statistics(X, R), 1e-12)

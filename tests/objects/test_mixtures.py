@@ -51,7 +51,7 @@ def test_topic_log_joints_are_densities_up_to_the_multinomial_coefficient():
 
 
 @pytest.mark.parametrize("family", [PoissonParameters, TopicParameters])
-def test_the_m_step_maximises_the_likelihood(family):
+def test_the_m_step_maximizes_the_likelihood(family):
     X = counts()
     R = np.random.default_rng(2).dirichlet(np.ones(2), size=len(X))
     sums, sizes = X.T @ R, R.sum(axis=0)

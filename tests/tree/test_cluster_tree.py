@@ -13,8 +13,9 @@ from momentree.preprocessing import FeatureMap
 from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.split import SPLIT_ITER
 
+from ..oracle import assert_near_oracle, poisson_labels
 from ..raising import raises
-from .cluster_data import KINDS, PAIRS, REFINE, of_kind, records
+from .cluster_data import KINDS, PAIRS, REFINE, of_kind, oracle, records
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_refine = pytest.mark.parametrize("refine", REFINE)
@@ -51,7 +52,7 @@ def test_the_groups_that_made_the_data_are_found(kind, options):
     tree = ClusterTree(4, **options).fit(X)
     assert_sound(tree, X)
     assert tree.n_leaves_ == 4
-    assert adjusted_rand_score(truth, tree.labels_) > 0.9
+    assert_near_oracle(truth, oracle(X, kind, rate=0.8), tree.labels_)
 
 
 @every_kind
@@ -59,7 +60,9 @@ def test_moments_alone_find_most_of_them(kind):
     X, truth = of_kind(kind, n=600, rate=0.8)
     tree = ClusterTree(4, refine=None).fit(X)
     assert_sound(tree, X)
-    assert adjusted_rand_score(truth, tree.labels_) > 0.5
+    # A regression guard: over the kinds of data and seeds 0 to 3 of records, the mean is 0.85 and
+    # the standard deviation 0.03.
+    assert adjusted_rand_score(truth, tree.labels_) > 0.85 - 4 * 0.03
 
 
 @every_pair
@@ -168,22 +171,24 @@ def test_no_leaf_is_smaller_than_requested(refine, least):
 
 @pytest.mark.parametrize("kind", ["binary", "non_negative", "real", "gaps"])
 def test_growth_ends_by_itself_where_the_groups_end(kind):
+    # Data of seed 0: real values of seeds 2 and 3 end with three leaves.
     X, truth = of_kind(kind, n=600, rate=0.8)
     tree = ClusterTree(None).fit(X)
     assert_sound(tree, X)
     assert tree.n_leaves_ == 4
-    assert adjusted_rand_score(truth, tree.labels_) > 0.9
+    assert_near_oracle(truth, oracle(X, kind, rate=0.8), tree.labels_)
     assert all(leaf.reason.code == "bic_penalty" for leaf in tree.leaves_)
 
 
 def test_growth_ends_by_itself_where_the_groups_of_counts_end():
     rng = np.random.default_rng(0)
     truth = rng.integers(4, size=600)
-    X = rng.poisson(np.kron(np.eye(4), np.ones(6))[truth] * 2.0 + 0.1)
+    means = np.kron(np.eye(4), np.ones(6)) * 2.0 + 0.1
+    X = rng.poisson(means[truth])
     tree = ClusterTree(None).fit(X)
     assert_sound(tree, X)
     assert tree.n_leaves_ == 4
-    assert adjusted_rand_score(truth, tree.labels_) > 0.9
+    assert_near_oracle(truth, poisson_labels(X, np.full(4, 0.25), means), tree.labels_)
 
 
 @pytest.mark.parametrize("refine", ["splits", None])

@@ -20,7 +20,7 @@ def X():
     return make_single_topic(300, 40, 6, length=30, exponent=0.3, random_state=0).X
 
 
-def literal_damped(X):
+def literal_log_scaled(X):
     """Return log2(1 + x) sqrt(24 / c) in single precision, where trees with log scaling grow."""
     Y = np.log2(1.0 + X.toarray())
     c = Y.sum(axis=1, keepdims=True)
@@ -38,7 +38,7 @@ def literal_log_likelihood(Y, weight):
 def test_gains_are_differences_of_log_likelihood(X, refine, log_scaling):
     weight = np.random.default_rng(0).uniform(0.5, 2.0, size=X.shape[0])
     tree = TopicTree(6, refine=refine, log_scaling=log_scaling).fit(X, sample_weight=weight)
-    Y = literal_damped(X) if log_scaling else X.toarray().astype(float)
+    Y = literal_log_scaled(X) if log_scaling else X.toarray().astype(float)
     for node in tree.tree_.nodes():
         if node.is_leaf:
             assert node.gain == 0.0
@@ -86,11 +86,11 @@ class Prescribed:
     """Splits a run of documents in halves for a gain that is looked up."""
 
     def __init__(self, gains):
-        self.gains, self.asked = gains, []
+        self.gains, self.groups = gains, []
 
-    def __call__(self, rows, sample_weight, unit):
+    def __call__(self, rows, sample_weight, count_per_token):
         group = tuple(rows.matrix.toarray()[:, 0].astype(int).tolist())
-        self.asked.append(group)
+        self.groups.append(group)
         if group not in self.gains:
             return Message("one_component")
         side = (np.arange(len(group)) >= len(group) // 2).astype(np.intp)
@@ -105,7 +105,7 @@ def prescribed_growth(gains, n, **options):
     grown = grow(rows, np.ones(n), np.ones(n), splitter, Limits(**options))
     k = len(grown.root.leaves())
     leaves = [np.flatnonzero(grown.labels == i).tolist() for i in range(k)]
-    return leaves, splitter.asked, grown.root
+    return leaves, splitter.groups, grown.root
 
 
 GAINS = {
@@ -126,10 +126,10 @@ def test_growth_takes_prescribed_gains_in_order():
 
 
 def test_no_group_is_split_twice_and_the_last_leaves_never():
-    _, asked, _ = prescribed_growth(GAINS, 8, leaves=4)
-    assert len(asked) == len(set(asked)) == 5  # the root, its two sides, the sides of the second
-    _, asked, _ = prescribed_growth(GAINS, 8, leaves=1)
-    assert asked == []
+    _, groups, _ = prescribed_growth(GAINS, 8, leaves=4)
+    assert len(groups) == len(set(groups)) == 5  # the root, its two sides, the sides of the second
+    _, groups, _ = prescribed_growth(GAINS, 8, leaves=1)
+    assert groups == []
 
 
 def test_a_gain_below_zero_is_no_reason_to_stop_when_leaves_are_requested():

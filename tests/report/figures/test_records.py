@@ -309,7 +309,7 @@ def test_names_are_looked_up_by_code():
 
 
 @pytest.mark.parametrize("case", [flat_case, tree_case])
-def test_colours_are_those_of_the_page(case):
+def test_colors_are_those_of_the_page(case):
     model, records = case()
     nodes = summarize_records(model, records)["nodes"]
     hues = {node["leaf"]: node["cell"]["hue"] for node in nodes}

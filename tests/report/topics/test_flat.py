@@ -125,10 +125,10 @@ def test_weights_replace_unknown_proportions(flat_case):
     model = MODELS["lda"]().fit(flat_case.X)
     nodes = summarize(model)["nodes"][1:]
     assert [node["share"] for node in nodes] == pytest.approx(model.weights_)
-    text = " ".join(" ".join(read(render_html(summarize(model))).text).split())
-    assert "its expected proportion in a document" in text
-    text = " ".join(" ".join(read(render_html(summarize(model, flat_case.X))).text).split())
-    assert "its mean proportion over the documents" in text
+    # The page says whether shares are expectations or means over documents.
+    for data, share in (((), "expected"), ((flat_case.X,), "mean")):
+        tags = read(render_html(summarize(model, *data))).tags
+        assert [a["data-share"] for _, a in tags if "data-share" in a] == [share]
 
 
 def test_the_page_reads_without_scripts(model, summary):
@@ -137,7 +137,10 @@ def test_the_page_reads_without_scripts(model, summary):
     assert f"{len(model.weights_)} topic" in text
     for words in model.top_words(3):
         assert all(word in text for word in words)
-    assert "on average, highest at" in text
+    # Each topic has an entry with its mean and its highest proportion.
+    items = [a for tag, a in reader.tags if tag == "li" and "id" not in a]
+    entries = [a["data-node"] for a in items if "data-node" in a]
+    assert len(entries) == len(set(entries)) == len(model.weights_)
     ids = [a["id"] for _, a in reader.tags if "id" in a]
     assert len(ids) == len(set(ids))
     links = {a["href"][1:] for t, a in reader.tags if t == "a" and a["href"].startswith("#")}
