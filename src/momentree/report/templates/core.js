@@ -4,8 +4,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const nodes = data.nodes;
 // A flat model is a tree with one level: the root, and its parts below.
 const flat = data.kind.endsWith("flat");
-const state = { node: 0, lambda: data.default_lambda, found: null };
-const listeners = [];
+const state = { view: null, node: 0, exact: false, lambda: data.default_lambda, found: null };
+const listeners = []; // called with the selected node
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 const $ = (selector, within = document) => within.querySelector(selector);
@@ -57,13 +57,14 @@ function path(node) {
   return above;
 }
 
-// Select a node in all views. `reveal` scrolls to it if it is out of sight.
-function choose(id, { reveal = false, found = null, remember = true } = {}) {
+// Select a node in all views. `reveal` scrolls to it if it is out of sight; `step` marks one of many
+// steps by keyboard.
+function choose(id, { reveal = false, found = null, step = false } = {}) {
   const changed = state.node !== id;
   state.node = id;
   state.found = found;
   for (const listener of listeners) listener(nodes[id], changed);
-  if (remember) history.replaceState(null, "", `#node-${id}`);
+  remember({ step });
   const node = nodes[id];
   $("#status").textContent = `${node.name}: ${sizeOf(node)}`;
   if (reveal) revealTopic();

@@ -39,8 +39,7 @@ function setupMap() {
     const cell = event.target.closest(".cell");
     if (!cell) return;
     event.preventDefault();
-    showView("explore");
-    choose(Number(cell.dataset.node), { reveal: window.innerWidth <= 860 });
+    openNode(Number(cell.dataset.node), { reveal: window.innerWidth <= 860 });
   });
   listeners.push((node) => {
     for (const cell of cells) cell.classList.toggle("chosen", Number(cell.dataset.node) === node.id);

@@ -113,7 +113,7 @@ function setupHeat() {
   const names = el("div", { class: "heat-names", "aria-hidden": "true", style: { height: `${Math.min(MOST_NAME, Math.ceil(1.05 * longest) + 6)}px` } }, ...heat.codes.map((j) => el("span", { class: "column" }, label(j))));
   const sides = el("div", { class: "heat-groups" }, ...groupHeights().map(({ leaf, height }) => {
     const node = groupNode(leaf);
-    return el("button", { type: "button", style: { ...color(node), height: `${height}px`, "--lines": Math.max(1, Math.floor((height - 1) / GROUP_LINE)) }, title: `${node.name}: ${sizeOf(node)}`, onclick: () => { showView("explore"); choose(node.id, { reveal: true }); } }, el("span", { class: "number" }, String(leaf)), user("span", node.name));
+    return el("button", { type: "button", style: { ...color(node), height: `${height}px`, "--lines": Math.max(1, Math.floor((height - 1) / GROUP_LINE)) }, title: `${node.name}: ${sizeOf(node)}`, onclick: () => openNode(node.id) }, el("span", { class: "number" }, String(leaf)), user("span", node.name));
   }));
   $("#heat-grid").replaceChildren(el("span"), names, sides, canvas);
   const place = (event) => {

@@ -166,7 +166,7 @@ function onTreeKey(event) {
   }
   event.preventDefault();
   if (next) {
-    choose(Number(next.dataset.node));
+    choose(Number(next.dataset.node), { step: true });
     next.focus();
   }
 }

@@ -3,6 +3,7 @@ const tabs = $$('[role="tab"]');
 const viewOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
 
 function showView(name, focus = false) {
+  state.view = name;
   for (const tab of tabs) {
     const shown = viewOf(tab).id === name;
     tab.setAttribute("aria-selected", String(shown));
@@ -10,6 +11,15 @@ function showView(name, focus = false) {
     viewOf(tab).hidden = !shown;
     if (shown && focus) tab.focus();
   }
+  remember();
+}
+
+// Exact figures stand beside plain words on request.
+function showExact(shown) {
+  state.exact = shown;
+  $("#exact").checked = shown;
+  document.documentElement.classList.toggle("exact", shown);
+  remember();
 }
 
 function setupViews() {
@@ -26,15 +36,7 @@ function setupViews() {
       showView(viewOf(tabs[(next + tabs.length) % tabs.length]).id, true);
     });
   }
-  for (const link of $$('.leaves a, #table a, .in-words a, .relations a')) {
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      showView("explore");
-      choose(Number(link.hash.slice("#node-".length)), { reveal: true });
-      topic.focus({ preventScroll: true });
-    });
-  }
-  showView("explore");
+  $("#exact").addEventListener("change", (event) => showExact(event.target.checked));
 }
 
 function sortValue(node, key) {
