@@ -86,7 +86,8 @@ def opened(driver, address):
 
 
 def topic_name(page):
-    return texts(page, "#topic-name")[0]
+    """The name of the selected node, without its number."""
+    return texts(page, "#topic-name [data-named]")[0]
 
 
 def tree_row(node):

@@ -1,7 +1,16 @@
 """Plain words for readers replace only existing messages, and use only their values."""
 
+import re
+from importlib import resources
+
+import pytest
+
 from momentree.messages import CATALOGUE, PYTHON, Audience, Message, in_words
 from momentree.messages.catalogue.report import PLAIN
+from momentree.report import render_html, summarize, summarize_records
+
+from .pages import read
+from .records.cases import flat_case, tree_case
 
 
 def test_plain_words_are_those_of_known_codes():

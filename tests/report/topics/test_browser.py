@@ -105,7 +105,7 @@ def test_a_click_on_a_node_shows_its_words_and_the_tree_folds(page, summary):
     assert texts(page, ".label-list [dir]") == labels
     find(page, '.icicle .cell[data-node="6"] rect').click()
     assert topic_name(page) == summary["nodes"][6]["name"]
-    assert page.current_url.endswith("#node-6")
+    assert page.current_url.endswith("#node=6")
     press(page, "#fold")
     assert visible(page, *map(tree_row, (1, 2, 4))) == [True, False, True]
     press(page, "#unfold")

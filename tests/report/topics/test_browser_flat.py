@@ -99,7 +99,7 @@ def test_it_opens_on_the_whole_with_its_topics(page, summary):
     for node in summary["nodes"][1:]:
         press(page, tree_row(node["id"]))
         assert topic_name(page) == node["name"]
-        assert f"{100 * node['share']:.1f} %" in texts(page, ".numbers")[0]
+        assert f"{100 * node['share']:.1f}%" in texts(page, ".numbers")[0]
     press(page, "#tab-proportions")
     unnamed = page.execute_script(
         "return [...document.querySelectorAll('button, input, a[href], [role=region], [role=img]')]"

@@ -50,7 +50,7 @@ function writeAddress() {
   stepped = step;
 }
 
-function follow({ view, node, exact }, reveal = false) {
+function goTo({ view, node, exact }, reveal = false) {
   following = true;
   showExact(exact);
   showView(view);
@@ -84,10 +84,10 @@ function onLink(event) {
 }
 
 function followAddress() {
-  follow(readAddress() ?? atStart, true);
+  goTo(readAddress() ?? atStart, true);
   window.addEventListener("hashchange", () => {
     const wanted = readAddress();
-    if (wanted !== null) follow(wanted);
+    if (wanted !== null) goTo(wanted);
   });
   document.addEventListener("click", onLink);
 }

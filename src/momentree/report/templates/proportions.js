@@ -13,7 +13,7 @@ function readColumn(column) {
   const cursor = $("#cursor");
   const found = columnProportions(column);
   slider.value = column;
-  slider.setAttribute("aria-valuetext", `${areas.names[column]}: ${found.slice(0, 3).map(({ node, share }) => `${node.name} ${percent(share, 0)}`).join("; ")}`);
+  slider.setAttribute("aria-valuetext", `${areas.names[column]}: ${found.slice(0, 3).map(({ node, share }) => `${numbered(node)} ${percent(share, 0)}`).join("; ")}`);
   cursor.setAttribute("x", column);
   cursor.removeAttribute("hidden");
   const at = areas.rows ? documents.findIndex((entry) => entry.row === areas.rows[column]) : -1;
@@ -27,7 +27,7 @@ function readColumn(column) {
 function shareList(found) {
   return el("ul", { class: "share-list" }, ...found.map(({ node, share }) =>
     el("li", { style: color(node) },
-      el("button", { type: "button", onclick: () => pick(node.id) }, flat ? el("span", { class: "number" }, `${node.leaf} `) : null, user("span", node.name)),
+      el("button", { type: "button", onclick: () => pick(node.id) }, drawName(node)),
       el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { width: `${100 * share}%` } })),
       el("span", { class: "value" }, percent(share, share < 0.095 ? 1 : 0)),
     )));

@@ -6,4 +6,6 @@ setupTable();
 setupProportions();
 setupSearch();
 listeners.push(drawTopic);
+setupRename();
+setupExport();
 followAddress();

@@ -41,6 +41,8 @@ function setupViews() {
 
 function sortValue(node, key) {
   if (key === "npmi" || key === "umass") return node.coherence ? node.coherence[key] : null;
+  if (key === "coherence") return node.coherence && !isRoot(node) ? node.coherence.npmi : null;
+  if (key === "separation") return node.separation?.agreement ?? null;
   if (key === "gain") return node.children.length ? node.gain : null;
   if (key === "label") return node.labels.length ? data.labels[node.labels[0][0]] : null;
   return node[key];
@@ -68,10 +70,9 @@ function setupTable() {
     body.replaceChildren(...order.map((node) => rows.get(node.id)));
   };
   for (const head of heads) {
-    const text = head.dataset.key === "id";
     const button = el("button", { type: "button", onclick: () => {
       const current = head.getAttribute("aria-sort");
-      const first = text || head.dataset.key === "label" ? "ascending" : "descending";
+      const first = ["id", "label"].includes(head.dataset.key) ? "ascending" : "descending";
       sort(head, current === null ? first : current === "ascending" ? "descending" : "ascending");
     } }, head.textContent);
     head.replaceChildren(button);

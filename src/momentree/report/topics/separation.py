@@ -12,7 +12,8 @@ from momentree.tree.node import TreeNode
 
 _CLEAR, _STRONG = 0.4, 0.75
 """The usual limits for Cohen's kappa (Fleiss, Levin and Paik, Statistical Methods for Rates and
-Proportions, 2003, section 18.1). Splits of noise have at most 0.23."""
+Proportions, 2003, section 18.1). Optimized splits of noise have at most 0.34, and splits of news,
+abstracts and speeches 0.49 to 1."""
 _SOMETIMES, _OFTEN = 0.05, 0.15
 """Limits for NPMI. Ten random words have -0.5 to 0.1; two words that each occur in 10% of the
 documents occur together twice as often as by chance at 0.18."""

@@ -108,7 +108,7 @@ def summarize(
         ``other_labels`` (number of documents whose labels are not listed), ``cell`` (position in
         the icicle);
         ``labels``: the distinct labels by descending count, or None; ``agreement``:
-        ``nmi`` and ``ari`` of leaves and labels, or None;
+        ``nmi``, ``ari`` and ``purity`` of leaves and labels, or None;
         ``documents``: ``total``, ``shown``, ``sampled`` (whether only a sample is shown),
         ``searched`` (characters of each that can be searched, None for all) and
         ``items`` (``row``, ``id``, ``label``, ``leaf``, ``text``, and for a flat model with ``X``
