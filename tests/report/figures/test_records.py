@@ -136,7 +136,7 @@ def test_risks_are_sorted_by_their_lower_limits():
         for part, share in zip(
             text.get_text().split(":"), (X[labels == 1, j].mean(), others[j]), strict=True
         ):
-            assert float(part.strip("%")) == pytest.approx(100 * share, abs=0.51)
+            assert float(part.strip(" %")) == pytest.approx(100 * share, abs=0.51)
 
 
 def cells(ax, n_lines, m):

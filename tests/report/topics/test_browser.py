@@ -200,7 +200,10 @@ def test_search_finds_documents_by_name_and_topics_by_words(page, summary):
 def test_the_table_sorts_by_every_column(page, summary):
     press(page, "#tab-table")
     keys = attributes(page, "thead th", "data-key")
-    assert keys == ["id", "depth", "n_samples", "share", "gain", "npmi", "umass", "label"]
+    figures = ["separation", "gain", "coherence", "npmi", "umass"]
+    assert keys == ["id", "depth", "n_samples", "share", *figures, "label"]
+    assert visible(page, *(f'th[data-key="{key}"]' for key in figures)) == [1, 0, 1, 0, 0]
+    press(page, "#exact")
 
     def order(by=None):
         if by is not None:

@@ -178,7 +178,15 @@ def test_words_of_the_chart_relations_and_the_table_are_of_topics(page, summary)
     assert topic_name(page) == topics_of(summary)[i]["name"]
     press(page, "#tab-table")
     keys = attributes(page, "#table thead th", "data-key")
-    assert keys == ["id", "n_samples", "share", "npmi", "umass", "label"]  # none of a tree
+    assert keys == [
+        "id",
+        "n_samples",
+        "share",
+        "coherence",
+        "npmi",
+        "umass",
+        "label",
+    ]  # none of a tree
     press(page, '#table th[data-key="share"] button')
     assert len(find_all(page, "#table tbody tr")) == K + 1
 

@@ -137,7 +137,8 @@ function heatChart() {
   const heights = groupHeights();
   const names = heat.codes.map((j) => codes.name[j]);
   ruler.font = `13px ${CHART_FONT}`;
-  const [left, above] = [260, 200];
+  const longest = (texts, most) => Math.min(most, Math.ceil(Math.max(...texts.map((text) => ruler.measureText(text).width))) + 17);
+  const [left, above] = [longest(heights.map(({ leaf }) => numbered(groupNode(leaf))), 300), longest(names, 220)];
   return [$("#heat-canvas"), {
     left, above, height: sum(heights.map(({ height }) => height)),
     prepare: (copy) => { copy.style.width = "100%"; paintHeat(copy, false); },

@@ -2,8 +2,9 @@
 // file for the option --names, or in a copy of the page.
 const LONGEST_NAME = 200;
 const namesOf = ({ name, name_parts, long_name_parts }) => ({ name, name_parts, long_name_parts });
-const automatic = nodes.map(namesOf);
-const given = new Set(nodes.filter((node) => node.renamed).map((node) => node.id));
+// A saved copy of a page also contains the names before.
+const automatic = nodes.map((node) => node.automatic ?? namesOf(node));
+const given = new Set(nodes.filter((node) => node.automatic).map((node) => node.id));
 const namesAtStart = given.size;
 let unsaved = false;
 
@@ -74,9 +75,9 @@ function savePage() {
   const content = JSON.parse($("#data", page).textContent);
   for (const node of content.nodes) {
     Object.assign(node, namesOf(nodes[node.id]));
-    if (given.has(node.id)) node.renamed = true;
-    else delete node.renamed;
-    showName({ ...nodes[node.id], ...node }, page);
+    if (given.has(node.id)) node.automatic = automatic[node.id];
+    else delete node.automatic;
+    showName(nodes[node.id], page);
   }
   // The text fits the blocks again as soon as the copy is opened.
   $("#data", page).textContent = JSON.stringify(content).replace(/[<>&\u2028\u2029]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -103,7 +104,7 @@ function editName(node, title) {
   };
   const input = el("input", { type: "text", class: "field", id: "new-name", value: node.name, maxlength: LONGEST_NAME, dir: "auto", autocomplete: "off", "aria-describedby": "new-name-hint" });
   const form = el("form", { class: "rename" },
-    el("label", { for: "new-name" }, `New name of ${flat || data.n_leaves === 1 ? "" : "leaf "}${node.leaf}`), input,
+    el("label", { for: "new-name", id: "topic-name" }, `New name of ${flat || data.n_leaves === 1 ? "" : "leaf "}${node.leaf}`), input,
     el("button", { type: "submit" }, "Rename"), el("button", { type: "button", onclick: () => done(null) }, "Cancel"),
     el("p", { class: "note", id: "new-name-hint" }, "Leave it empty to restore the automatic name."));
   form.addEventListener("submit", (event) => { event.preventDefault(); done(input.value); });

@@ -117,7 +117,7 @@ function showLambda() {
 function drawSplits(node, parts, sizeIn, wordsOf) {
   if (!node.children.length) return null;
   return el("section", { "aria-labelledby": "splits-title" },
-    el("h3", { id: "splits-title" }, flat ? parts : "Splits into"),
+    el("h3", { id: "splits-title" }, flat ? `${parts} by size` : "Splits into"),
     el("div", { class: "splits" }, ...node.children.map((id) => nodes[id]).map((child) =>
       el("button", { type: "button", style: color(child), onclick: () => choose(child.id, { reveal: true }) },
         el("span", { class: "line" }, el("b", {}, drawName(child)), el("span", {}, sizeIn(child))),
