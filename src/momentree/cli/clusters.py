@@ -120,11 +120,11 @@ def clusters(
         ),
     ] = None,
     names: Annotated[
-        Path | None,
+        str | None,
         code_option(
-            metavar="FILE",
-            parser=options.input_path,
-            help="Names of codes: a table with columns code and name.",
+            metavar="FILE|icd9|icd10|none",
+            help="Names of codes: a table with columns code and name, or the titles of ICD.",
+            show_default="titles of ICD if the codes are clearly diagnoses",
         ),
     ] = None,
     min_records: Annotated[
@@ -205,10 +205,10 @@ def clusters(
         raise InvalidParameterError("applies_to_trees", parameter="min_samples_leaf")
     check_needed(context, "include_records", needs="output", code="applies_to_report")
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
-    groups_of_codes = Path(rollup) if rollup is not None and Path(rollup).is_file() else None
+    mappings = [Path(name) for name in (rollup, names) if name is not None]
     run = Run(
         context,
-        inputs=(source, names, groups_of_codes),
+        inputs=(source, *filter(Path.is_file, mappings)),
         outputs={"output": output, "csv": csv, "json": json, "save": save},
         quiet=quiet,
         verbose=verbose,

@@ -133,8 +133,8 @@ WORDS: dict[str, str] = {
     ),
     # Systems and mappings of codes
     "not_a_rollup": (
-        "{parameter:=value}; expected 'icd9', 'icd10', a dictionary from code to group, or the "
-        "path of a file with the columns code and group"
+        "{parameter:=value}; expected 'icd9', 'icd10', or a table with the columns code and "
+        "group"
     ),
     "other_code_system": (
         "{path}: only {share:.0%} of the entries look like {system} (such as {examples}); "
@@ -180,6 +180,12 @@ WORDS: dict[str, str] = {
         "or format the column as text and enter the codes again"
     ),
     "codes_without_name": "no name for {n_codes:,} of {n_all:~code}, such as {code!r}{hint}",
+    "titles_used": "named {n_codes:~code} by {system}{hint}",
+    "titles_omitted": " ({parameter:=value} omits the names)",
+    "codes_like_procedures": (
+        "no titles are shown, because the codes look like procedures, not diagnoses, of ICD-9 "
+        "({parameter:'icd9'} shows the titles of diagnoses)"
+    ),
     "names_after_rollup": ": names are looked up after the roll-up",
     # The choice of codes
     "no_codes": "{path}: no codes in {n_records:~record}",

@@ -22,7 +22,7 @@ from momentree.readers.records._choice import choose_codes, group_codes
 from momentree.readers.records._code_cells import Entries, read_code_cells
 from momentree.readers.records._guesses import matching
 from momentree.readers.records._layout import as_names, find_layout
-from momentree.readers.records._mapping import SUFFIXES, Mapped, names_of, read_mapping
+from momentree.readers.records._mapping import SUFFIXES, Mapped, read_mapping
 from momentree.readers.records._matrix import (
     Rows,
     columns_of_coder,
@@ -31,6 +31,7 @@ from momentree.readers.records._matrix import (
     join_rows,
     matrix_of,
 )
+from momentree.readers.records._names import names_of
 from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.records.coder import EMPTY, RecordCoder
 from momentree.readers.records.codes import SYSTEMS
@@ -94,8 +95,11 @@ def read_records(
     rollup : {"icd9", "icd10"}, path, mapping or None, default=None
         How to roll codes up: to the general diagnosis (see :func:`roll_up`), or to the groups in a
         table with columns code and group, or in a dictionary.
-    names : path, mapping or None, default=None
-        Names of codes, after the roll-up: a table with columns code and name, or a dictionary.
+    names : {"icd9", "icd10", "none"}, path, mapping or None, default=None
+        Names of codes, after the roll-up: a table with columns code and name, or a dictionary; a
+        longer code has the name of a shorter one with which it begins. The titles of
+        :func:`code_titles` name the other codes, or with None all, if codes are rolled up by ICD or
+        are clearly diagnoses. "icd9" and "icd10" always use these titles; "none" uses no names.
     min_records : int or None, >= 1, default=None
         Drop codes found in fewer records. None is 5, or 2 with fewer than 1000 records.
     cumulative_frequency : float or None, above 0, at most 1, default=None
@@ -279,7 +283,7 @@ def _new_coder(
     X, repeated = matrix_of(rows, entries, column, len(codes))
     keep, choice = choose_codes(X, codes.tolist(), where=str(table.path), wide=wide, **limits)
     kept = codes[keep].tolist()
-    titles, unnamed = name_codes(kept, rolled_up=rules.rollup is not None)
+    titles, unnamed = name_codes(kept, rollup=rules.rollup, written=entries.codes)
     # Patterns are kept as patterns, because new records may have more code columns.
     columns = named or rules.code_columns
     if wide:

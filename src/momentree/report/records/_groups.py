@@ -10,6 +10,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.metrics.intervals import effective_sample_size, wilson_interval
 from momentree.report.layout import icicle_cells
+from momentree.report.records._short_titles import short_title
 from momentree.report.records._table import PublishedTable
 from momentree.tree.naming import most_relevant
 from momentree.tree.node import TreeNode
@@ -21,8 +22,6 @@ _FEW_CODES = 2 / 3
 _COMMON = 0.5
 """In a residual group, records have fewer codes than this fraction of the overall mean, and no code
 occurs in half of them. Births also have few codes, but they have the same ones."""
-_NAME_LENGTH = 48
-"""Maximum length of one code in the name of a group, in characters."""
 _SEPARATOR = "\N{NO-BREAK SPACE}· "
 """A dot, because names of codes contain commas; no line begins with it."""
 
@@ -84,7 +83,7 @@ def describe_groups(
         rates = table.rates(leaves)
         per_record = float(rates.sum())
         top = most_relevant(rates, base, table.disclosed(leaves))[:n_codes]
-        short = _parts(node, [short_name(names[j]) for j in top[:_NAME_CODES]])
+        short = _parts(node, [short_title(names[j]) for j in top[:_NAME_CODES]])
         nodes.append(
             {
                 "id": node.node_id,
@@ -114,19 +113,6 @@ def describe_groups(
             }
         )
     return nodes
-
-
-def short_name(name: str) -> str:
-    """Return the beginning of the name of a code, cut between words."""
-    words = name.split()
-    if len(name) <= _NAME_LENGTH or len(words) < 2:
-        return name if len(name) <= 2 * _NAME_LENGTH else name[: 2 * _NAME_LENGTH] + "…"
-    kept = words[:1]
-    while len(" ".join([*kept, words[len(kept)]])) < _NAME_LENGTH:
-        kept.append(words[len(kept)])
-    while len(kept) > 1 and kept[-1].lower().strip(",") in {"and", "or", "of", "the", "with", "to"}:
-        kept.pop()
-    return " ".join(kept).rstrip(",;") + "…"
 
 
 def _parts(node: TreeNode, codes: list[str]) -> list[str]:

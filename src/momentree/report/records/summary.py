@@ -20,6 +20,7 @@ from momentree.report.records._groups import describe_groups, tree_of_groups
 from momentree.report.records._heat_map import bands, few_codes, single_records
 from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
+from momentree.report.records._short_titles import short_title
 from momentree.report.records._table import PublishedTable
 from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
 from momentree.report.text import clean_text, for_readers
@@ -79,7 +80,7 @@ def summarize_records(
         (fitted), ``n_left_out`` (with too few codes; "<5" if few), ``n_features``, ``n_leaves``,
         ``n_codes``, ``min_cell``, ``few_codes`` (lower quartile of the number of codes per record),
         ``rollup`` (system used to roll up codes, or None), ``default_lambda``;
-        ``codes``: ``code``, ``name``, ``total``, ``rate`` and ``estimated`` (whether the rate is an
+        ``codes``: ``code``, ``name``, ``short`` (the name, shortened), ``total``, ``rate`` and ``estimated`` (whether the rate is an
         estimate from suppressed counts) of the d codes with zero or at least `min_cell` records;
         ``groups``: ``sizes`` (k; small ones suppressed), ``estimated`` (estimates of all sizes),
         ``counts`` and ``missing`` (k, d; ``missing`` is None if no value is missing);
@@ -214,6 +215,7 @@ def summarize_records(
         "codes": {
             "code": [vocabulary[j] for j in named],
             "name": [names[j] for j in named],
+            "short": [short_title(names[j]) for j in named],
             "total": published.counts.totals.tolist(),
             "rate": np.round(base, 9).tolist(),
             "estimated": published.estimated(range(k)).tolist(),
