@@ -72,7 +72,7 @@ def _given_names(
     for code, key, *own in zip(codes, bare, whole, lookup(given, bare), strict=True):
         head = undotted(key)
         heads = [head[:n] for n in range(len(head) - 1, _SHORTEST - 1, -1)]
-        others = (f"{shorter[head]} ({code})" for head in heads if head in shorter)
+        others = (shorter[head] for head in heads if head in shorter)
         name = own[0] or own[1] or next(others, None)
         if name is not None:
             known[code] = name

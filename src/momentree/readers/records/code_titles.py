@@ -23,8 +23,7 @@ def code_titles(codes: Sequence[str], system: str) -> list[str | None]:
     Returns
     -------
     list of str or None
-        Titles; None for a code whose category is unknown. The title of a code that is longer than
-        its category ends with the code in parentheses.
+        Title of the category of each code; None if it is unknown.
 
     Raises
     ------
@@ -40,16 +39,12 @@ def code_titles(codes: Sequence[str], system: str) -> list[str | None]:
     --------
     >>> from momentree.datasets import code_titles
     >>> code_titles(["428", "584.9", "XYZ"], "icd9")
-    ['Heart failure', 'Acute kidney failure (584.9)', None]
+    ['Heart failure', 'Acute kidney failure', None]
     >>> code_titles(["I50"], "icd10")
     ['Heart failure']
     """
-    titles = []
-    for code, category in zip(codes, roll_up(codes, system), strict=True):
-        title = _titles(system).get(category)
-        whole = clean_code(code) == category
-        titles.append(title if title is None or whole else f"{title} ({code.strip()})")
-    return titles
+    titles = _titles(system)
+    return [titles.get(category) for category in roll_up(codes, system)]
 
 
 @cache

@@ -10,7 +10,6 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.metrics.intervals import effective_sample_size, wilson_interval
 from momentree.report.layout import icicle_cells
-from momentree.report.records._short_titles import short_title
 from momentree.report.records._table import PublishedTable
 from momentree.tree.naming import most_relevant
 from momentree.tree.node import TreeNode
@@ -65,6 +64,7 @@ def describe_groups(
     root: TreeNode,
     table: PublishedTable,
     names: Sequence[str],
+    shorts: Sequence[str],
     labels: Ints,
     proba: Floats,
     *,
@@ -83,7 +83,7 @@ def describe_groups(
         rates = table.rates(leaves)
         per_record = float(rates.sum())
         top = most_relevant(rates, base, table.disclosed(leaves))[:n_codes]
-        short = _parts(node, [short_title(names[j]) for j in top[:_NAME_CODES]])
+        short = _parts(node, [shorts[j] for j in top[:_NAME_CODES]])
         nodes.append(
             {
                 "id": node.node_id,

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 
 MAX_LENGTH = 48
 """Maximum length of a short title, in characters."""
 
 # "Other and unspecified disorders of metabolism" is about disorders of metabolism.
-_REST = re.compile(r"(other|unspecified)( and (unspecified|ill-defined|other))?( specified)? ", re.I)
+_REST = re.compile(
+    r"(other|unspecified)( and (unspecified|ill-defined|other))?( specified)? ", re.I
+)
 _REMARKS = re.compile(
     r",? (not elsewhere classified|NEC|NOS)\b|,? in (conditions|diseases) classified elsewhere\b"
     r"( and of unspecified site)?|, (unspecified|organism unspecified)$|, so described$"
-    r"|,? without mention of [^,]*|,? not stated as [^,]*| \[[^]]*\]| \([^)]*[^)A-Z\d.][^)]*\)",
-    re.I,
+    r"|,? without mention of [^,]*|,? not stated as [^,]*| \[[^]]*\]| \([^)]*\)",
+    re.IGNORECASE,
 )
-_CODE = re.compile(r" \([A-Z\d.]*\d[A-Z\d.]*\)$")
-"""The code at the end of the title of a shorter code."""
 _WEAK = {"and", "or", "of", "the", "with", "without", "to", "in", "for", "due", "by", "as", "other"}
+
+
+def short_titles(codes: Sequence[str], titles: Sequence[str]) -> list[str]:
+    """Return short titles; those of several codes end with the code in parentheses."""
+    short = [short_title(title) for title in titles]
+    n_codes = Counter(short)
+    return [
+        f"{title} ({code})" if n_codes[title] > 1 else title
+        for code, title in zip(codes, short, strict=True)
+    ]
 
 
 def short_title(title: str) -> str:
@@ -25,18 +37,16 @@ def short_title(title: str) -> str:
 
     A single long word is cut at twice the length.
     """
-    if not title.strip():
-        return title
-    code = match.group() if (match := _CODE.search(title)) else ""
-    head = title.removesuffix(code)
-    if (rest := _REST.match(head)) and len(head) > rest.end():
-        begins = head[rest.end()]
-        head = f"{begins.upper()}{head[rest.end() + 1 :]}"
-        code = f" ({rest.group().split()[0].lower()}){code}"
-    length = MAX_LENGTH - len(code)
+    last = ""
+    head = title
+    if (rest := _REST.match(title)) and len(title) > rest.end():
+        begins = title[rest.end()]
+        head = f"{begins.upper()}{title[rest.end() + 1 :]}"
+        last = f" ({rest.group().split()[0].lower()})"
+    length = MAX_LENGTH - len(last)
     if len(head) > length:
         head = _REMARKS.sub("", head) or head
-    return _cut(head, length) + code
+    return _cut(head, length) + last
 
 
 def _cut(text: str, length: int) -> str:
