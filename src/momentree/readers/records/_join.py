@@ -157,9 +157,12 @@ def _join(
             continue
         cells = other.cells(name)
         # A key with several rows has one value, by the rule for several rows of a record.
-        values, _, more = read_outcome(name, cells, place, len(at))
+        values, words, more = read_outcome(name, cells, place, len(at))
         notes += [note for note in more if note.code == "outcome_differs"]
-        texts = [as_written(value) for value in values.tolist()]
+        texts = [
+            words[int(value)] if words and value == value else as_written(value)
+            for value in values.tolist()
+        ]
         joined[name] = ["" if i < 0 else texts[i] for i in row_of]
     return joined, notes
 

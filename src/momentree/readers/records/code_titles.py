@@ -43,8 +43,9 @@ def code_titles(codes: Sequence[str], system: str) -> list[str | None]:
     >>> code_titles(["I50"], "icd10")
     ['Heart failure']
     """
+    categories = roll_up(codes, system)
     titles = _titles(system)
-    return [titles.get(category) for category in roll_up(codes, system)]
+    return [titles.get(category) for category in categories]
 
 
 @cache

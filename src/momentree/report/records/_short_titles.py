@@ -11,11 +11,12 @@ MAX_LENGTH = 48
 
 # "Other and unspecified disorders of metabolism" is about disorders of metabolism.
 _REST = re.compile(
-    r"(other|unspecified)( and (unspecified|ill-defined|other))?( specified)? ", re.I
+    r"(other|unspecified)( and (unspecified|ill-defined|other))?( specified)? ", re.IGNORECASE
 )
+_EMPTY = re.compile(r",? (not elsewhere classified|NEC|NOS)\b", re.IGNORECASE)
 _REMARKS = re.compile(
-    r",? (not elsewhere classified|NEC|NOS)\b|,? in (conditions|diseases) classified elsewhere\b"
-    r"( and of unspecified site)?|, (unspecified|organism unspecified)$|, so described$"
+    r",? in (conditions|diseases) classified elsewhere\b( and of unspecified site)?"
+    r"|, (unspecified|organism unspecified)$|, so described$"
     r"|,? without mention of [^,]*|,? not stated as [^,]*| \[[^]]*\]| \([^)]*\)",
     re.IGNORECASE,
 )
@@ -38,10 +39,10 @@ def short_title(title: str) -> str:
     A single long word is cut at twice the length.
     """
     last = ""
-    head = title
-    if (rest := _REST.match(title)) and len(title) > rest.end():
-        begins = title[rest.end()]
-        head = f"{begins.upper()}{title[rest.end() + 1 :]}"
+    head = _EMPTY.sub("", title) or title
+    if (rest := _REST.match(head)) and len(head) > rest.end():
+        begins = head[rest.end()]
+        head = f"{begins.upper()}{head[rest.end() + 1 :]}"
         last = f" ({rest.group().split()[0].lower()})"
     length = MAX_LENGTH - len(last)
     if len(head) > length:
