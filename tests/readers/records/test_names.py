@@ -34,9 +34,7 @@ def test_titles_of_categories():
         "Accidental fall on same level from slipping tripping or stumbling",
         "Intestinal infections due to other organisms",
     ]
-    assert code_titles(
-        ["I50", "i50.22", "Z3A.39", "C4A.0", "U07.1", "B5", "XYZ"], "icd10"
-    ) == [
+    assert code_titles(["I50", "i50.22", "Z3A.39", "C4A.0", "U07.1", "B5", "XYZ"], "icd10") == [
         "Heart failure",
         "Heart failure",
         "Weeks of gestation",
