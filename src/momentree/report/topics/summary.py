@@ -113,7 +113,8 @@ def summarize(
         ``searched`` (characters of each that can be searched, None for all) and
         ``items`` (``row``, ``id``, ``label``, ``leaf``, ``text``, and for a flat model with ``X``
         ``proportions``: pairs of topic and proportion, per mille);
-        ``made``: ``parameters``, ``versions``, ``notes``;
+        ``given_names``: names given by hand, by the number of a leaf or the first and last number
+        below a node ("0-3"); ``made``: ``parameters``, ``versions``, ``notes``;
         ``areas``: the chart of topic proportions, or None: ``proportions`` (k rows, per mille),
         ``names``, ``rows``, ``ticks`` and ``runs`` of its columns, ``note``, ``axis``,
         ``left_out``.
@@ -187,6 +188,7 @@ def summarize(
         "agreement": agreement(leaf_of, label_of),
         "documents": documents,
         "areas": areas,
+        "given_names": dict(getattr(estimator, "given_names_", {})),
         "made": provenance(estimator, made_with),
     }
     if model.kind == "flat":
