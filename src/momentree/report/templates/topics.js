@@ -1,7 +1,9 @@
-// The data of topics: documents and words.
-const documents = data.documents.items;
+// The data of topics: their names and words.
 const nameSeparator = ", ";
 const logBase = data.words.p.map(Math.log);
+const numberOf = (node) => node.leaf === null ? null : el("span", { class: "number" }, `${node.leaf} `);
+const nameOf = (node, attributes = {}) => user("span", node.name, { "data-named": node.id, ...attributes });
+const topicNode = (leaf) => nodes.find((node) => node.leaf === leaf);
 const sizeOf = (node) => plural(node.n_samples, "document");
 
 // The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The node

@@ -5,5 +5,7 @@ setupMap();
 setupTable();
 setupProportions();
 setupSearch();
+setupDocumentMap();
 listeners.push(drawTopic);
 followAddress();
+readDocuments();
