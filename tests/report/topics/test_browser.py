@@ -185,7 +185,9 @@ def test_search_finds_documents_by_name_and_topics_by_words(page, summary):
     assert titles[0] == "Topics and groups"
     assert titles[1].startswith("Documents (")
     (scope,) = texts(page, "#results .note")
-    assert scope == "Searched all 120 documents, of each at least the first 320 characters."
+    assert scope == (
+        "Searched the names, labels and at least the first 320 characters of all 120 documents."
+    )
     marks = page.execute_script(
         "return [...document.querySelectorAll('#results mark')].map(e => e.textContent)"
     )

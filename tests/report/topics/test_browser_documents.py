@@ -142,8 +142,8 @@ def test_a_page_with_some_documents_names_what_is_missing(driver, sampled):
         assert "--documents all" in note
         search_for(page, "planet")
         shown = summary["documents"]["shown"]
-        assert texts(page, "#results .note")[0].startswith(
-            f"Searched {shown} of 120 documents; the others are not in this page"
+        assert texts(page, "#results .note")[0].endswith(
+            f" of {shown} of 120 documents. The others are not in this page."
         )
         assert str(shown) in texts(page, "#document-map .note")[0]
 

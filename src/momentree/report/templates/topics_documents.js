@@ -8,12 +8,15 @@ let documentsRead = null; // whether it succeeded
 
 async function readDocuments() {
   try {
-    const bytes = Uint8Array.from(atob(data.documents.items), (letter) => letter.charCodeAt(0));
+    const letters = atob(data.documents.items);
+    const bytes = new Uint8Array(letters.length);
+    for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const columns = Object.entries(JSON.parse(await new Response(stream).text()));
-    const count = columns.length ? columns[0][1].length : 0;
-    for (let at = 0; at < count; at += 1) {
-      const entry = Object.fromEntries(columns.map(([key, values]) => [key, values[at]]));
+    const columns = JSON.parse(await new Response(stream).text());
+    const keys = Object.keys(columns);
+    for (let at = 0; at < (columns.id?.length ?? 0); at += 1) {
+      const entry = {};
+      for (const key of keys) entry[key] = columns[key][at];
       documents.push(entry);
       if (!documentsOfLeaf.has(entry.leaf)) documentsOfLeaf.set(entry.leaf, []);
       documentsOfLeaf.get(entry.leaf).push(at);

@@ -70,10 +70,11 @@ function marked(text, parts) {
 function searched() {
   if (documentsRead === null) return "Reading the documents …";
   const { shown, total, sampled, searched: length } = data.documents;
-  const which = !documentsRead || !shown ? "no documents: this page can show none"
-    : sampled ? `${integer(shown)} of ${integer(total)} documents; the others are not in this page` : `all ${plural(total, "document")}`;
-  const begun = length && documentsRead ? `, of each at least the first ${length} characters` : "";
-  return `Searched ${which}${begun}.`;
+  if (!documentsRead || !shown) return "This page shows no documents, so none were searched.";
+  const parts = length ? `names, labels and at least the first ${length} characters` : "names, labels and texts";
+  return sampled
+    ? `Searched the ${parts} of ${integer(shown)} of ${integer(total)} documents. The others are not in this page.`
+    : `Searched the ${parts} of all ${plural(total, "document")}.`;
 }
 
 function search() {

@@ -8,4 +8,4 @@ setupSearch();
 setupDocumentMap();
 listeners.push(drawTopic);
 followAddress();
-readDocuments();
+setTimeout(readDocuments); // after the page has been drawn

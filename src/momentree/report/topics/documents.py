@@ -22,15 +22,16 @@ from momentree.report.topics.typical import Ranking, rank_documents
 
 Documents = int | Literal["all"] | None
 
-# Bytes of the packed documents, which keep the page below 4 MB and quick to open.
-_BUDGET = 3_200_000
+# Bytes of a page, which opens quickly, and the least of them that documents may take.
+_PAGE = 3_800_000
+_LEAST = 1_000_000
 # Characters of each document: the most with which all fit. With the fewest, some are left out.
 _SNIPPETS = (320, 200, 120)
 _TYPICAL_SNIPPET = 900
 _MAX_TYPICAL_CHARACTERS = 400_000
 _MAX_WORDS = 24
 # Documents from which the packed size of all is estimated.
-_TRIED = 500
+_TRIED = 2000
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,11 @@ def check_documents(documents: Any) -> Documents:
 
 
 def index_documents(
-    model: Fitted, sources: Sources, n_documents: int, documents: Documents
+    model: Fitted, sources: Sources, n_documents: int, documents: Documents, taken: int = 0
 ) -> dict[str, Any]:
     """Choose the documents that a page includes, and describe each.
+
+    `taken` is the number of bytes of everything else in the page.
 
     Returns the part of a summary on documents: leaf by leaf, and within a leaf at most
     `n_documents` typical ones first, then by score. `typical` contains, for each node, the
@@ -80,7 +83,7 @@ def index_documents(
     required = {int(row) for rows in ranking.typical for row in rows} if wanted != 0 else set()
     length = _SNIPPETS[0]
     if wanted is None:
-        wanted, length = _fitting(describe, leaf_of)
+        wanted, length = _fitting(describe, leaf_of, max(_PAGE - taken, _LEAST))
     chosen = evenly_spread(leaf_of, min(wanted, n))
     longer = max(length, min(_TYPICAL_SNIPPET, _MAX_TYPICAL_CHARACTERS // (len(required) or 1)))
     shown = np.zeros(n, dtype=bool)
@@ -144,14 +147,16 @@ class _Describer:
         return clean_text(words)
 
 
-def _fitting(describe: _Describer, leaf_of: Ints) -> tuple[int, int]:
-    """Return how many documents fit the budget, and with how many characters each."""
+def _fitting(describe: _Describer, leaf_of: Ints, room: int) -> tuple[int, int]:
+    """Return how many documents fit in so many bytes, and with how many characters each."""
     n = len(leaf_of)
-    tried = evenly_spread(leaf_of, min(n, _TRIED)).tolist()
+    tried = evenly_spread(leaf_of, min(n, _TRIED))
+    # Leaf by leaf as in the page, where neighbors share words.
+    tried = tried[np.argsort(leaf_of[tried], kind="stable")].tolist()
     fits, length = n, _SNIPPETS[0]
     for length in _SNIPPETS:
         size = len(pack([describe(row, length) for row in tried]))
-        fits = n * _BUDGET // max(size * n // (len(tried) or 1), _BUDGET)
+        fits = n * room // max(size * n // (len(tried) or 1), room)
         if fits == n:
             break
     return fits, length

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
@@ -37,6 +38,8 @@ DEFAULT_LAMBDA = 0.7
 # The usual number of words in coherence measures.
 _COHERENCE_WORDS = 10
 _COHERENCE_NODES = 64
+# Bytes of styles, scripts and fixed text in a page.
+_MARKUP = 150_000
 
 
 def summarize(
@@ -173,7 +176,9 @@ def summarize(
         hard = np.eye(n_leaves)[leaf_of] if proportions is None else proportions
         areas = proportions_in_columns(hard, sort_documents(order, n), ids, label_of)
     sources = Sources(counts, ids, texts, label_of, proportions)
-    index = index_documents(model, sources, n_documents, documents)
+    # Words and nodes are in the data and in the markup.
+    taken = _MARKUP + 2 * len(json.dumps([words, nodes, areas], separators=(",", ":")))
+    index = index_documents(model, sources, n_documents, documents, taken)
     for entry, positions in zip(nodes, index.pop("typical"), strict=True):
         entry["documents"] = positions
     summary = {
