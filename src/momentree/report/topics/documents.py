@@ -100,7 +100,7 @@ def index_documents(
         "sampled": len(items) < n,
         "searched": length if cut else None,
         "ranked": sources.X is not None,
-        "map": None if places is None else places[1],
+        "map": None if places is None or not items else places[1],
         "items": items,
         "typical": [
             [place[int(row)] for row in first if int(row) in place] for first in ranking.typical

@@ -53,7 +53,7 @@ def summarize(
     order: Collection[Any] | None = None,
     title: str | None = None,
     n_words: int = 20,
-    n_documents: int = 8,
+    n_documents: int = 10,
     documents: Documents = None,
     made_with: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def summarize(
         Name of the corpus; "Topic tree" or "Topics" by default.
     n_words : int, default=20
         Number of words that a node shows at one setting of the slider, >= 1.
-    n_documents : int, default=8
+    n_documents : int, default=10
         Maximum number of typical documents per node, >= 0. They represent the node and differ from
         one another: near-copies, and reports on one event, count as one.
     documents : int >= 0, "all" or None, default=None
