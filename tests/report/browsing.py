@@ -95,7 +95,8 @@ def opened(driver, address):
 
 
 def topic_name(page):
-    return texts(page, "#topic-name")[0]
+    """The name of the selected node, without its number."""
+    return texts(page, "#topic-name [data-named]")[0]
 
 
 def tree_row(node):
@@ -211,4 +212,26 @@ def requested(page):
     urls = [
         m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"
     ]
-    return {url.partition("#")[0] for url in urls} - {"data:,"}
+    # What a page makes itself is not requested from anywhere.
+    return {url.partition("#")[0] for url in urls if not url.startswith(("data:", "blob:"))}
+
+
+@contextmanager
+def downloads(page, folder):
+    """A function that clicks an element and returns the file that this saves."""
+
+    def saved(selector):
+        # A folder for each, because a file of the same name would be replaced.
+        place = folder / f"download-{len(list(folder.iterdir()))}"
+        place.mkdir()
+        behavior = {"behavior": "allow", "downloadPath": str(place)}
+        page.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
+        press(page, selector)
+        wait(page).until(
+            lambda _: [path for path in place.iterdir() if path.suffix != ".crdownload"]
+        )
+        (path,) = place.iterdir()
+        return path
+
+    yield saved
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "default"})

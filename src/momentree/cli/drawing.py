@@ -133,7 +133,7 @@ def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[Renderabl
     ]
     if console.width >= _INTERVALS_FROM:
         intervals = [_interval(node["share_interval"]) for node in nodes]
-        before.append(Column("95 % interval", intervals, styles=["dim"] * len(nodes)))
+        before.append(Column("95% interval", intervals, styles=["dim"] * len(nodes)))
     tree = draw_nodes(summary, words, before, [], console)
     return [tree, "", *draw_codes(summary, console), *draw_outcomes(summary, console)]
 

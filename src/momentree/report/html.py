@@ -26,9 +26,9 @@ _STYLES = {
 }
 _SCRIPTS = {
     "topics": "core topics tree map topics_node topics_documents topics_map proportions "
-    "topics_search views address topics_start",
+    "topics_search views rename export address topics_start",
     "records": "core records_numbers tree map records_node records_heat records_codes "
-    "records_assign views address records_start",
+    "records_assign views rename export address records_start",
 }
 # Runs before the page is painted; parts that need scripts are hidden without scripts.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
@@ -123,10 +123,13 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "amount": _amount,
+        "count": _count,
         "fitted": _fitted,
         "fixed": fixed,
         "integer": lambda value: f"{value:,}",
+        "numbered": _numbered,
         "percent": percent,
+        "size": _size,
         "whole_percent": whole_percent,
     }
     return environment
@@ -165,6 +168,22 @@ def _fitted(name: str, share: float, separator: str) -> str:
     while words and _LETTER_WIDTH * len(separator.join(words)) > share * _PLAIN_WIDTH - 16:
         words.pop()
     return separator.join(words)
+
+
+def _numbered(node: Mapping[str, Any]) -> str:
+    """Return the name of a node, after its number if it is a leaf."""
+    return str(node["name"] if node["leaf"] is None else f"{node['leaf']} {node['name']}")
+
+
+def _size(node: Mapping[str, Any]) -> str:
+    """Return the number of documents or records of a node, which may be suppressed, as "<5"."""
+    return str(node.get("size", f"{node['n_samples']:,}"))
+
+
+def _count(size: int | str, noun: str) -> str:
+    """Return a number, or one written as by `_size`, with its noun."""
+    text = size if isinstance(size, str) else f"{size:,}"
+    return f"{text} {noun}{'' if text == '1' else 's'}"
 
 
 def _amount(value: float) -> str:

@@ -105,7 +105,7 @@ def test_a_click_on_a_node_shows_its_words_and_the_tree_folds(page, summary):
     assert texts(page, ".label-list [dir]") == labels
     find(page, '.icicle .cell[data-node="6"] rect').click()
     assert topic_name(page) == summary["nodes"][6]["name"]
-    assert page.current_url.endswith("#node-6")
+    assert page.current_url.endswith("#node=6")
     press(page, "#fold")
     assert visible(page, *map(tree_row, (1, 2, 4))) == [True, False, True]
     press(page, "#unfold")
@@ -205,7 +205,10 @@ def test_search_finds_documents_by_name_and_topics_by_words(page, summary):
 def test_the_table_sorts_by_every_column(page, summary):
     press(page, "#tab-table")
     keys = attributes(page, "thead th", "data-key")
-    assert keys == ["id", "depth", "n_samples", "share", "gain", "npmi", "umass", "label"]
+    figures = ["separation", "gain", "coherence", "npmi", "umass"]
+    assert keys == ["id", "depth", "n_samples", "share", *figures, "label"]
+    assert visible(page, *(f'th[data-key="{key}"]' for key in figures)) == [1, 0, 1, 0, 0]
+    press(page, "#exact")
 
     def order(by=None):
         if by is not None:

@@ -113,7 +113,8 @@ def test_topics_are_ordered_by_their_mean_proportion(topics, flat_case):
         assert node["n_samples"] == (topics.labels_ == node["leaf"]).sum()
     # Everything that names a topic by its number finds it.
     items = re.findall(
-        r'<span class="number">(\d)</span> <a href="#node-\d" dir="auto">([^<]*)</a>: ([\d.]+)',
+        r'<span class="number">(\d)</span> '
+        r'<a href="#node-\d" data-named="\d" dir="auto">([^<]*)</a>: ([\d.]+)',
         render_html(summary),
     )
     assert [(int(j), name) for j, name, _ in items] == [(n["leaf"], n["name"]) for n in nodes]

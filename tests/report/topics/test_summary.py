@@ -1,6 +1,7 @@
 """The summary dictionary: structure, numbers, limits and bad input."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -70,9 +71,12 @@ def test_labels_are_counted_per_node(case):
         assert entry["other_labels"] == 0
     known = [i for i, label in enumerate(labels) if label is not None]
     truth, found = [labels[i] for i in known], case.estimator.labels_[known]
+    pairs = Counter(zip(found, truth, strict=True))
+    largest = sum(max(n for (leaf, _), n in pairs.items() if leaf == j) for j in set(found))
     assert summary["agreement"] == {
         "nmi": pytest.approx(normalized_mutual_info_score(truth, found), abs=1e-4),
         "ari": pytest.approx(adjusted_rand_score(truth, found), abs=1e-4),
+        "purity": pytest.approx(largest / len(known), abs=1e-4),
     }
 
 

@@ -11,7 +11,7 @@ function readColumn(column) {
   const cursor = $("#cursor");
   const found = columnProportions(column);
   slider.value = column;
-  slider.setAttribute("aria-valuetext", `${areas.names[column]}: ${found.slice(0, 3).map(({ node, share }) => `${node.name} ${percent(share, 0)}`).join("; ")}`);
+  slider.setAttribute("aria-valuetext", `${areas.names[column]}: ${found.slice(0, 3).map(({ node, share }) => `${numbered(node)} ${percent(share, 0)}`).join("; ")}`);
   cursor.setAttribute("x", column);
   cursor.removeAttribute("hidden");
   $("#readout").replaceChildren(user("h3", areas.names[column]), shareList(found));
@@ -28,7 +28,7 @@ function offerDocument(column) {
 function shareList(found) {
   return el("ul", { class: "share-list" }, ...found.map(({ node, share }) =>
     el("li", { style: color(node) },
-      el("button", { type: "button", onclick: () => pick(node.id) }, numberOf(node), nameOf(node)),
+      el("button", { type: "button", onclick: () => pick(node.id) }, drawName(node)),
       el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { width: `${100 * share}%` } })),
       el("span", { class: "value" }, percent(share, share < 0.095 ? 1 : 0)),
     )));

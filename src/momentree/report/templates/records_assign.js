@@ -166,7 +166,7 @@ function drawAssigned() {
     return el("li", { style: color(group), "data-leaf": other, "data-p": p },
       el("button", { type: "button", onclick: () => open(group) }, el("span", { class: "number" }, `${other} `), user("span", group.name)),
       el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { width: `${100 * p}%` } })),
-      el("span", { class: "value" }, p > 0.999 && p < 1 ? "> 99.9 %" : percent(p)));
+      el("span", { class: "value" }, p > 0.999 && p < 1 ? "> 99.9%" : percent(p)));
   };
   panel.replaceChildren(
     el("div", { class: "assigned-group", style: color(node) }, el("h3", {}, "Assigned group"), el("p", { class: "answer", id: "answer", "data-leaf": leaf }, el("span", { class: "number" }, `${leaf} `), user("b", node.name)),

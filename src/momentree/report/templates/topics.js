@@ -1,8 +1,6 @@
 // The data of topics: their names and words.
 const nameSeparator = ", ";
 const logBase = data.words.p.map(Math.log);
-const numberOf = (node) => node.leaf === null ? null : el("span", { class: "number" }, `${node.leaf} `);
-const nameOf = (node, attributes = {}) => user("span", node.name, { "data-named": node.id, ...attributes });
 const topicNode = (leaf) => nodes.find((node) => node.leaf === leaf);
 const sizeOf = (node) => plural(node.n_samples, "document");
 

@@ -131,7 +131,7 @@ function fillDocuments(section, node) {
 function drawMix(entry, found) {
   const shares = (entry.proportions ?? []).map(([leaf, share]) => ({ node: topicNode(leaf), share: share / 1000 }));
   if (!shares.length) return null;
-  const words = shares.map(({ node, share }) => `${node.name} ${percent(share, 0)}`).join("; ");
+  const words = shares.map(({ node, share }) => `${numbered(node)} ${percent(share, 0)}`).join("; ");
   const bar = el("span", { class: "mix", role: "img", "aria-label": `Topic proportions: ${words}`, title: words },
     ...shares.map(({ node, share }) => el("i", { style: { ...color(node), width: `${100 * share}%` } })));
   return found ? el("div", {}, bar, shareList(shares)) : bar;
@@ -142,7 +142,7 @@ function drawDocument(entry, { found = false, within = null } = {}) {
   const leaf = topicNode(entry.leaf);
   return el("article", { class: found ? "document found" : "document" },
     el("header", {}, user("b", entry.id),
-      within === leaf ? null : el("span", { class: "of", style: color(leaf) }, el("span", { class: "chip", "aria-hidden": "true" }), numberOf(leaf), nameOf(leaf)),
+      within === leaf ? null : el("span", { class: "of", style: color(leaf) }, el("span", { class: "chip", "aria-hidden": "true" }), drawName(leaf)),
       entry.label === null ? null : user("span", data.labels[entry.label], { class: "tag" })),
     drawMix(entry, found),
     entry.text ? user("p", entry.text, found ? {} : { class: "short" }) : el("p", { class: "note" }, "(no text)"),

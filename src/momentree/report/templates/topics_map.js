@@ -3,11 +3,10 @@
 const chart = $("#points");
 const POINT_REACH = 14;
 const MAP_SIZE = 1000;
-const points = { at: null, context: null, size: 0, margin: 0 };
+const points = { at: null, size: 0 };
 
 function setupDocumentMap() {
   if (!chart) return;
-  points.context = chart.getContext("2d");
   new ResizeObserver(drawPoints).observe(chart.parentElement);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawPoints);
   listeners.push(drawPoints);
@@ -21,8 +20,10 @@ function setupDocumentMap() {
   }
 }
 
-// Coordinates of the map as pixels of the chart.
-const onChart = (value) => points.margin + (value / MAP_SIZE) * (points.size - 2 * points.margin);
+// Coordinates of the map as pixels of a square.
+const marginOf = (size) => Math.max(18, size / 24);
+const inSquare = (value, size) => marginOf(size) + (value / MAP_SIZE) * (size - 2 * marginOf(size));
+const onChart = (value) => inSquare(value, points.size);
 const isChosen = (leaf) => leavesOf(nodes[state.node]).includes(leaf);
 
 function drawPoints() {
@@ -30,56 +31,53 @@ function drawPoints() {
   for (const button of $$("#document-map [data-node]")) {
     button.setAttribute("aria-pressed", String(Number(button.dataset.node) === state.node));
   }
-  const size = chart.parentElement.clientWidth;
-  if (!size || !documents.length) return;
-  const scale = window.devicePixelRatio || 1;
-  Object.assign(points, { size, margin: Math.max(18, size / 24) });
-  chart.width = chart.height = Math.round(size * scale);
-  const { context } = points;
-  context.setTransform(scale, 0, 0, scale, 0, 0);
-  const style = getComputedStyle(chart);
+  points.size = chart.parentElement.clientWidth;
+  if (!points.size || !documents.length) return;
+  paintPoints(chart, points.size, window.devicePixelRatio || 1);
+}
+
+// Paint the map on a canvas, in the colors of its style.
+function paintPoints(canvas, size, scale) {
+  canvas.width = canvas.height = Math.round(size * scale);
+  const context = canvas.getContext("2d");
+  context.scale(scale, scale);
+  const style = window.getComputedStyle(canvas);
   const value = (name) => style.getPropertyValue(name).trim();
   const leaves = nodes.filter((node) => node.leaf !== null);
-  // The documents of other topics are painted first, in gray.
   const radius = Math.max(1, Math.min(4, size / (7 * Math.sqrt(documents.length))));
-  const layers = [...leaves.filter((leaf) => !isChosen(leaf)), ...leaves.filter(isChosen)];
-  for (const leaf of layers) {
-    const chosen = isChosen(leaf);
-    context.fillStyle = chosen ? `oklch(${value("--chip")} ${leaf.cell.hue})` : value("--faint");
-    context.globalAlpha = chosen ? 0.75 : 0.6;
+  // The documents of other topics are painted first, in gray.
+  for (const leaf of [...leaves.filter((other) => !isChosen(other)), ...leaves.filter(isChosen)]) {
+    context.fillStyle = isChosen(leaf) ? `oklch(${value("--chip")} ${leaf.cell.hue})` : value("--faint");
+    context.globalAlpha = isChosen(leaf) ? 0.75 : 0.6;
     context.beginPath();
     for (const at of documentsOfLeaf.get(leaf.leaf) ?? []) {
-      const [x, y] = documents[at].at.map(onChart);
+      const [x, y] = documents[at].at.map((part) => inSquare(part, size));
       context.moveTo(x + radius, y);
       context.arc(x, y, radius, 0, 2 * Math.PI);
     }
     context.fill();
   }
   context.globalAlpha = 1;
-  context.font = `600 13px ${style.fontFamily}`;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  for (const leaf of leaves) drawLeafNumber(leaf, value);
-  if (points.at !== null) drawRing(value("--ink"), radius);
-}
-
-// The number of a leaf beyond its place on the circle.
-function drawLeafNumber(leaf, value) {
-  const { context, size, margin } = points;
-  const middle = size / 2;
-  const [x, y] = data.documents.map[leaf.leaf].map((part) => middle + (onChart(part) - middle) * (1 + margin / size));
-  context.fillStyle = isChosen(leaf) ? value("--ink") : value("--soft");
-  context.fillText(String(leaf.leaf), x, y);
-}
-
-function drawRing(ink, radius) {
-  const [x, y] = documents[points.at].at.map(onChart);
-  const { context } = points;
+  Object.assign(context, { font: `600 13px ${style.fontFamily}`, textAlign: "center", textBaseline: "middle" });
+  for (const leaf of leaves) {
+    // The number of a leaf is beyond its place on the circle.
+    const [x, y] = data.documents.map[leaf.leaf].map((part) => size / 2 + (inSquare(part, size) - size / 2) * (1 + marginOf(size) / size));
+    context.fillStyle = value(isChosen(leaf) ? "--ink" : "--soft");
+    context.fillText(String(leaf.leaf), x, y);
+  }
+  if (points.at === null) return;
+  const [x, y] = documents[points.at].at.map((part) => inSquare(part, size));
   context.beginPath();
   context.arc(x, y, radius + 4, 0, 2 * Math.PI);
-  context.strokeStyle = ink;
-  context.lineWidth = 2;
+  Object.assign(context, { strokeStyle: value("--ink"), lineWidth: 2 });
   context.stroke();
+}
+
+// The map as a chart to save.
+function savedPoints() {
+  const legend = (copy) => nodes.filter((node) => node.leaf !== null).sort((a, b) => a.leaf - b.leaf)
+    .map((node) => [`oklch(${window.getComputedStyle(copy).getPropertyValue("--chip")} ${node.cell.hue})`, numbered(node)]);
+  return [chart, { height: CHART_WIDTH, legend, prepare: (copy) => paintPoints(copy, CHART_WIDTH, 1) }];
 }
 
 // The document closest to the pointer, if it is close enough; those of the selected topic first.
@@ -112,13 +110,13 @@ function showPoint(at, announced = false) {
   tip.style.setProperty("--h", leaf.cell.hue);
   tip.replaceChildren(
     user("b", entry.id),
-    el("span", { class: "of" }, el("span", { class: "chip", "aria-hidden": "true" }), numberOf(leaf), nameOf(leaf)),
+    el("span", { class: "of" }, el("span", { class: "chip", "aria-hidden": "true" }), drawName(leaf)),
     user("span", text));
   // Beside the point, on the side with more room.
   const [x, y] = entry.at.map(onChart);
   tip.style.insetInlineStart = `${Math.min(Math.max(0, x - tip.offsetWidth / 2), points.size - tip.offsetWidth)}px`;
   tip.style.top = y > points.size / 2 ? `${y - tip.offsetHeight - 14}px` : `${y + 14}px`;
-  if (announced) $("#status").textContent = `${entry.id}. Topic ${leaf.leaf} ${leaf.name}. ${text}`;
+  if (announced) $("#status").textContent = `${entry.id}. Topic ${numbered(leaf)}. ${text}`;
 }
 
 const openPoint = (at) => pick(topicNode(documents[at].leaf).id, at);

@@ -7,7 +7,7 @@ function drawTopic(node) {
   const right = el("div", {}, drawFound(), drawTopicSplits(node), drawDocuments(node));
   topic.replaceChildren(
     drawTrail(node),
-    el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), numberOf(node), user("h2", node.name, { id: "topic-name", "data-named": node.id })),
+    drawTitle(node),
     drawNumbers(node),
     ...(node.reason ? [el("p", { class: "reason" }, `Not split further: ${node.reason}`)] : []),
     el("div", { class: "parts" }, left, right),
@@ -21,10 +21,12 @@ function drawNumbers(node) {
   return el("dl", { class: "numbers" },
     flat && node.children.length === 0 ? fact("Share", percent(node.share)) : null,
     fact("Documents", integer(node.n_samples), flat ? (node.children.length ? "" : "with this main topic") : percent(node.share)),
-    !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood from the split") : null,
+    node.separation ? fact("How well the split separates", node.separation.words, `${percent(node.separation.same_side)} the same side`, "Two halves of the words place this share of the documents on the same side of the split", true) : null,
+    !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood from the split", "only") : null,
     node.children.length ? fact(flat ? "Topics" : "Topics below", integer(countLeaves(node))) : null,
-    node.coherence ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalized pointwise mutual information of the ten most probable words, −1 to 1; higher is better") : null,
-    node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the ten most probable words; higher is better") : null,
+    node.coherence && !isRoot(node) ? fact("Its words occur together", node.coherence.words, `${node.coherence.npmi.toFixed(3)} NPMI`, "How often the ten most probable words occur in the same documents; normalized pointwise mutual information, −1 to 1", true) : null,
+    node.coherence && isRoot(node) ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalized pointwise mutual information of the ten most probable words, −1 to 1; higher is better", "only") : null,
+    node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the ten most probable words; higher is better", "only") : null,
   );
 }
 
@@ -107,5 +109,5 @@ function drawLabels(node) {
 
 function drawTopicSplits(node) {
   const size = (child) => `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`;
-  return drawSplits(node, "Topics", true, size, (child) => child.top.slice(0, 10).map((word) => data.words.word[word]).join(", "));
+  return drawSplits(node, "Topics", size, (child) => child.top.slice(0, 10).map((word) => data.words.word[word]).join(", "));
 }

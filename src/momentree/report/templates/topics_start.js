@@ -7,5 +7,7 @@ setupProportions();
 setupSearch();
 setupDocumentMap();
 listeners.push(drawTopic);
+setupRename();
+setupExport();
 followAddress();
 setTimeout(readDocuments); // after the page has been drawn

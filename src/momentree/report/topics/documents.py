@@ -195,6 +195,6 @@ def evenly_spread(labels: Ints, m: int) -> Ints:
 
 
 def _largest(proportions: Floats) -> list[list[float]]:
-    """Return up to eight topics with proportions of at least 1 %, in per mille, largest first."""
+    """Return up to eight topics with proportions of at least 1%, in per mille, largest first."""
     order = np.argsort(-proportions, kind="stable")[:8]
     return [[int(j), round(1000 * float(proportions[j]))] for j in order if proportions[j] >= 0.01]

@@ -31,6 +31,7 @@ from momentree.report.topics.document_order import sort_documents
 from momentree.report.topics.documents import Documents, Sources, check_documents, index_documents
 from momentree.report.topics.relations import relations
 from momentree.report.topics.relevant_words import words_for_every_lambda
+from momentree.report.topics.separation import coherence_words, separations
 from momentree.tree.node import TreeNode
 
 DEFAULT_LAMBDA = 0.7
@@ -108,12 +109,14 @@ def summarize(
         if neither ``X`` nor ``topic_proportions`` is given), ``gain`` (nats), ``reason`` (text),
         ``words`` (``index`` into the words and ``p`` = p(w|node), complete for every lambda in
         [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first),
-        ``coherence`` (``umass``, ``npmi``, or None), ``documents`` (positions in the shown
+        ``coherence`` (``umass``, ``npmi`` and, for NPMI, ``words``; or None), ``separation`` (for a
+        split of a tree ``same_side``, ``agreement``, ``words``, see
+        `momentree.report.topics.separation`; or None), ``documents`` (positions in the shown
         documents, most typical first), ``labels`` (pairs of label index and count, descending),
         ``other_labels`` (number of documents whose labels are not listed), ``cell`` (position in
         the icicle);
         ``labels``: the distinct labels by descending count, or None; ``agreement``:
-        ``nmi`` and ``ari`` of leaves and labels, or None;
+        ``nmi``, ``ari`` and ``purity`` of leaves and labels, or None;
         ``documents``: ``total``, ``shown``, ``sampled`` (whether only a sample is shown),
         ``searched`` (characters of each that can be searched, None for all), ``ranked`` (whether
         the documents of a leaf are in the order of their scores, after its typical ones),
@@ -167,9 +170,12 @@ def summarize(
     words, nodes = _summarize_nodes(model, n_words)
     label_names, label_of = index_labels(labels)
     for entry, counted in zip(nodes, count_labels(root, leaf_of, label_of), strict=True):
-        entry.update(counted, coherence=None)
+        entry.update(counted, coherence=None, separation=None)
     if counts is not None:
         _add_coherence(nodes, root, counts)
+        if model.kind == "tree":
+            for entry, found in zip(nodes, separations(root, counts, leaf_of), strict=True):
+                entry["separation"] = found
     n_leaves = sum(1 for _ in root.leaves())
     areas = None
     if proportions is not None or order is not None:
@@ -267,7 +273,11 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
             umass, npmi = umass_coherence(table, columns), npmi_coherence(table, columns)
             for (entry, _), u, v in zip(group, umass, npmi, strict=True):
                 if np.isfinite(u) and np.isfinite(v):
-                    entry["coherence"] = {"umass": round(float(u), 6), "npmi": round(float(v), 6)}
+                    entry["coherence"] = {
+                        "umass": round(float(u), 6),
+                        "npmi": round(float(v), 6),
+                        "words": coherence_words(float(v)),
+                    }
 
 
 def _short(values: Floats) -> list[float]:
