@@ -227,10 +227,10 @@ def downloads(page, folder):
         behavior = {"behavior": "allow", "downloadPath": str(place)}
         page.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
         press(page, selector)
-        wait(page).until(
-            lambda _: [path for path in place.iterdir() if path.suffix != ".crdownload"]
+        ended = {".csv", ".svg", ".png", ".html"}
+        (path,) = wait(page).until(
+            lambda _: [path for path in place.iterdir() if path.suffix in ended]
         )
-        (path,) = place.iterdir()
         return path
 
     yield saved

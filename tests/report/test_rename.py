@@ -114,13 +114,31 @@ def test_names_are_saved_as_a_file_that_can_be_read_back(opened_page, tmp_path):
     assert leaves_silently(page)
     rename(page, leaf_of(summary, 3), "Violins")
     rename(page, leaf_of(summary, 1), NAME)
+    if summary["nodes"][4]["children"]:
+        rename(page, summary["nodes"][4], "Both")
     assert not leaves_silently(page)
     with downloads(page, tmp_path) as saved:
         path = saved("#save-names")
     assert leaves_silently(page)
     assert f"--names {path.name}" in texts(page, "#names-bar")[0]
-    with path.open(encoding="utf-8", newline="") as stream:
-        assert list(csv.reader(stream)) == [["number", "name"], ["1", NAME], ["3", "Violins"]]
+    # The mark at the beginning is for spreadsheets, and the long dash: they take 2-3 for a date.
+    inner = [["2–3", "Both"]] if summary["nodes"][4]["children"] else []
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert rows == [["number", "name"], ["1", NAME], *inner, ["3", "Violins"]]
+
+
+def test_two_nodes_cannot_have_one_name(opened_page):
+    page, summary = opened_page
+    rename(page, leaf_of(summary, 1), "Same")
+    node = leaf_of(summary, 2)
+    press(page, tree_row(node["id"]), "#rename")
+    find(page, "#new-name").clear()
+    find(page, "#new-name").send_keys(" Same ", Keys.ENTER)
+    assert "1 has this name already" in texts(page, "#new-name-hint")[0]
+    assert find(page, "#new-name").get_attribute("aria-invalid") == "true"
+    find(page, "#new-name").send_keys(Keys.ESCAPE)
+    assert everywhere(page, node) != {"Same"}
 
 
 def test_a_saved_page_has_the_names_with_and_without_scripts(driver, pages, kind, tmp_path):
@@ -143,7 +161,7 @@ def test_a_saved_page_has_the_names_with_and_without_scripts(driver, pages, kind
         # Names of both sessions are kept.
         rename(page, leaf_of(summary, 0), "First")
         with downloads(page, tmp_path) as saved:
-            lines = saved("#save-names").read_text(encoding="utf-8").splitlines()
+            lines = saved("#save-names").read_text(encoding="utf-8-sig").splitlines()
         assert lines[1:] == ["0,First", f'2,"{NAME.replace(chr(34), chr(34) * 2)}"']
         # Its names can be given back too.
         rename(page, node, "")
@@ -155,6 +173,27 @@ def test_a_saved_page_has_the_names_with_and_without_scripts(driver, pages, kind
             assert NAME in find(page, ".cards").text
     finally:
         page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_names_that_came_with_the_page_are_kept_and_can_be_removed(driver, make_case, tmp_path):
+    case = make_case()
+    case.estimator.given_names_ = {"1": "Machines", "2-3": "Leisure"}
+    list(case.estimator.tree_.leaves())[1].name = "Machines"
+    case.estimator.tree_.children[1].name = "Leisure"
+    summary = summarize(case.estimator, case.X, **case.arguments)
+    address = write_html(summary, tmp_path / "page.html").as_uri()
+    (tmp_path / "files").mkdir()
+    with opened(driver, address) as page, downloads(page, tmp_path / "files") as saved:
+        assert visible(page, "#names-bar") == [True]
+        assert leaves_silently(page)
+        rename(page, leaf_of(summary, 0), "Stars")
+        rows = saved("#save-names").read_text(encoding="utf-8-sig").splitlines()[1:]
+        assert rows == ["0,Stars", "1,Machines", "2–3,Leisure"]
+        rename(page, leaf_of(summary, 1), "")
+        top = [summary["words"]["word"][j] for j in leaf_of(summary, 1)["top"][:3]]
+        assert topic_name(page) == ", ".join(top)
+        rows = saved("#save-names").read_text(encoding="utf-8-sig").splitlines()[1:]
+        assert rows == ["0,Stars", "2–3,Leisure"]
 
 
 def test_names_print(opened_page):

@@ -96,7 +96,9 @@ def summarize_records(
         (text, for binary outcomes), ``cell`` (position in the icicle);
         ``common``: codes by descending frequency; ``outcomes`` (see
         `momentree.report.records.count_outcomes`); ``heat``; ``scoring``; ``quality``;
-        ``notes`` (text); ``made``. Counts of -1 are small; counts of -2 are hidden to protect them.
+        ``notes`` (text); ``given_names``: names given by hand, by the number of a leaf or the first
+        and last number below a node ("0-3"); ``made``. Counts of -1 are small; counts of -2 are
+        hidden to protect them.
 
     Raises
     ------
@@ -235,6 +237,7 @@ def summarize_records(
         "scoring": summarize_scoring(estimator.scoring(), published, named),
         "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy),
         "notes": [for_readers(note) for note in notes],
+        "given_names": dict(getattr(estimator, "given_names_", {})),
         "made": provenance(fitted, made_with),
     }
 

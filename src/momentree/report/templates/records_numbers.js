@@ -6,6 +6,8 @@ const hides = data.min_cell > 1;
 const SMALL = `<${data.min_cell}`;
 const Z = 1.959963984540054; // of 95% intervals
 const everyone = groups.estimated.map((_, leaf) => leaf);
+// A name for a node without one.
+const unnamed = (node) => node.top.slice(0, 3).map((j) => codes.short[j]).join(nameSeparator);
 const sizeOf = (node) => `${node.size} record${node.size === "1" ? "" : "s"}`;
 const groupNode = (leaf) => nodes.find((node) => node.leaf === leaf);
 const sum = (values) => values.reduce((total, value) => total + value, 0);

@@ -1,11 +1,24 @@
-// Names given by the reader to leaves. They appear everywhere at once, and can be kept as a small
-// file for the option --names, or in a copy of the page.
-const LONGEST_NAME = 200;
+// Names given by the reader. They appear everywhere at once, and can be kept as a small file for the
+// option --names, or in a copy of the page.
+const LONGEST_NAME = 120;
 const namesOf = ({ name, name_parts, long_name_parts }) => ({ name, name_parts, long_name_parts });
-// A saved copy of a page also contains the names before.
-const automatic = nodes.map((node) => node.automatic ?? namesOf(node));
-const given = new Set(nodes.filter((node) => node.automatic).map((node) => node.id));
-const namesAtStart = given.size;
+const asName = (name) => ({ name, ...(nodes[0].name_parts ? { name_parts: [name], long_name_parts: [name] } : {}) });
+
+const leavesBelow = (node) => (node.leaf === null ? node.children.flatMap((id) => leavesBelow(nodes[id])) : [node.leaf]);
+
+// The number of a leaf, or the first and last number below another node. With a long dash, because
+// spreadsheets take 1-3 for a date.
+function keyOf(node) {
+  const leaves = leavesBelow(node);
+  return node.leaf === null ? `${Math.min(...leaves)}–${Math.max(...leaves)}` : String(node.leaf);
+}
+
+// Names by nodes that can have one. A page made with names does not know those they replaced.
+const keys = new Map(nodes.filter((node) => !isRoot(node)).map((node) => [node.id, keyOf(node)]));
+const isGiven = (node) => keys.has(node.id) && keys.get(node.id).replace("–", "-") in (data.given_names ?? {});
+const automatic = nodes.map((node) => data.automatic?.[node.id] ?? (isGiven(node) ? asName(unnamed(node)) : namesOf(node)));
+const given = new Set(nodes.filter(isGiven).map((node) => node.id));
+const opening = { names: nodes.map(namesOf), given: [...given] };
 let unsaved = false;
 
 // Show the name of a node in a document: this one, or a copy of it.
@@ -18,14 +31,16 @@ function showName(node, page = document) {
   $(`.icicle [data-node="${node.id}"] title`, page).textContent = describe(node);
 }
 
-function setName(node, text) {
-  const name = text.replace(/[\p{Cc}\s]+/gu, " ").trim().slice(0, LONGEST_NAME);
+const tidy = (text) => text.replace(/[\p{C}\p{Z}\s]+/gu, " ").trim();
+const namesake = (node, name) => nodes.find((other) => other.id !== node.id && other.name === name);
+
+function setName(node, name) {
   const before = node.name;
   if (!name || name === automatic[node.id].name) {
     Object.assign(node, automatic[node.id]);
     given.delete(node.id);
   } else {
-    Object.assign(node, { name }, node.name_parts ? { name_parts: [name], long_name_parts: [name] } : {});
+    Object.assign(node, asName(name));
     given.add(node.id);
   }
   if (node.name === before) return;
@@ -57,26 +72,38 @@ function drawNamesBar() {
   );
 }
 
+// Back to the names with which the page was opened.
 function undoNames() {
-  for (const id of [...given]) setName(nodes[id], "");
-  if (!namesAtStart) setUnsaved(false);
+  given.clear();
+  for (const id of opening.given) given.add(id);
+  for (const node of nodes) {
+    if (node.name === opening.names[node.id].name) continue;
+    Object.assign(node, opening.names[node.id]);
+    showName(node);
+    for (const listener of renamed) listener(node);
+  }
+  setUnsaved(false);
   $("#topic").focus();
 }
 
 // Names are not marked as text for spreadsheets, so that they are read back as they were typed.
 function saveNames(file) {
-  const rows = [...given].map((id) => nodes[id]).sort((a, b) => a.leaf - b.leaf).map((node) => [node.leaf, node.name]);
-  download(file, csv([["number", "name"], ...rows]), "text/csv");
+  const rows = [...given].sort((a, b) => a - b).map((id) => [keys.get(id), nodes[id].name]);
+  download(file, `\ufeff${csv([["number", "name"], ...rows])}`, "text/csv");
 }
 
 function savePage() {
   const page = new DOMParser().parseFromString(source, "text/html");
   page.documentElement.classList.remove("js");
   const content = JSON.parse($("#data", page).textContent);
+  content.given_names = {};
+  content.automatic = {};
+  for (const id of given) {
+    content.given_names[keys.get(id).replace("–", "-")] = nodes[id].name;
+    content.automatic[id] = automatic[id];
+  }
   for (const node of content.nodes) {
     Object.assign(node, namesOf(nodes[node.id]));
-    if (given.has(node.id)) node.automatic = automatic[node.id];
-    else delete node.automatic;
     showName(nodes[node.id], page);
   }
   // The text fits the blocks again as soon as the copy is opened.
@@ -89,14 +116,21 @@ function drawTitle(node) {
   const chip = el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" });
   const heading = el("h2", { id: "topic-name", dir: "auto" }, drawNumber(node), el("span", { "data-named": node.id }, node.name));
   const title = el("div", { class: "topic-title" }, node.leaf === null ? chip : null, heading);
-  if (node.leaf !== null) title.append(el("button", { type: "button", class: "more", id: "rename", onclick: () => editName(node, title) }, "Rename"));
+  if (keys.has(node.id)) title.append(el("button", { type: "button", class: "more", id: "rename", onclick: () => editName(node, title) }, "Rename"));
   return title;
 }
 
 function editName(node, title) {
   const done = (text) => {
     if (text !== null) {
-      setName(node, text);
+      const name = tidy(text);
+      const same = name && namesake(node, name);
+      if (same) {
+        $("#new-name-hint").textContent = `${flat ? "" : "Node "}${keys.get(same.id) ?? "The whole"} has this name already; names must differ.`;
+        $("#new-name").setAttribute("aria-invalid", "true");
+        return;
+      }
+      setName(node, name);
       $("#status").textContent = `The name is now ${node.name}`;
     }
     title.replaceWith(drawTitle(node));
@@ -104,9 +138,9 @@ function editName(node, title) {
   };
   const input = el("input", { type: "text", class: "field", id: "new-name", value: node.name, maxlength: LONGEST_NAME, dir: "auto", autocomplete: "off", "aria-describedby": "new-name-hint" });
   const form = el("form", { class: "rename" },
-    el("label", { for: "new-name", id: "topic-name" }, `New name of ${flat || data.n_leaves === 1 ? "" : "leaf "}${node.leaf}`), input,
+    el("label", { for: "new-name", id: "topic-name" }, `New name of ${keys.get(node.id)}`), input,
     el("button", { type: "submit" }, "Rename"), el("button", { type: "button", onclick: () => done(null) }, "Cancel"),
-    el("p", { class: "note", id: "new-name-hint" }, "Leave it empty to restore the automatic name."));
+    el("p", { class: "note", id: "new-name-hint", role: "status" }, "Leave it empty to restore the automatic name."));
   form.addEventListener("submit", (event) => { event.preventDefault(); done(input.value); });
   form.addEventListener("keydown", (event) => {
     event.stopPropagation();

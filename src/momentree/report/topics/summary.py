@@ -124,7 +124,8 @@ def summarize(
         leaf (``row``, ``id``, ``label``, ``leaf``, ``text``; with a map ``at``, the coordinates,
         from 0 to 1000; for a flat model with ``X`` ``proportions``: pairs of topic and proportion,
         per mille);
-        ``made``: ``parameters``, ``versions``, ``notes``;
+        ``given_names``: names given by hand, by the number of a leaf or the first and last number
+        below a node ("0-3"); ``made``: ``parameters``, ``versions``, ``notes``;
         ``areas``: the chart of topic proportions, or None: ``proportions`` (k rows, per mille),
         ``names``, ``rows``, ``ticks`` and ``runs`` of its columns, ``note``, ``axis``,
         ``left_out``.
@@ -201,6 +202,7 @@ def summarize(
         "agreement": agreement(leaf_of, label_of),
         "documents": index,
         "areas": areas,
+        "given_names": dict(getattr(estimator, "given_names_", {})),
         "made": provenance(estimator, made_with),
     }
     if model.kind == "flat":
