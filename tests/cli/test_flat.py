@@ -347,6 +347,7 @@ def test_one_topic(run, lasting_table, tmp_path):
         (["--model", "a.mt", "--save", "b.mt"], "two_model_files"),
         (["--save", "a.zip"], "cannot_write"),
         (["--order", "year"], "applies_to_report"),
+        (["--documents", "all"], "applies_to_report"),
         (["--escape-formulas"], "applies_to_csv"),
     ],
 )

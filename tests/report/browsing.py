@@ -74,12 +74,21 @@ def wait(page):
     return WebDriverWait(page, 10, poll_frequency=0.02)
 
 
+# Documents are unpacked after the page has been drawn.
+READ = """
+const root = document.documentElement;
+return !root.classList.contains("js") || !document.querySelector("[role=search]")
+  || root.dataset.documents !== undefined;
+"""
+
+
 @contextmanager
 def opened(driver, address):
     """Open a page; what it writes to the console or requests from elsewhere fails the test."""
     driver.get_log("browser")
     driver.get_log("performance")
     driver.get(address)
+    wait(driver).until(lambda page: page.execute_script(READ))
     yield driver
     assert [entry["message"] for entry in driver.get_log("browser")] == []
     assert requested(driver) == {address.partition("#")[0]}

@@ -86,6 +86,7 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
     [
         ("topics", "explore", "icicle"),
         ("topics", "proportions", "proportions"),
+        ("topics", "document-map", "document-map"),
         ("records", "heat", "heat"),
     ],
 )

@@ -3,7 +3,7 @@
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -64,6 +64,15 @@ def count(text: str, code: str = "not_a_count") -> int:
 def count_or_auto(text: str) -> int | None:
     """Parse an integer of at least 1, or ``auto``, which is None."""
     return None if text == "auto" else count(text, code="not_a_count_or_auto")
+
+
+def whole_number_or_all(text: str) -> int | Literal["all"]:
+    """Parse an integer of at least 0, or ``all``."""
+    if text == "all":
+        return "all"
+    if not str(text).isdecimal():
+        raise _refused("not_a_whole_number_or_all", value=text)
+    return int(text)
 
 
 def positive_or_auto(text: str) -> float | None:

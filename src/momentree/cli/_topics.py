@@ -42,7 +42,7 @@ def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
 
 
 def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: Any) -> Result:
-    """Grow a tree of topics; `shown` is a title, and an order of the documents for the chart."""
+    """Grow a tree of topics; `shown` are arguments of `summarize`."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
         tree = TopicTree(**parameters).fit(corpus.X, feature_names=corpus.vocabulary)
@@ -131,11 +131,14 @@ def _summarize(
     *,
     title: str | None = None,
     order: pd.Series[Any] | None = None,
+    documents: Any = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Summarize a model completely for a report, otherwise only what is printed."""
     if run.writes("output"):
         options |= {"ids": corpus.ids, "texts": corpus.texts, "order": order}
+    else:
+        documents = 0
     labels: Any = corpus.labels
     settings = _config(corpus) or {}
     with run.stage("summarizing"):
@@ -145,6 +148,7 @@ def _summarize(
             # An empty label is unknown.
             labels=labels and [label or None for label in labels],
             title=title or corpus.name,
+            documents=documents,
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )

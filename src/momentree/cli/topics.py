@@ -187,6 +187,15 @@ def topics(
     ] = False,
     output: options.Output = None,
     title: options.Title = None,
+    documents: Annotated[
+        Any,
+        options.output_option(
+            metavar="N|all",
+            parser=options.whole_number_or_all,
+            help="Number of documents that the report lists, spread evenly over the topics.",
+            show_default="as many as 4 MB hold",
+        ),
+    ] = None,
     csv: Annotated[
         Path | None,
         options.output_option(
@@ -253,6 +262,7 @@ def topics(
         run.note(message)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     scaling = None if log_scaling == "none" else log_scaling
+    shown = {"title": title, "order": places, "documents": documents}
     if flat:
         # Flat models and trees have different defaults.
         if options.given(context, "weighting"):
@@ -261,9 +271,7 @@ def topics(
             parameters["alpha0"] = alpha0
         elif options.given(context, "log_scaling"):
             parameters["log_scaling"] = scaling
-        result = fit_flat(
-            run, corpus, kind or "single-topic", components, parameters, title=title, order=places
-        )
+        result = fit_flat(run, corpus, kind or "single-topic", components, parameters, **shown)
     else:
         parameters |= {
             "max_leaf_nodes": leaves,
@@ -273,7 +281,7 @@ def topics(
             "log_scaling": scaling,
             "weighting": weighting,
         }
-        result = grow_tree(run, corpus, parameters, title=title, order=places)
+        result = grow_tree(run, corpus, parameters, **shown)
     run.finish(result)
 
 
@@ -314,7 +322,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
         if model is not None:
             raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
     if context.params["output"] is None:
-        refuse("applies_to_report", "order")
+        refuse("applies_to_report", "order", "documents")
     if model != "lda":
         refuse("applies_to_lda", "alpha0")
         if flat and scaled and context.params["weighting"] == "three_words":

@@ -95,7 +95,14 @@ def test_it_opens_on_the_whole_with_its_topics(page, summary):
     assert topic_name(page) == "All documents"
     assert len(find_all(page, ".splits button")) == K
     tabs = texts(page, '[role="tab"]')
-    assert tabs == ["Explore", "Proportions", "Relations", "All topics", "Table"]
+    assert tabs == [
+        "Explore",
+        "Proportions",
+        "Relations",
+        "Document map",
+        "All topics",
+        "Table",
+    ]
     for node in summary["nodes"][1:]:
         press(page, tree_row(node["id"]))
         assert topic_name(page) == node["name"]

@@ -4,6 +4,7 @@ WORDS: dict[str, str] = {
     # --- values of options -----------------------------------------------------------------------
     "not_an_option": "{value!r}; expected {choices:quoted or}",
     "not_a_whole_number": "{value!r}; expected a whole number",
+    "not_a_whole_number_or_all": "{value!r}; expected a whole number, or 'all'",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
     "not_a_fraction": "{value!r}; expected a number above 0 and at most 1",
     "not_a_count_or_auto": "{value!r}; expected a whole number of at least 1, or 'auto'",

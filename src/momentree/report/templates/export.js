@@ -200,5 +200,6 @@ function setupExport() {
   add("proportions", () => chartTools("proportions", () => [$("#areas"), {
     height: 420, legend: leafLegend, ticks: areas.ticks.map(([column, text]) => [(column + 0.5) / areas.names.length, text]),
   }]));
+  add("document-map", () => chartTools("document-map", savedPoints));
   add("heat", () => chartTools("heat-map", heatChart));
 }

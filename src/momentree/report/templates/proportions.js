@@ -6,8 +6,6 @@ function columnProportions(column) {
   return all.filter(({ share }) => share >= 0.005).sort((a, b) => b.share - a.share || a.node.id - b.node.id);
 }
 
-const topicNode = (topic) => nodes.find((node) => node.leaf === topic);
-
 function readColumn(column) {
   const slider = $("#column");
   const cursor = $("#cursor");
@@ -16,12 +14,15 @@ function readColumn(column) {
   slider.setAttribute("aria-valuetext", `${areas.names[column]}: ${found.slice(0, 3).map(({ node, share }) => `${numbered(node)} ${percent(share, 0)}`).join("; ")}`);
   cursor.setAttribute("x", column);
   cursor.removeAttribute("hidden");
+  $("#readout").replaceChildren(user("h3", areas.names[column]), shareList(found));
+  offerDocument(column);
+}
+
+// A column of one document opens it, once the documents have been read.
+function offerDocument(column) {
   const at = areas.rows ? documents.findIndex((entry) => entry.row === areas.rows[column]) : -1;
-  $("#readout").replaceChildren(
-    user("h3", areas.names[column]),
-    shareList(found),
-    at < 0 ? "" : el("button", { type: "button", class: "more", onclick: () => pick(topicNode(documents[at].leaf).id, at) }, "Open this document"),
-  );
+  if (at < 0) return;
+  $("#readout").append(el("button", { type: "button", class: "more", onclick: () => pick(topicNode(documents[at].leaf).id, at) }, "Open this document"));
 }
 
 function shareList(found) {

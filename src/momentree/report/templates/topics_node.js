@@ -1,10 +1,10 @@
-// The selected topic: numbers, words with the slider, labels, splits and documents.
+// The selected topic: numbers, words with the slider, labels and splits.
 const topic = $("#topic");
 
 function drawTopic(node) {
   topic.style.setProperty("--h", node.cell.hue);
   const left = el("div", {}, drawWords(node), drawLabels(node));
-  const right = el("div", {}, drawFound(node), drawTopicSplits(node), drawDocuments(node));
+  const right = el("div", {}, drawFound(), drawTopicSplits(node), drawDocuments(node));
   topic.replaceChildren(
     drawTrail(node),
     drawTitle(node),
@@ -14,7 +14,7 @@ function drawTopic(node) {
     backLink("topics"),
   );
   updateWords(node, false);
-  showMoreButtons();
+  showMoreButtons(topic);
 }
 
 function drawNumbers(node) {
@@ -110,48 +110,4 @@ function drawLabels(node) {
 function drawTopicSplits(node) {
   const size = (child) => `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`;
   return drawSplits(node, "Topics", size, (child) => child.top.slice(0, 10).map((word) => data.words.word[word]).join(", "));
-}
-
-// The topic proportions of a document: a bar and, for a document found by search, a list.
-function drawMix(entry, found) {
-  const shares = (entry.proportions ?? []).map(([leaf, share]) => ({ node: topicNode(leaf), share: share / 1000 }));
-  if (!shares.length) return null;
-  const words = shares.map(({ node, share }) => `${node.name} ${percent(share, 0)}`).join("; ");
-  const bar = el("span", { class: "mix", role: "img", "aria-label": `Topic proportions: ${words}`, title: words },
-    ...shares.map(({ node, share }) => el("i", { style: { ...color(node), width: `${100 * share}%` } })));
-  return found ? el("div", {}, bar, shareList(shares)) : bar;
-}
-
-function drawDocument(entry, found = false) {
-  return el("article", { class: found ? "document found" : "document" },
-    el("header", {}, user("b", entry.id), entry.label === null ? null : user("span", data.labels[entry.label], { class: "tag" })),
-    drawMix(entry, found),
-    entry.text ? user("p", entry.text, found ? {} : { class: "short" }) : el("p", { class: "note" }, "(no text)"),
-  );
-}
-
-function drawFound(node) {
-  if (state.found === null) return null;
-  return el("section", { "aria-labelledby": "found-title" },
-    el("h3", { id: "found-title" }, "Found document"), drawDocument(documents[state.found], true));
-}
-
-function drawDocuments(node) {
-  if (!node.documents.length) return null;
-  return el("section", { "aria-labelledby": "documents-title" },
-    el("h3", { id: "documents-title" }, "Most typical documents"),
-    el("div", { class: "documents" }, ...node.documents.map((at) => drawDocument(documents[at]))),
-  );
-}
-
-function showMoreButtons() {
-  for (const text of $$(".document p.short", topic)) {
-    if (text.scrollHeight <= text.clientHeight + 2) continue;
-    const button = el("button", { type: "button", class: "more", "aria-expanded": "false", onclick: () => {
-      const short = text.classList.toggle("short");
-      button.textContent = short ? "Show more" : "Show less";
-      button.setAttribute("aria-expanded", String(!short));
-    } }, "Show more");
-    $("header", text.parentElement).append(button);
-  }
 }
