@@ -68,6 +68,7 @@ def assign_records(
         config = dict(model.vectorizer_config_)
         names, scoring = _extras(model, config)
         coder = readers.RecordCoder.from_dict(config)
+        assigner = RecordAssigner.of(scoring or model.scoring(), coder.codes, len(names))
         # All records are assigned, even those with few codes.
         records = readers.read_records(source, coder=coder, min_codes=0, **reading)
     for note in records.notes:
@@ -78,8 +79,7 @@ def assign_records(
             labels, proba = model.predict(X), model.predict_proba(X)
             found = IncompleteAssignments(labels, proba, [])
         else:
-            codes = coder.codes
-            found = RecordAssigner.of(scoring or model.scoring(), codes, len(names)).assign(X)
+            found = assigner.assign(X)
         table = assignments(
             "group",
             names,

@@ -156,8 +156,8 @@ WORDS: dict[str, str] = {
     "undecided_few": "too few codes to say",
     "undecided_different": "codes of different groups",
     "no_known_codes": (
-        "{n_records:,} of {n_all:~record} have no codes in common with the model, so nothing is "
-        "known about them"
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes in common with the "
+        "model; check that the codes are of the same system"
     ),
     "assigned_to_leaves": "Assigned {n_documents:~document} to {n_places:~leaf/leaves}.",
     "assigned_to_topics": "Assigned {n_documents:~document} to {n_places:~topic}.",
