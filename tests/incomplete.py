@@ -15,7 +15,7 @@ def probabilities(scoring, X):
     for x in X:
         likelihood = [
             np.prod(np.where(np.isnan(x), 1.0, np.where(x == 1, r * mu, 1 - r * mu)), axis=1)
-            for r in (2.0 ** (-i / 2) for i in range(6))
+            for r in (5.0 ** (-i / 5) for i in range(6))
         ]
         joint = sizes * np.mean(likelihood, axis=0)
         out.append(joint / joint.sum())

@@ -13,8 +13,8 @@ from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_posterior
 
-RATES = 2.0 ** (-0.5 * np.arange(6))
-"""Recording rates: all codes, 71 %, half, 35 %, a quarter and 18 % of them, equally likely."""
+RATES = 5.0 ** (-np.arange(6) / 5.0)
+"""Recording rates from all codes to a fifth of them, equally likely on a logarithmic scale."""
 
 UNDECIDED = -1
 """Label of a record that is not assigned to a group."""
@@ -30,7 +30,7 @@ class IncompleteAssigner:
     """Posteriors of k groups for records in which codes may have been left out.
 
     A record of group j has code w with probability mu_jw, and each of its codes is recorded with
-    the same unknown rate r, independently. With P[r] = 1/6 for r = 1, 2^-1/2, ..., 2^-5/2,
+    the same unknown rate r, independently. With P[r] = 1/6 for r = 1, 5^-1/5, ..., 1/5,
 
         P[j | x] ~ n_j sum_r P[r] prod_w (r mu_jw)^x_w (1 - r mu_jw)^(1 - x_w)
         mu_jw = (c_jw + m_w) / (n_jw + 1)

@@ -30,7 +30,7 @@ class IncompleteRecords:
 
             P[j | x] ~ n_j sum_r P[r] prod_w (r mu_jw)^x_w (1 - r mu_jw)^(1 - x_w)
 
-        r is 1, 2^-1/2, ..., 2^-5/2 with equal probability, and mu_jw = (c_jw + m_w) / (n_j + 1),
+        r is 1, 5^-1/5, ..., 1/5 with equal probability, and mu_jw = (c_jw + m_w) / (n_j + 1),
         if c_jw of the n_j records of group j in ``labels_`` have code w, and m_w of all records.
 
         Parameters

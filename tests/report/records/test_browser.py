@@ -287,7 +287,8 @@ def test_a_record_that_fits_no_group_is_not_assigned(driver, tmp_path):
     labels[records.enough] = model.labels_
     here = [np.flatnonzero(labels == j) for j in range(4)]
     X[:, :4] = 0
-    X[here[0][:40], 0] = X[here[1][:30], 0] = 1  # as common in two groups
+    for rows in here:
+        X[rows[:30], 0] = 1  # in as many records of each group
     X[here[0], 1] = X[here[1][:20], 2] = 1  # in one group only
     X[here[3][:3], 3] = 1  # in three records
     records.X = sp.csr_array(X)
