@@ -181,16 +181,17 @@ def _table(
 ) -> CsvTable:
     """Return the group of every record; those with too few codes for the fit may have none."""
     X: Any = records.X
-    short = RecordAssigner.of(scoring, records.codes.tolist(), len(names)).assign(X)
-    enough = records.enough
+    labels, proba = estimator.predict(X), estimator.predict_proba(X)
+    reasons = [""] * len(labels)
+    short = np.flatnonzero(~records.enough)
+    if len(short):
+        codes = records.codes.tolist()
+        found = RecordAssigner.of(scoring, codes, len(names)).assign(X[short])
+        labels[short], proba[short] = found.labels, found.proba
+        for i, reason in zip(short.tolist(), found.reasons, strict=True):
+            reasons[i] = reason
     table = assignments(
-        "group",
-        names,
-        np.where(enough, estimator.predict(X), short.labels),
-        np.where(enough[:, None], estimator.predict_proba(X), short.proba),
-        every=False,
-        undecided=short.reasons,
-        id=records.ids,
+        "group", names, labels, proba, every=False, undecided=reasons, id=records.ids
     )
     n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
     fitted = ["yes" if enough else "no" for enough in records.enough]
