@@ -8,8 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from momentree import metrics, models, report
 from momentree.cli._edits import Edit, apply_edits
+from momentree.cli._incomplete import RecordAssigner
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
@@ -19,7 +22,7 @@ from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
 
 GROUP_NAMES = "group_names"
-FEW_CODES = "few_codes"
+ASSIGNMENT = "assignment"
 """Entries that a model file adds to the settings of the reader."""
 _MOST_CLASSES = 10
 """A numeric outcome with more different values is continuous."""
@@ -78,7 +81,9 @@ def find_groups(
             **shown,
         )
     names = _names(summary)
-    config = {**records.coder.to_dict(), GROUP_NAMES: names, FEW_CODES: summary["few_codes"]}
+    # The command assigns records by the published counts, exactly as the page does.
+    scoring = {**summary["scoring"], "codes": summary["codes"]["code"]}
+    config = {**records.coder.to_dict(), GROUP_NAMES: names, ASSIGNMENT: scoring}
     lines = [run.words(remark) for remark in remarks]
     undivided = []
     if summary["n_leaves"] == 1 and not flat:
@@ -87,7 +92,7 @@ def find_groups(
     return Result(
         summary,
         took,
-        table=lambda: _table(records, edited, names),
+        table=lambda: _table(records, edited, names, scoring),
         format="clusters",
         content=lambda: _content(summary, lines),
         save=lambda path: edited.save(path, vectorizer_config=config),
@@ -171,16 +176,22 @@ def _name(node: Mapping[str, Any]) -> str:
     return " · ".join(node["long_name_parts"])
 
 
-def _table(records: Records, estimator: Any, names: Sequence[str]) -> CsvTable:
-    """Return the group of every record, including those with too few codes for the fit."""
+def _table(
+    records: Records, estimator: Any, names: Sequence[str], scoring: Mapping[str, Any]
+) -> CsvTable:
+    """Return the group of every record; those with too few codes for the fit may have none."""
     X: Any = records.X
+    labels, proba = estimator.predict(X), estimator.predict_proba(X)
+    reasons = [""] * len(labels)
+    short = np.flatnonzero(~records.enough)
+    if len(short):
+        codes = records.codes.tolist()
+        found = RecordAssigner.of(scoring, codes, len(names)).assign(X[short])
+        labels[short], proba[short] = found.labels, found.proba
+        for i, reason in zip(short.tolist(), found.reasons, strict=True):
+            reasons[i] = reason
     table = assignments(
-        "group",
-        names,
-        estimator.predict(X),
-        estimator.predict_proba(X),
-        every=False,
-        id=records.ids,
+        "group", names, labels, proba, every=False, undecided=reasons, id=records.ids
     )
     n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
     fitted = ["yes" if enough else "no" for enough in records.enough]

@@ -149,18 +149,20 @@ WORDS: dict[str, str] = {
         "{n_records:,} of {n_all:~document} have no words in common with the model; they get its "
         "mean topic proportions"
     ),
-    "few_codes": (
-        "{n_records:,} of {n_all:~record} have fewer than {few_codes} codes, but three quarters of "
-        "the records used in the fit had at least that many. With so few codes, the assignment "
-        "depends on absent codes and is less certain than its probability suggests"
+    "undecided": (
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no group, because the codes are "
+        "too few to say, or of different groups; the columns of probabilities show the leading "
+        "groups. If the records are as complete as those of the fit, add {parameters.complete}"
     ),
+    "undecided_few": "too few codes to say",
+    "undecided_different": "codes of different groups",
     "no_known_codes": (
-        "{n_records:,} of {n_all:~record} have no codes in common with the model; their assignment "
-        "depends only on absent codes"
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes in common with the "
+        "model; check that the codes are of the same system"
     ),
     "assigned_to_leaves": "Assigned {n_documents:~document} to {n_places:~leaf/leaves}.",
     "assigned_to_topics": "Assigned {n_documents:~document} to {n_places:~topic}.",
     "assigned_to_groups": "Assigned {n_records:~record} to {n_groups:~group}.",
     "damaged_group_names": "the model is damaged: its {n_groups} groups have the names {found}",
-    "damaged_few_codes": "the model is damaged: its threshold for few codes is {found}",
+    "damaged_assignment": "the model is damaged: {found} does not fit its groups and codes",
 }
