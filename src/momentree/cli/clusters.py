@@ -217,6 +217,7 @@ def clusters(
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
         from momentree.cli._clusters import find_groups
+        from momentree.report.records import notes_shown
 
         records = readers.read_records(
             source,
@@ -237,7 +238,7 @@ def clusters(
             sheet=sheet,
             skip_rows=skip_rows,
         )
-    for note in records.notes:
+    for note in notes_shown(records, min_cell):
         run.note(note)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     if not flat:

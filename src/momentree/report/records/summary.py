@@ -21,6 +21,7 @@ from momentree.report.records._heat_map import bands, few_codes, single_records
 from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._table import PublishedTable
+from momentree.report.records.notes import notes_shown
 from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
 from momentree.report.text import clean_text, for_readers
 from momentree.tree.naming import CODE_LAMBDA
@@ -193,7 +194,7 @@ def summarize_records(
         return disclosure.permits_accuracy(counts, outcomes[name].tolist())
 
     n_left_out = int((~enough).sum())
-    notes = disclosure.notes(records.notes or (), len(labels), n_left_out)
+    notes = notes_shown(records, min_cell)
     notes += [
         Message("outcome_not_shown", outcome=name, reason=reason)
         for name, reason in reasons.items()
