@@ -77,7 +77,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
         first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
         script=Markup(script),  # noqa: S704  own files
         script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
-        data=Markup(_script_json(summary)),  # noqa: S704  escaped by _script_json
+        data=Markup(_script_json({k: v for k, v in summary.items() if k != "table_one"})),  # noqa: S704  escaped by _script_json
         chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
         mixes="alpha0" in summary["made"]["parameters"],
         most_in_matrix=40,  # larger tables are hard to read; lists of pairs remain

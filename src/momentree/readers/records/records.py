@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -48,6 +49,7 @@ def read_records(
     code_columns: str | Sequence[str] | None = None,
     union_by: str | None = None,
     outcome_columns: str | Sequence[str] = (),
+    covariate_columns: str | Sequence[str] = (),
     ignore_columns: str | Sequence[str] = (),
     rollup: Mapped | None = None,
     names: Mapped | None = None,
@@ -89,6 +91,9 @@ def read_records(
     outcome_columns : str or sequence of str, default=()
         Columns, by name or pattern, that are outcomes, not codes. A pattern skips columns of codes
         and ids.
+    covariate_columns : str or sequence of str, default=()
+        Columns, by name or pattern, with what was known before, such as age and sex. They are read
+        and described like outcomes, and can predict the group.
     ignore_columns : str or sequence of str, default=()
         Columns to leave out, by name or pattern.
     rollup : {"icd9", "icd10"}, path, mapping or None, default=None
@@ -198,13 +203,16 @@ def read_records(
     ignored = set(matching(source.head, "ignore_columns", patterns))
     table = source.read([name for name in source.head.names if name not in ignored])
     named = as_names("code_columns", code_columns)
+    outcome_patterns = as_names("outcome_columns", outcome_columns)
+    covariate_patterns = as_names("covariate_columns", covariate_columns)
+    matching(table, "covariate_columns", covariate_patterns)  # the error names this parameter
     union_by = _known(table, union_by, before.union_by)
     layout = find_layout(
         table,
         id_column=_known(table, id_column, before.id_column),
         code_columns=named or columns_of_coder(table, before),
         union_by=union_by,
-        outcome_columns=as_names("outcome_columns", outcome_columns),
+        outcome_columns=[*outcome_patterns, *covariate_patterns],
     )
     if before.form == "wide" and not named and layout.chosen:
         layout = replace(layout, form="wide")
@@ -260,7 +268,12 @@ def read_records(
         table.path.name,
         layout.form,
         tuple(notes),
+        tuple(name for name in outcomes if _matches(name, covariate_patterns)),
     )
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _new_coder(

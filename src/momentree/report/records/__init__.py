@@ -3,5 +3,6 @@
 from momentree.report.records.notes import notes_shown
 from momentree.report.records.outcomes import count_outcomes, why_no_classes
 from momentree.report.records.summary import summarize_records
+from momentree.report.records.table_one import table_one
 
-__all__ = ["count_outcomes", "notes_shown", "summarize_records", "why_no_classes"]
+__all__ = ["count_outcomes", "notes_shown", "summarize_records", "table_one", "why_no_classes"]

@@ -23,6 +23,8 @@ from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._table import PublishedTable
 from momentree.report.records.notes import notes_shown
 from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
+from momentree.report.records.statistics import code_statistics
+from momentree.report.records.table_one import describe_characteristics
 from momentree.report.text import clean_text, for_readers
 from momentree.tree.naming import CODE_LAMBDA
 
@@ -95,7 +97,9 @@ def summarize_records(
         (text, for binary outcomes), ``cell`` (position in the icicle);
         ``common``: codes by descending frequency; ``outcomes`` (see
         `momentree.report.records.count_outcomes`); ``heat``; ``scoring``; ``quality``;
-        ``notes`` (text); ``made``. Counts of -1 are small; counts of -2 are hidden to protect them.
+        ``codes_per_record`` (means and quartiles), ``table_one`` (``columns`` and ``rows``; see
+        `table_one`), ``notes`` (text); ``made``. Counts of -1 are small; counts of -2 are hidden to
+        protect them.
 
     Raises
     ------
@@ -200,7 +204,14 @@ def summarize_records(
         for name, reason in reasons.items()
         if reason is not None
     ]
-    return {
+    n_codes_of = np.bincount(
+        np.repeat(np.arange(len(labels)), np.diff(X.indptr))[X.data == 1], minlength=len(labels)
+    )
+    in_groups = {
+        node["leaf"]: node["codes_per_record"] for node in nodes if node["leaf"] is not None
+    }
+    means = np.array([in_groups[j] for j in range(k)])
+    summary = {
         "kind": "records-tree" if tree else "records-flat",
         "title": clean_text(title or getattr(records, "name", "") or "Groups of records"),
         "n_records": len(labels),
@@ -223,6 +234,9 @@ def summarize_records(
         "nodes": nodes,
         "common": common.tolist(),
         "outcomes": counted,
+        "codes_per_record": code_statistics(
+            n_codes_of, labels, table.sizes, means, nodes[0]["codes_per_record"]
+        ),
         "heat": {
             "codes": common[:heat_codes].tolist(),
             "bands": bands(X, labels, order, columns, disclosure),
@@ -233,6 +247,7 @@ def summarize_records(
         "notes": [for_readers(note) for note in notes],
         "made": provenance(fitted, made_with),
     }
+    return {**summary, "table_one": describe_characteristics(summary)}
 
 
 def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any, Any]:
