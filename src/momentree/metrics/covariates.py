@@ -253,7 +253,7 @@ def _maximized(design: Floats, log_d: Floats, base: int) -> tuple[Floats, Floats
             break
         B, value = new, reached
     _, information = _derivatives(B, design, log_d, others)
-    return B, np.linalg.pinv(information, hermitian=True), converged
+    return B, np.asarray(np.linalg.pinv(information, hermitian=True)), converged
 
 
 def _log_likelihood(B: Floats, design: Floats, log_d: Floats) -> float:

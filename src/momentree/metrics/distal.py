@@ -14,6 +14,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
 from momentree.metrics._outcomes import outcome_classes, outcome_numbers
 from momentree.metrics.classification import classification_table
+from momentree.metrics.intervals import wilson_interval
 
 MEAN = "mean"
 """Name of the only column of a numeric outcome."""
@@ -36,7 +37,7 @@ class CorrectedOutcome:
     errors : ndarray of shape (k, c)
         Standard errors.
     intervals : ndarray of shape (k, c, 2)
-        Normal confidence intervals; those of rates are cut at 0 and 1.
+        Confidence intervals: normal ones of means, Wilson's of rates.
     p_values : ndarray of shape (c,)
         Wald test that all groups have the same mean or rate; NaN if it cannot be computed.
     n : int
@@ -103,7 +104,9 @@ def corrected_outcome(
 
     with N_t the sum of the weights. They treat D as known: the uncertainty of the fit itself is
     not included, which matters in small samples with overlapping groups. A corrected rate close to
-    0 or 1 may lie slightly outside [0, 1] and is then cut. Time O(n k).
+    0 or 1 may lie slightly outside [0, 1] and is then cut. Intervals of rates are Wilson's for the
+    effective sample size rate (1 - rate) / error^2, but at most N_t^2 / sum_i w_st^2, so that a
+    rate of 0 has an interval too. Time O(n k).
 
     References
     ----------
@@ -151,13 +154,14 @@ def corrected_outcome(
     np.add.at(sums, here, values)
     np.add.at(squares, here, values**2)
     means, covariances = bch_means(found.probabilities, n, sums, squares)
+    weights = bch_sample_sizes(found.probabilities, n)
     return corrected_from(
         tuple(names),
         means + center,
         covariances,
         n=int(n.sum()),
         confidence=confidence,
-        rates=numbers is None,
+        most=weights if numbers is None else None,
     )
 
 
@@ -189,6 +193,12 @@ def bch_means(D: Floats, n: Floats, sums: Floats, squares: Floats) -> tuple[Floa
     return means, np.array(covariances)
 
 
+def bch_sample_sizes(D: Floats, n: Floats) -> Floats:
+    """Return the effective number of records (k,) behind each corrected mean."""
+    W = np.linalg.inv(D)
+    return np.asarray((n @ W) ** 2 / (n @ W**2))
+
+
 def corrected_from(
     classes: tuple[str, ...],
     means: Floats,
@@ -196,17 +206,27 @@ def corrected_from(
     *,
     n: int,
     confidence: float,
-    rates: bool,
+    most: Floats | None,
 ) -> CorrectedOutcome:
-    """Return the result with intervals and tests; cut rates at 0 and 1."""
+    """Return the result with intervals and tests.
+
+    For rates, `most` is the effective number of records behind them; None for means.
+    """
     errors = np.sqrt(np.clip(np.diagonal(covariances, axis1=1, axis2=2), 0.0, None)).T
-    half = float(ndtri(0.5 + confidence / 2.0)) * errors
-    intervals = np.stack([means - half, means + half], axis=-1)
+    if most is None:
+        half = float(ndtri(0.5 + confidence / 2.0)) * errors
+        intervals = np.stack([means - half, means + half], axis=-1)
+        estimates = means
+    else:
+        estimates = np.clip(means, 0.0, 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effective = np.fmin(estimates * (1.0 - estimates) / errors**2, most[:, None])
+        intervals = wilson_interval(estimates, effective, confidence)
     return CorrectedOutcome(
         classes=classes,
-        estimates=np.clip(means, 0.0, 1.0) if rates else means,
+        estimates=estimates,
         errors=errors,
-        intervals=np.clip(intervals, 0.0, 1.0) if rates else intervals,
+        intervals=intervals,
         p_values=np.array([equality_test(m, V) for m, V in zip(means.T, covariances, strict=True)]),
         n=n,
         confidence=float(confidence),

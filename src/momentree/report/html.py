@@ -29,6 +29,8 @@ _SCRIPTS = {
     "records": "core records_numbers tree map records_node records_heat records_codes "
     "records_assign views address records_start",
 }
+# Parts of a summary that the page shows without scripts.
+_NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected")
 # Runs before the page is painted; parts that need scripts are hidden without scripts.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
 # Without scripts, names in the icicle fit a page of this width in pixels.
@@ -77,7 +79,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
         first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
         script=Markup(script),  # noqa: S704  own files
         script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
-        data=Markup(_script_json({k: v for k, v in summary.items() if k != "table_one"})),  # noqa: S704  escaped by _script_json
+        data=Markup(_script_json({k: v for k, v in summary.items() if k not in _NOT_IN_SCRIPT})),  # noqa: S704  escaped by _script_json
         chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
         mixes="alpha0" in summary["made"]["parameters"],
         most_in_matrix=40,  # larger tables are hard to read; lists of pairs remain

@@ -51,7 +51,7 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     >>> table = pd.DataFrame({"Characteristic": ["death"], "All": ["31 (3.1)"]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_table(table, f"{folder}/one.csv").read_text()
-    'Characteristic,All\\ndeath,31 (3.1)\\n'
+    'Characteristic,All\ndeath,31 (3.1)\n'
     """
     path = Path(path)
     suffix = path.suffix.lower()

@@ -6,6 +6,7 @@ WORDS: dict[str, str] = {
     "not_a_whole_number": "{value!r}; expected a whole number",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
     "not_a_fraction": "{value!r}; expected a number above 0 and at most 1",
+    "not_a_range": ("{value!r}; expected a smallest and a largest number of groups, such as 2-10"),
     "not_a_count_or_auto": "{value!r}; expected a whole number of at least 1, or 'auto'",
     "not_a_count_or_fraction": (
         "{value!r}; expected a number of documents (5), or a fraction of them with a decimal point "
@@ -29,6 +30,9 @@ WORDS: dict[str, str] = {
     ),
     # --- options that have no effect -------------------------------------------------------------
     "applies_to_csv": "{parameter} applies only to the CSV table; add {parameters.csv:FILE.csv}",
+    "applies_to_fits": (
+        "{parameter} writes the table of fits; add {parameters.fits:2-10}, or leave it out"
+    ),
     "applies_to_report": (
         "{parameter} applies only to the report; add {parameters.output:FILE.html}"
     ),
@@ -111,10 +115,6 @@ WORDS: dict[str, str] = {
     ),
     "edit_failed": "{parameter:{value}}: {reason}",
     "fewer_parts": "{parameter:{value}} made {found:~group}; no more could be distinguished",
-    "numeric_outcome": (
-        "outcome {name!r} is numeric: the report shows rates by quartile, but not how well groups "
-        "predict it"
-    ),
     "outcome_not_measured": (
         "how well groups predict outcome {name!r} was not measured: this requires at least two "
         "classes with several records each"

@@ -17,10 +17,10 @@ def number_statistics(
 
     ``groups`` contains one entry per group, and ``all`` that of all records: a dictionary with
     ``mean``, ``sd`` (with n - 1), ``low``, ``median``, ``high`` and ``digits``, the number of their
-    decimals, which show three significant digits of the standard deviation; or None if there is no
-    value or the group is ``hidden``. A group is hidden if it has few known values, or few that
-    differ from its most common one, because its mean would disclose their number; the smallest
-    other group is then hidden too, because its values would follow from those of all.
+    decimals, which show three significant digits of the overall standard deviation; or None if
+    there is no value or the group is ``hidden``. A group is hidden if it has few known values, or
+    few that differ from its most common one, because its mean would disclose their number; the
+    smallest other group is then hidden too, because its values would follow from those of all.
     """
     known = np.isfinite(values)
     inside = [known & (labels == group) for group in range(n_groups)]
@@ -31,10 +31,12 @@ def number_statistics(
         others = np.flatnonzero(~small & (sizes > 0))
         if len(others):
             hidden[others[np.argmin(sizes[others])]] = True
+    digits = _decimals(values[known])
     entries = [
-        None if hide else _entry(values[at]) for at, hide in zip(inside, hidden, strict=True)
+        None if hide else _entry(values[at], digits)
+        for at, hide in zip(inside, hidden, strict=True)
     ]
-    whole = None if _is_small(values[known], disclosure) else _entry(values[known])
+    whole = None if _is_small(values[known], disclosure) else _entry(values[known], digits)
     return {"groups": entries, "all": whole, "hidden": hidden.tolist()}
 
 
@@ -48,18 +50,14 @@ def code_statistics(
     """
     entries: list[dict[str, Any] | None] = []
     for group, size in enumerate(sizes):
-        found = _entry(n_codes[labels == group].astype(np.float64)) if size > 0 else None
-        entries.append(found and _coarse(found, float(means[group])))
-    whole = _entry(n_codes.astype(np.float64))
+        found = _entry(n_codes[labels == group].astype(np.float64), 1) if size > 0 else None
+        entries.append(found and {**found, "mean": round(float(means[group]), 1)})
+    whole = _entry(n_codes.astype(np.float64), 1)
     return {
         "groups": entries,
-        "all": whole and _coarse(whole, overall),
+        "all": whole and {**whole, "mean": round(overall, 1)},
         "hidden": (sizes < 0).tolist(),
     }
-
-
-def _coarse(entry: dict[str, Any], mean: float) -> dict[str, Any]:
-    return {**entry, "mean": round(mean, 1), "sd": round(entry["sd"], 1), "digits": 1}
 
 
 def _is_small(values: Floats, disclosure: Disclosure) -> bool:
@@ -69,11 +67,10 @@ def _is_small(values: Floats, disclosure: Disclosure) -> bool:
     return bool(disclosure.is_small(np.array([len(values), len(values) - counts.max()])).any())
 
 
-def _entry(values: Floats) -> dict[str, Any] | None:
+def _entry(values: Floats, digits: int) -> dict[str, Any] | None:
     if not len(values):
         return None
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    digits = decimals_of(sd)
     low, median, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
     return {
         "mean": round(float(values.mean()), digits),
@@ -85,6 +82,7 @@ def _entry(values: Floats) -> dict[str, Any] | None:
     }
 
 
-def decimals_of(sd: float) -> int:
-    """Return the decimals that show three significant digits of a standard deviation."""
+def _decimals(values: Floats) -> int:
+    """Return the decimals that show three significant digits of the standard deviation."""
+    sd = float(values.std()) if len(values) else 0.0
     return int(np.clip(2 - np.floor(np.log10(sd)), 0, 9)) if sd > 0 else 2

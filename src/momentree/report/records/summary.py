@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.metrics import group_profiles
+from momentree.metrics import classification_table, group_profiles
+from momentree.metrics._outcomes import outcome_numbers
 from momentree.report._estimators import FittedGroups, check_fitted
 from momentree.report._provenance import provenance
 from momentree.report.disclosure import SMALL, Disclosure
@@ -21,6 +22,12 @@ from momentree.report.records._heat_map import bands, few_codes, single_records
 from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._table import PublishedTable
+from momentree.report.records.corrected import (
+    correct_covariates,
+    correct_outcomes,
+    describe_certainty,
+)
+from momentree.report.records.fits import describe_fits
 from momentree.report.records.notes import notes_shown
 from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
 from momentree.report.records.statistics import code_statistics
@@ -73,7 +80,8 @@ def summarize_records(
         Measures to show: ``"stability"``, scores of repeats; ``"predictive_power"``, a
         `momentree.metrics.PredictivePower` for each outcome, of which only the rough AUC is shown
         if small counts could be derived from it; ``"recurrence"``, the similarity of each group to
-        its match in resampled records, in [0, 1]; and anything printable.
+        its match in resampled records, in [0, 1]; ``"fits"``, the table of
+        `momentree.models.compare_fits`; and anything printable.
 
     Returns
     -------
@@ -98,7 +106,10 @@ def summarize_records(
         ``common``: codes by descending frequency; ``outcomes`` (see
         `momentree.report.records.count_outcomes`); ``heat``; ``scoring``; ``quality``;
         ``codes_per_record`` (means and quartiles), ``table_one`` (``columns`` and ``rows``; see
-        `table_one`), ``notes`` (text); ``made``. Counts of -1 are small; counts of -2 are hidden to
+        `table_one`), ``certainty`` (relative ``entropy``, and ``mean_posterior`` (k, k) by assigned
+        group), ``corrected`` (``outcomes`` and ``covariates`` by the three-step method; None for
+        one group), ``fits`` (``columns``, ``rows``, ``values``, ``lowest``; or None);
+        ``notes`` (text); ``made``. Counts of -1 are small; counts of -2 are hidden to
         protect them.
 
     Raises
@@ -197,6 +208,21 @@ def summarize_records(
         counts = count_outcomes(alone, labels, k, min_cell, records.outcome_names)
         return disclosure.permits_accuracy(counts, outcomes[name].tolist())
 
+    def covariates() -> tuple[dict[str, Any], list[str]]:
+        """Return the covariates of which nothing is suppressed, and the names of the others."""
+        given = [name for name in getattr(records, "covariates", ()) if reasons.get(name) is None]
+        shown = {name: outcomes[name] for name in given if permits_relation(name)}
+        return shown, [clean_text(name) for name in given if name not in shown]
+
+    def permits_relation(name: str) -> bool:
+        numbers = outcome_numbers(outcomes[name], len(labels))
+        if numbers is None:
+            return permits_accuracy(name)
+        (found,) = count_outcomes({name: outcomes[name]}, labels, k, min_cell, {})
+        return min(found["missing"]) >= 0 and not any(found["numbers"]["hidden"])
+
+    certainty = classification_table(labels, proba)
+    fits = (quality or {}).get("fits")
     n_left_out = int((~enough).sum())
     notes = notes_shown(records, min_cell)
     notes += [
@@ -246,6 +272,14 @@ def summarize_records(
         "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy),
         "notes": [for_readers(note) for note in notes],
         "made": provenance(fitted, made_with),
+        "certainty": describe_certainty(certainty, table.sizes, disclosure),
+        "corrected": {
+            **correct_outcomes(counted, certainty, table.sizes, table.size_estimates, disclosure),
+            "covariates": correct_covariates(labels, proba, *covariates()),
+        }
+        if k > 1
+        else None,
+        "fits": describe_fits(fits, disclosure) if fits is not None else None,
     }
     return {**summary, "table_one": describe_characteristics(summary)}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,7 @@ def table_one(summary: Mapping[str, Any]) -> pd.DataFrame:
     >>> records = Records(X, np.array(codes), {}, ids, everyone, coder, {"age": age})
     >>> table = table_one(summarize_records(ClusterTree(2).fit(X), records))
     >>> table.iloc[4, 1:].tolist()
-    ['mean ± SD', '56.5 ± 23.5', '74.5 ± 8.80', '29.5 ± 5.92', '6.00']
+    ['mean ± SD', '56.5 ± 23.6', '74.5 ± 8.8', '29.5 ± 5.9', '6.00']
     """
     import pandas as pd
 
@@ -254,13 +254,13 @@ def _smd(value: float, *, estimated: bool) -> str:
     return f"{'≈ ' if estimated else ''}{fixed(value, 2)}"
 
 
-def _largest(values: Any) -> float:
+def _largest(values: Iterable[float]) -> float:
     """Return the largest number, without NaN; NaN if there is none."""
-    return max((value for value in values if not np.isnan(value)), default=float("nan"))
+    return max((float(value) for value in values if not np.isnan(value)), default=float("nan"))
 
 
 def _difference_of_means(m1: float, s1: float, m2: float, s2: float) -> float:
-    spread = np.sqrt((s1**2 + s2**2) / 2.0)
+    spread = float(np.sqrt((s1**2 + s2**2) / 2.0))
     return float(abs(m1 - m2) / spread) if spread > 0 else float("nan")
 
 
