@@ -256,7 +256,7 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
             for outcome in summary["outcomes"]
         ],
         **{key: summary[key] for key in ("certainty", "corrected", "table_one")},
-        "fits": summary["fits"] and summary["fits"]["values"],
+        "fits": summary["fits"] and summary["fits"]["numbers"],
     }
 
 

@@ -220,7 +220,9 @@ def corrected_from(
     else:
         estimates = np.clip(means, 0.0, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            effective = np.fmin(estimates * (1.0 - estimates) / errors**2, most[:, None])
+            inside = (estimates > 0.0) & (estimates < 1.0)
+            effective = np.where(inside, estimates * (1.0 - estimates) / errors**2, np.inf)
+        effective = np.fmin(effective, most[:, None])
         intervals = wilson_interval(estimates, effective, confidence)
     return CorrectedOutcome(
         classes=classes,

@@ -124,7 +124,8 @@ def _corrected_rates(
 
 def _entry(outcome: Mapping[str, Any], found: CorrectedOutcome, unsure: bool) -> dict[str, Any]:
     numeric = outcome["numbers"] is not None
-    digits = outcome["numbers"]["all"]["digits"] if numeric and outcome["numbers"]["all"] else 4
+    whole = outcome["numbers"]["all"] if numeric else None
+    digits = whole["digits"] if whole else _DIGITS
     return {
         "name": outcome["name"],
         "numeric": numeric,

@@ -72,7 +72,7 @@ def fits_table(summary: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def describe_fits(fits: pd.DataFrame, disclosure: Disclosure) -> dict[str, Any]:
-    """Return the fits as text in ``rows``, and as numbers by column, with None for no value.
+    """Return the fits as text in ``rows``, and as ``numbers`` by column, with None for no value.
 
     ``lowest`` contains the number of groups with the lowest value of each criterion.
     """
@@ -100,7 +100,7 @@ def describe_fits(fits: pd.DataFrame, disclosure: Disclosure) -> dict[str, Any]:
         name: int(fits["n_groups"].iloc[int(np.argmin(fits[name]))])
         for name in ("aic", "bic", "adjusted_bic")
     }
-    return {"columns": list(COLUMNS), "rows": rows, "values": values, "lowest": lowest}
+    return {"columns": list(COLUMNS), "rows": rows, "numbers": values, "lowest": lowest}
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,9 @@ import numpy as np
 from momentree._types import Floats, Int64s, Ints
 from momentree.report.disclosure import Disclosure
 
+_MORE = 2
+"""Stored decimals that are not shown, so that differences of means are exact."""
+
 
 def number_statistics(
     values: Floats, labels: Ints, n_groups: int, disclosure: Disclosure
@@ -16,11 +19,11 @@ def number_statistics(
     """Return mean, standard deviation and quartiles of numbers, NaN if missing, per group.
 
     ``groups`` contains one entry per group, and ``all`` that of all records: a dictionary with
-    ``mean``, ``sd`` (with n - 1), ``low``, ``median``, ``high`` and ``digits``, the number of their
-    decimals, which show three significant digits of the overall standard deviation; or None if
-    there is no value or the group is ``hidden``. A group is hidden if it has few known values, or
-    few that differ from its most common one, because its mean would disclose their number; the
-    smallest other group is then hidden too, because its values would follow from those of all.
+    ``mean``, ``sd`` (with n - 1), ``low``, ``median``, ``high`` and ``digits``, the number of
+    decimals to show (three significant digits of the overall standard deviation); or None if there
+    is no value or the group is ``hidden``. A group is hidden if it has few known values, or few
+    that differ from its most common one, because its mean would disclose their number; the smallest
+    other group is then hidden too, because its values would follow from those of all.
     """
     known = np.isfinite(values)
     inside = [known & (labels == group) for group in range(n_groups)]
@@ -50,12 +53,12 @@ def code_statistics(
     """
     entries: list[dict[str, Any] | None] = []
     for group, size in enumerate(sizes):
-        found = _entry(n_codes[labels == group].astype(np.float64), 1) if size > 0 else None
-        entries.append(found and {**found, "mean": round(float(means[group]), 1)})
-    whole = _entry(n_codes.astype(np.float64), 1)
+        found = _entry(n_codes[labels == group].astype(np.float64), 1, 0) if size > 0 else None
+        entries.append(found and {**found, "mean": round(float(means[group]), 3)})
+    whole = _entry(n_codes.astype(np.float64), 1, 0)
     return {
         "groups": entries,
-        "all": whole and {**whole, "mean": round(overall, 1)},
+        "all": whole and {**whole, "mean": round(overall, 3)},
         "hidden": (sizes < 0).tolist(),
     }
 
@@ -67,14 +70,14 @@ def _is_small(values: Floats, disclosure: Disclosure) -> bool:
     return bool(disclosure.is_small(np.array([len(values), len(values) - counts.max()])).any())
 
 
-def _entry(values: Floats, digits: int) -> dict[str, Any] | None:
+def _entry(values: Floats, digits: int, more: int = _MORE) -> dict[str, Any] | None:
     if not len(values):
         return None
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     low, median, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
     return {
-        "mean": round(float(values.mean()), digits),
-        "sd": round(sd, digits),
+        "mean": round(float(values.mean()), digits + more),
+        "sd": round(sd, digits + more),
         "low": round(low, digits),
         "median": round(median, digits),
         "high": round(high, digits),

@@ -261,7 +261,7 @@ def _largest(values: Iterable[float]) -> float:
 
 def _difference_of_means(m1: float, s1: float, m2: float, s2: float) -> float:
     spread = float(np.sqrt((s1**2 + s2**2) / 2.0))
-    return float(abs(m1 - m2) / spread) if spread > 0 else float("nan")
+    return abs(m1 - m2) / spread if spread > 0 else float("nan")
 
 
 def _difference_of_shares(p1: Floats, p2: Floats) -> float:
@@ -272,7 +272,8 @@ def _difference_of_shares(p1: Floats, p2: Floats) -> float:
     S = (_covariance(p1) + _covariance(p2)) / 2.0
     difference = p1 - p2
     # A class that neither group has adds nothing.
-    return float(np.sqrt(max(difference @ np.linalg.pinv(S, hermitian=True) @ difference, 0.0)))
+    squared = float(difference @ np.linalg.pinv(S, hermitian=True) @ difference)
+    return float(np.sqrt(max(squared, 0.0)))
 
 
 def _covariance(p: Floats) -> Floats:
