@@ -126,6 +126,14 @@ WORDS: dict[str, str] = {
     "residual_group": (
         "Residual group: {n_codes} codes per record ({n_overall} overall), no code in half of them"
     ),
+    "fits_compared": (
+        "Fits with other numbers of groups: lowest AIC at {aic}, BIC at {bic}, adjusted BIC at "
+        "{adjusted_bic}"
+    ),
+    "certainty": (
+        "Certainty of assignment by the model: mean probability {low:.0%} to {high:.0%} "
+        "per group; relative entropy {entropy:.2f} (1 = certain)"
+    ),
     "stability_of_groups": (
         "Stability over {n} samples: {mean:.2f} on average, {low:.2f} to {high:.2f} (1 = the same "
         "groups each time)"

@@ -47,7 +47,8 @@ def correct_outcomes(
 
     ``outcomes`` has one entry for each outcome of `count_outcomes` that can be corrected: ``name``,
     ``numeric``, ``estimated`` (whether a count is suppressed), and ``classes`` with ``name``,
-    ``estimates``, ``low``, ``high`` and ``p_value``. ``reason`` says why there is none.
+    ``estimates``, ``low``, ``high`` and ``p_value``, None where the count of the group itself is
+    suppressed. ``reason`` says why there is none.
     """
     D = np.round(found.probabilities, _DIGITS) if disclosure.hides else found.probabilities
     outcomes, reason = [], None
@@ -62,7 +63,7 @@ def correct_outcomes(
             reason = for_readers(error.message)
             continue
         if one is not None:
-            outcomes.append(_entry(outcome, one, unsure))
+            outcomes.append(_entry(outcome, one, sizes, unsure))
     return {"outcomes": outcomes, "reason": reason}
 
 
@@ -122,10 +123,20 @@ def _corrected_rates(
     return found, unsure
 
 
-def _entry(outcome: Mapping[str, Any], found: CorrectedOutcome, unsure: bool) -> dict[str, Any]:
+def _entry(
+    outcome: Mapping[str, Any], found: CorrectedOutcome, sizes: Int64s, unsure: bool
+) -> dict[str, Any]:
     numeric = outcome["numbers"] is not None
     whole = outcome["numbers"]["all"] if numeric else None
     digits = whole["digits"] if whole else _DIGITS
+    hidden = np.zeros((len(found.classes), len(sizes)), dtype=bool)
+    if not numeric:
+        hidden = np.array([one["counts"] for one in outcome["classes"]]) < 0
+        hidden |= (sizes < 0) | (np.array(outcome["missing"]) < 0)
+
+    def shown(values: Floats, at: int) -> list[float | None]:
+        return _numbers(np.where(hidden[at], np.nan, values), digits)
+
     return {
         "name": outcome["name"],
         "numeric": numeric,
@@ -135,10 +146,10 @@ def _entry(outcome: Mapping[str, Any], found: CorrectedOutcome, unsure: bool) ->
         "classes": [
             {
                 "name": name,
-                "estimates": _numbers(found.estimates[:, at], digits),
-                "low": _numbers(found.intervals[:, at, 0], digits),
-                "high": _numbers(found.intervals[:, at, 1], digits),
-                "p_value": _number(found.p_values[at], 6),
+                "estimates": shown(found.estimates[:, at], at),
+                "low": shown(found.intervals[:, at, 0], at),
+                "high": shown(found.intervals[:, at, 1], at),
+                "p_value": None if hidden[at].any() else _number(found.p_values[at], 6),
             }
             for at, name in enumerate(found.classes)
         ],
