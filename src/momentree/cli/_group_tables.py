@@ -137,7 +137,10 @@ def draw_fits(summary: Mapping[str, Any]) -> list[RenderableType]:
     for row in rows:
         table.add_row(*(Text(row[at]) for at in shown))
     lowest = summary["fits"]["lowest"]
-    return ["", Text(str(Message("fits_compared", **lowest))), "", table]
+    compared = [Text(str(Message("fits_compared", **lowest)))]
+    if summary["fits"]["open"]:
+        compared.append(Text(str(Message("fits_open", most=lowest["bic"]))))
+    return ["", *compared, "", table]
 
 
 def _rates(

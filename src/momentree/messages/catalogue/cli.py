@@ -130,6 +130,9 @@ WORDS: dict[str, str] = {
         "Fits with other numbers of groups: lowest AIC at {aic}, BIC at {bic}, adjusted BIC at "
         "{adjusted_bic}"
     ),
+    "fits_open": (
+        "BIC is lowest at {most}, the largest number compared: a larger number may be better"
+    ),
     "certainty": (
         "Certainty of assignment by the model: mean probability {low:.0%} to {high:.0%} "
         "per group; relative entropy {entropy:.2f} (1 = certain)"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from momentree._validation import check_integer
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 def compare_fits(
     estimator: Any,
     X: Any,
-    candidates: Iterable[int] = range(1, 11),
+    candidates: Iterable[int] | None = None,
     *,
     stability: int = 0,
     progress: Callable[[int], object] | None = None,
-    **fit_params: Any,
+    feature_names: Sequence[str] | NDArray[Any] | None = None,
 ) -> pd.DataFrame:
     """Fit groups of binary records with different numbers of groups, and compare the fits.
 
@@ -41,15 +42,15 @@ def compare_fits(
         (:meth:`ClusterTree.score_samples`).
     X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
         Records, as for ``estimator.fit``.
-    candidates : iterable of int >= 1, default=range(1, 11)
-        Numbers of groups to fit, in any order; those above n_samples are left out.
+    candidates : iterable of int >= 1, default=None
+        Numbers of groups to fit, in any order; None means 1 to 10. Those above n_samples are left out.
     stability : int >= 0, default=0
         Number of repeats of :func:`momentree.metrics.stability_score` for each candidate; 0
         measures no stability, because each repeat needs two more fits.
     progress : callable, default=None
         Called as ``progress(n_groups)`` before each fit.
-    **fit_params
-        Further arguments of ``fit``.
+    feature_names : sequence of str of shape (n_features,), default=None
+        Column names, as for ``estimator.fit``.
 
     Returns
     -------
@@ -93,7 +94,7 @@ def compare_fits(
     import pandas as pd
 
     check_integer("stability", stability, at_least=0)
-    numbers = sorted(set(candidates))
+    numbers = sorted(set(range(1, 11) if candidates is None else candidates))
     for k in numbers:
         check_integer("candidates", k, at_least=1)
     n = int(np.shape(X)[0])
@@ -108,7 +109,7 @@ def compare_fits(
         model = clone(estimator).set_params(**{size: k})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(X, **fit_params)
+            model.fit(X, feature_names=feature_names)
             scores: Any = []
             if stability and k > 1:
                 scores = stability_score(model, X, n_repeats=stability)

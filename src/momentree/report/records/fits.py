@@ -74,7 +74,8 @@ def fits_table(summary: Mapping[str, Any]) -> pd.DataFrame:
 def describe_fits(fits: pd.DataFrame, disclosure: Disclosure) -> dict[str, Any]:
     """Return the fits as text in ``rows``, and as ``numbers`` by column, with None for no value.
 
-    ``lowest`` contains the number of groups with the lowest value of each criterion.
+    ``lowest`` contains the number of groups with the lowest value of each criterion, and ``open``
+    is whether BIC is lowest at the largest number, so that a larger one may be better.
     """
     values = {str(name): [_plain(value) for value in fits[name].tolist()] for name in fits.columns}
     values["smallest"] = [
@@ -100,7 +101,13 @@ def describe_fits(fits: pd.DataFrame, disclosure: Disclosure) -> dict[str, Any]:
         name: int(fits["n_groups"].iloc[int(np.argmin(fits[name]))])
         for name in ("aic", "bic", "adjusted_bic")
     }
-    return {"columns": list(COLUMNS), "rows": rows, "numbers": values, "lowest": lowest}
+    return {
+        "columns": list(COLUMNS),
+        "rows": rows,
+        "numbers": values,
+        "lowest": lowest,
+        "open": lowest["bic"] == int(fits["n_groups"].max()),
+    }
 
 
 def _plain(value: Any) -> Any:

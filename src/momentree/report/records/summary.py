@@ -108,7 +108,7 @@ def summarize_records(
         ``codes_per_record`` (means and quartiles), ``table_one`` (``columns`` and ``rows``; see
         `table_one`), ``certainty`` (relative ``entropy``, and ``mean_posterior`` (k, k) by assigned
         group), ``corrected`` (``outcomes`` and ``covariates`` by the three-step method; None for
-        one group), ``fits`` (``columns``, ``rows``, ``numbers``, ``lowest``; or None);
+        one group), ``fits`` (``columns``, ``rows``, ``numbers``, ``lowest``, ``open``; or None);
         ``notes`` (text); ``made``. Counts of -1 are small; counts of -2 are hidden to
         protect them.
 

@@ -87,7 +87,11 @@ def table_one(summary: Mapping[str, Any]) -> pd.DataFrame:
 def describe_characteristics(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return columns and rows of table one, from the published numbers of a summary."""
     table = _Table(summary)
-    names = {node["leaf"]: node["name"] for node in summary["nodes"] if node["leaf"] is not None}
+    names = {
+        node["leaf"]: " · ".join(node["name_parts"])
+        for node in summary["nodes"]
+        if node["leaf"] is not None
+    }
     k = summary["n_leaves"]
     rows = [
         ["Name", "", "All records", *(names[j] for j in range(k)), ""],
