@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
@@ -35,6 +36,10 @@ from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
 Refine = Literal["em", "splits", "leaves"]
+
+
+def _is_binary(tree: Any) -> bool:
+    return getattr(tree, "data_", "binary") == "binary"
 
 
 class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its own to_html
@@ -299,6 +304,7 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
             name_by_codes(tree, self.vocabulary_)
         return tree
 
+    @available_if(_is_binary)
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each binary sample under the mixture of the leaves.
 
@@ -313,16 +319,9 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         Returns
         -------
         ndarray of shape (n_samples,)
-            log P[x] in nats.
-
-        Raises
-        ------
-        InvalidDataError
-            If the tree was not fitted to binary data.
+            log P[x] in nats. Only trees of binary data have this method.
         """
         check_is_fitted(self, "tree_")
-        if self.data_ != "binary":
-            raise InvalidDataError("not_fitted_to_binary", kind=self.data_)
         X, missing, _ = check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
         assigner = self._assigner
