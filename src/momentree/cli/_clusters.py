@@ -39,7 +39,7 @@ def find_groups(
     flat: bool,
     edits: Sequence[Edit],
     stability: bool,
-    candidates: range | None,
+    candidates: range | None = None,
     **shown: Any,
 ) -> Result:
     """Find groups of records; if `n_groups` is None, BIC chooses their number.

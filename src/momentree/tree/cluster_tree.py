@@ -304,7 +304,7 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
             name_by_codes(tree, self.vocabulary_)
         return tree
 
-    @available_if(_is_binary)
+    @available_if(_is_binary)  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each binary sample under the mixture of the leaves.
 

@@ -43,7 +43,8 @@ def compare_fits(
     X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
         Records, as for ``estimator.fit``.
     candidates : iterable of int >= 1, default=None
-        Numbers of groups to fit, in any order; None means 1 to 10. Those above n_samples are left out.
+        Numbers of groups to fit, in any order; None means 1 to 10. Those above n_samples are left
+        out.
     stability : int >= 0, default=0
         Number of repeats of :func:`momentree.metrics.stability_score` for each candidate; 0
         measures no stability, because each repeat needs two more fits.

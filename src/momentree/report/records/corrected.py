@@ -18,7 +18,7 @@ from momentree.messages import Message
 from momentree.metrics import Classification, corrected_covariates
 from momentree.metrics.distal import CorrectedOutcome, bch_means, bch_sample_sizes, corrected_from
 from momentree.report.disclosure import Disclosure
-from momentree.report.text import for_readers
+from momentree.report.text import clean_text, for_readers
 
 _CONFIDENCE = 0.95
 _DIGITS = 4
@@ -28,12 +28,26 @@ def describe_certainty(
     found: Classification, sizes: Int64s, disclosure: Disclosure
 ) -> dict[str, Any]:
     """Return the entropy, and the mean posteriors per assigned group; None for hidden groups."""
-    digits = 3 if disclosure.hides else 6
     rows = [
-        None if size < 0 or not np.isfinite(row).all() else np.round(row, digits).tolist()
-        for row, size in zip(found.mean_posterior, sizes, strict=True)
+        None if size < 0 or not np.isfinite(row).all() else row.tolist()
+        for row, size in zip(_published_posterior(found, disclosure), sizes, strict=True)
     ]
-    return {"entropy": round(found.entropy, digits), "mean_posterior": rows}
+    return {"entropy": round(found.entropy, 3), "mean_posterior": rows}
+
+
+def _published_posterior(found: Classification, disclosure: Disclosure) -> Floats:
+    return np.round(found.mean_posterior, 3 if disclosure.hides else 9)
+
+
+def _published_probabilities(
+    found: Classification, estimates: Floats, disclosure: Disclosure
+) -> Floats:
+    """Return the classification probabilities that follow from the published mean posteriors."""
+    if not disclosure.hides:
+        return found.probabilities
+    joint = np.nan_to_num(_published_posterior(found, disclosure)) * estimates[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((joint / joint.sum(axis=0)).T)
 
 
 def correct_outcomes(
@@ -50,7 +64,7 @@ def correct_outcomes(
     ``estimates``, ``low``, ``high`` and ``p_value``, None where the count of the group itself is
     suppressed. ``reason`` says why there is none.
     """
-    D = np.round(found.probabilities, _DIGITS) if disclosure.hides else found.probabilities
+    D = _published_probabilities(found, estimates, disclosure)
     outcomes, reason = [], None
     for outcome in counted:
         try:
@@ -168,7 +182,8 @@ def correct_covariates(
     reason, terms, reference = None, [], None
     if covariates:
         try:
-            found = corrected_covariates(labels, proba, covariates, confidence=_CONFIDENCE)
+            cleaned = {clean_text(name): _cleaned(values) for name, values in covariates.items()}
+            found = corrected_covariates(labels, proba, cleaned, confidence=_CONFIDENCE)
         except InvalidDataError as error:
             reason = for_readers(error.message)
         else:
@@ -193,6 +208,14 @@ def correct_covariates(
         "left_out": list(left_out),
         "reason": reason,
     }
+
+
+def _cleaned(values: Any) -> Any:
+    """Return values without lone surrogates, which pandas cannot hold."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "OU":
+        return array
+    return np.array([clean_text(v) if isinstance(v, str) else v for v in array], dtype=object)
 
 
 def _numbers(values: Floats, digits: int) -> list[float | None]:

@@ -70,7 +70,7 @@ def count_outcomes(
                     for j, class_name in enumerate(names)
                 ],
                 "numbers": number_statistics(numbers, labels, n_groups, disclosure)
-                if (numbers := outcome_numbers(values, len(labels))) is not None
+                if (numbers := outcome_numbers(_series(values), len(labels))) is not None
                 else None,
             }
         )

@@ -13,7 +13,6 @@ from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics import classification_table, group_profiles
-from momentree.metrics._outcomes import outcome_numbers
 from momentree.report._estimators import FittedGroups, check_fitted
 from momentree.report._provenance import provenance
 from momentree.report.disclosure import SMALL, Disclosure
@@ -219,11 +218,10 @@ def summarize_records(
         return shown, [clean_text(name) for name in given if name not in shown]
 
     def permits_relation(name: str) -> bool:
-        numbers = outcome_numbers(outcomes[name], len(labels))
-        if numbers is None:
+        found = count_outcomes({name: outcomes[name]}, labels, k, min_cell, {})
+        if not found or found[0]["numbers"] is None:
             return permits_accuracy(name)
-        (found,) = count_outcomes({name: outcomes[name]}, labels, k, min_cell, {})
-        return min(found["missing"]) >= 0 and not any(found["numbers"]["hidden"])
+        return min(found[0]["missing"]) >= 0 and not any(found[0]["numbers"]["hidden"])
 
     certainty = classification_table(labels, proba)
     fits = (quality or {}).get("fits")
