@@ -88,9 +88,11 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
     first = max(cell_len(name) for name in ("group", *(name for name, _, _ in rows)))
     widest = 2 + max(len(cell) for _, cells, whole in rows for cell in (*cells, whole, "all"))
     block = max(1, (console.width - first) // widest - 1)
+    numeric = any(outcome["numbers"] is not None for outcome in summary["outcomes"])
+    kind = "rates and means" if numeric else "rates"
     parts: list[RenderableType] = [
         "",
-        Text("Outcomes: rates and means in each group, among records with a known outcome"),
+        Text(f"Outcomes: {kind} in each group, among records with a known outcome"),
     ]
     for start in range(0, k, block):
         end = min(start + block, k)
