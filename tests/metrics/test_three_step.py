@@ -111,13 +111,26 @@ def test_p_values_of_an_unrelated_outcome_are_uniform():
 def test_a_rate_is_cut_at_zero():
     P = np.array([[0.9, 0.1]] * 50 + [[0.1, 0.9]] * 50)
     labels = P.argmax(axis=1)
-    died = np.concatenate([np.arange(50) < 1, np.arange(50) < 40])
+    died = np.concatenate([np.arange(50) < 4, np.arange(50) < 40])
     found = corrected_outcome(labels, P, died)
     assert found.estimates[0, 0] == 0.0
+    # The rate was slightly below zero, within its error.
+    assert not found.impossible.any()
     # No record is certain, so the group has fewer than its 50 records behind the rate.
     assert found.intervals[0, 0, 0] == 0.0
     assert 3.84 / 53.84 < found.intervals[0, 0, 1] < 0.12
     assert (found.intervals <= 1).all()
+
+
+def test_an_impossible_rate_is_marked():
+    # One in ten records of group 0 should be those of group 1, where all died; but none did.
+    P = np.array([[0.9, 0.1]] * 500 + [[0.1, 0.9]] * 500)
+    labels = P.argmax(axis=1)
+    found = corrected_outcome(labels, P, labels == 1)
+    assert found.estimates.ravel().tolist() == [0.0, 1.0]
+    assert found.impossible.all()
+    _, labels, P, _, table = make(300)
+    assert not corrected_outcome(labels, P, table["age"] - 50).impossible.any()
 
 
 def negative_log_likelihood(b, design, labels, D):

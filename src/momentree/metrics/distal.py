@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from momentree._types import Floats
@@ -40,6 +40,10 @@ class CorrectedOutcome:
         Confidence intervals: normal ones of means, Wilson's of rates.
     p_values : ndarray of shape (c,)
         Wald test that all groups have the same mean or rate; NaN if it cannot be computed.
+    impossible : ndarray of bool of shape (k, c)
+        Whether a rate was clearly below 0 or above 1 before it was cut, by more than the width of
+        its interval. The probabilities of the groups then do not fit the records, for example
+        because codes or the outcome depend on each other within a group: do not use the rate.
     n : int
         Records with a known outcome.
     confidence : float
@@ -51,6 +55,7 @@ class CorrectedOutcome:
     errors: Floats
     intervals: Floats
     p_values: Floats
+    impossible: NDArray[np.bool_]
     n: int
     confidence: float
 
@@ -213,6 +218,7 @@ def corrected_from(
     For rates, `most` is the effective number of records behind them; None for means.
     """
     errors = np.sqrt(np.clip(np.diagonal(covariances, axis1=1, axis2=2), 0.0, None)).T
+    impossible = np.zeros(means.shape, dtype=bool)
     if most is None:
         half = float(ndtri(0.5 + confidence / 2.0)) * errors
         intervals = np.stack([means - half, means + half], axis=-1)
@@ -224,12 +230,14 @@ def corrected_from(
             effective = np.where(inside, estimates * (1.0 - estimates) / errors**2, np.inf)
         effective = np.fmin(effective, most[:, None])
         intervals = wilson_interval(estimates, effective, confidence)
+        impossible = np.abs(means - estimates) > np.diff(intervals)[..., 0]
     return CorrectedOutcome(
         classes=classes,
         estimates=estimates,
         errors=errors,
         intervals=intervals,
         p_values=np.array([equality_test(m, V) for m, V in zip(means.T, covariances, strict=True)]),
+        impossible=impossible,
         n=n,
         confidence=float(confidence),
     )

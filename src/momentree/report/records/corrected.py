@@ -62,7 +62,8 @@ def correct_outcomes(
     ``outcomes`` has one entry for each outcome of `count_outcomes` that can be corrected: ``name``,
     ``numeric``, ``estimated`` (whether a count is suppressed), and ``classes`` with ``name``,
     ``estimates``, ``low``, ``high`` and ``p_value``, None where the count of the group itself is
-    suppressed. ``reason`` says why there is none.
+    suppressed, and ``impossible``, the groups whose rate is None because it is clearly below 0 or
+    above 1. ``reason`` says why there is none.
     """
     D = _published_probabilities(found, estimates, disclosure)
     outcomes, reason = [], None
@@ -78,7 +79,8 @@ def correct_outcomes(
             continue
         if one is not None:
             outcomes.append(_entry(outcome, one, sizes, unsure))
-    return {"outcomes": outcomes, "reason": reason}
+    impossible = any(one["impossible"] for entry in outcomes for one in entry["classes"])
+    return {"outcomes": outcomes, "impossible": impossible, "reason": reason}
 
 
 def _corrected_mean(
@@ -149,7 +151,7 @@ def _entry(
         hidden |= (sizes < 0) | (np.array(outcome["missing"]) < 0)
 
     def shown(values: Floats, at: int) -> list[float | None]:
-        return _numbers(np.where(hidden[at], np.nan, values), digits)
+        return _numbers(np.where(hidden[at] | found.impossible[:, at], np.nan, values), digits)
 
     return {
         "name": outcome["name"],
@@ -160,6 +162,7 @@ def _entry(
         "classes": [
             {
                 "name": name,
+                "impossible": np.flatnonzero(found.impossible[:, at] & ~hidden[at]).tolist(),
                 "estimates": shown(found.estimates[:, at], at),
                 "low": shown(found.intervals[:, at, 0], at),
                 "high": shown(found.intervals[:, at, 1], at),
