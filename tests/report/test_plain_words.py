@@ -36,7 +36,8 @@ class PlainText(HTMLParser):
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
         if tag not in VOID:
-            hidden = "exact-figure" in (attrs.get("class") or "") or tag in ("script", "style")
+            asked = {"exact-figure", "more-exact"} & set((attrs.get("class") or "").split())
+            hidden = bool(asked) or tag in ("script", "style")
             self.open.append(hidden or (bool(self.open) and self.open[-1]))
         if self.open and not self.open[-1]:
             self.texts += [attrs[name] for name in ("title", "aria-label") if name in attrs]

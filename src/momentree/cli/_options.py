@@ -75,6 +75,16 @@ def whole_number_or_all(text: str) -> int | Literal["all"]:
     return int(text)
 
 
+def count_range(text: str) -> range:
+    """Parse two numbers of groups, such as 2-10; the range includes both."""
+    low, _, high = text.partition("-")
+    if not (low.strip().isdecimal() and high.strip().isdecimal()):
+        raise _refused("not_a_range", value=text)
+    if not 1 <= int(low) <= int(high):
+        raise _refused("not_a_range", value=text)
+    return range(int(low), int(high) + 1)
+
+
 def positive_or_auto(text: str) -> float | None:
     """Parse a positive number, or ``auto``, which is None."""
     if text == "auto":
