@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -101,6 +101,14 @@ class Source:
 
     head: Table  # all columns, of at most `SAMPLE_ROWS` rows
     read: Callable[[Sequence[str]], Table]  # all rows of some columns
+
+    def with_notes(self, notes: Sequence[Message]) -> Source:
+        """Return the source with further notes, and those of its head on all its tables."""
+        all_notes = [*notes, *self.head.notes]
+        return Source(
+            replace(self.head, notes=all_notes),
+            lambda names: replace(self.read(names), notes=all_notes),
+        )
 
 
 def excerpt(text: str) -> str:

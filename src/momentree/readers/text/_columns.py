@@ -1,0 +1,76 @@
+"""Choose the column of the text by its name and by the words in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from momentree.exceptions import ReadError
+from momentree.messages import Message
+from momentree.readers.tables.roles import fits, pick
+from momentree.readers.tables.table import Table, excerpts
+from momentree.readers.tables.values import n_letters
+
+_MOST = 0.5
+"""Share of the characters of a column of text that are in words."""
+_MUCH_MORE = 10
+"""How many times longer another column must be to win against a common name for text."""
+_COMPARABLE = 0.25
+"""Length of another column of text, relative to the one chosen, from which it is named."""
+
+
+def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str, list[Message]]:
+    """Return the column of the text, and notes on the choice if it is not obvious.
+
+    Columns of words come first: links, ids, dates and numbers are not words. Among them, one with a
+    common name for text wins unless another is far longer.
+    """
+    free = [
+        name
+        for name in head.names
+        if name not in taken and name not in head.kinds and any(map(str.strip, head.columns[name]))
+    ]
+    if not free:
+        raise ReadError(
+            "no_text_column",
+            path=str(head.path),
+            columns=_listed(head, []),
+            parameter="text_column",
+        )
+    letters = {name: sum(map(n_letters, head.columns[name])) for name in free}
+    sizes = {name: sum(map(len, head.columns[name])) for name in free}
+    words = [name for name in free if letters[name] >= _MOST * sizes[name]]
+    candidates = words or free
+    length = letters if words else sizes
+    longest = max(candidates, key=lambda name: length[name])
+    named = pick("text", candidates)
+    chosen = longest
+    if named is not None and _MUCH_MORE * length[named] >= length[longest]:
+        chosen = named
+    source = head.path.name
+    if not words and len(free) > 1:
+        return chosen, [_note("no_words_in_columns", chosen, source, _listed(head, [chosen]))]
+    others = [
+        name
+        for name in candidates
+        if name != chosen and length[name] >= _COMPARABLE * length[chosen]
+    ]
+    if others:
+        others.sort(key=lambda name: -length[name])
+        return chosen, [_note("chose_text_column", chosen, source, excerpts(others))]
+    if any(fits("text", name) for name in head.names) and chosen != pick("text", head.names):
+        passed = pick("text", head.names)
+        return chosen, [_note("passed_text_column", chosen, source, [passed or ""])]
+    if chosen != named and len(head.names) > 1:
+        return chosen, [_note("guessed_text_column", chosen, source, _listed(head, [chosen]))]
+    return chosen, []
+
+
+def _note(code: str, column: str, source: str, others: list[str]) -> Message:
+    return Message(code, column=column, source=source, columns=others, parameter="text_column")
+
+
+def _listed(head: Table, but: Collection[str]) -> list[str]:
+    """Return the other columns, those with most letters first, so that a long list shows them."""
+    names = [name for name in head.names if name not in but]
+    names.sort(key=lambda name: -sum(map(n_letters, head.columns[name])))
+    return excerpts(names)
