@@ -26,7 +26,9 @@ _BLOCK = 1 << 20
 _AROUND = 1 << 17
 """Bytes before and after the first one that is not UTF-8, by which to guess."""
 _FEW = 3
-_DECLARED = re.compile(rb"<(?:meta|\?xml)\b[^>]{0,200}?\b(?:charset|encoding)=[\"' ]*([\w-]+)", re.I)
+_DECLARED = re.compile(
+    rb"<(?:meta|\?xml)\b[^>]{0,200}?\b(?:charset|encoding)=[\"' ]*([\w-]+)", re.I
+)
 _CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"}) + b"\x7f"
 
 
@@ -54,12 +56,12 @@ def guess_encoding(file: BinaryIO) -> Encoding | None:
         if start.startswith(mark):
             return Encoding(name)
     if b"\0" in start:
-        name = _detect(start)
-        return Encoding(name, "replace", True) if name and name.startswith("utf-") else None
+        wide = _detect(start)
+        return Encoding(wide, "replace", True) if wide and wide.startswith("utf-") else None
     file.seek(0)
     fault = _first_fault(file)
     if fault is None:
-        return None if _is_binary(start) else Encoding("utf-8-sig")
+        return Encoding("utf-8-sig")
     file.seek(max(0, fault - _AROUND))
     sample = file.read(2 * _AROUND)
     n_good, n_bad = _utf8(sample)

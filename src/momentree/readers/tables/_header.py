@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from statistics import median
 
@@ -113,4 +113,4 @@ def _vote(cell: str, values: Sequence[str]) -> str:
 
 def _successive(numbers: Sequence[float | None]) -> bool:
     known = [one for one in numbers if one is not None]
-    return all(b - a == 1 for a, b in zip(known, known[1:], strict=False))
+    return all(b - a == 1 for a, b in pairwise(known))

@@ -76,9 +76,7 @@ def _objects(
         yield _checked(path, at, _parse(path, at, line))
 
 
-def _whole(
-    path: Path, number: int, line: str, second: tuple[int, str] | None, file: TextIO
-) -> Any:
+def _whole(path: Path, number: int, line: str, second: tuple[int, str] | None, file: TextIO) -> Any:
     """Return the value that a file contains; None if each line contains one, as the first does."""
     try:
         value = json.loads(line)

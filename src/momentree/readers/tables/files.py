@@ -92,7 +92,9 @@ def note_encoding(encoding: Encoding, source: str) -> list[Message]:
         return []
     if encoding.n_bad:
         return [Message("damaged_utf8", source=source, parameter="encoding")]
-    return [Message("guessed_encoding", encoding=encoding.name, source=source, parameter="encoding")]
+    return [
+        Message("guessed_encoding", encoding=encoding.name, source=source, parameter="encoding")
+    ]
 
 
 @contextmanager

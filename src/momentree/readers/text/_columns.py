@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers.tables.roles import fits, pick
+from momentree.readers.tables.roles import pick
 from momentree.readers.tables.table import Table, excerpts
 from momentree.readers.tables.values import n_letters
 
@@ -24,22 +24,22 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     Columns of words come first: links, ids, dates and numbers are not words. Among them, one with a
     common name for text wins unless another is far longer.
     """
-    free = [
-        name
-        for name in head.names
-        if name not in taken and name not in head.kinds and any(map(str.strip, head.columns[name]))
-    ]
-    if not free:
+    free = [name for name in head.names if name not in taken and name not in head.kinds]
+    named = pick("text", free)
+    filled = [name for name in free if any(map(str.strip, head.columns[name]))]
+    if not filled and named is not None:
+        return named, []
+    if not filled:
         raise ReadError(
             "no_text_column",
             path=str(head.path),
             columns=_listed(head, []),
             parameter="text_column",
         )
-    letters = {name: sum(map(n_letters, head.columns[name])) for name in free}
-    sizes = {name: sum(map(len, head.columns[name])) for name in free}
-    words = [name for name in free if letters[name] >= _MOST * sizes[name]]
-    candidates = words or free
+    letters = {name: sum(map(n_letters, head.columns[name])) for name in filled}
+    sizes = {name: sum(map(len, head.columns[name])) for name in filled}
+    words = [name for name in filled if letters[name] >= _MOST * sizes[name]]
+    candidates = words or filled
     length = letters if words else sizes
     longest = max(candidates, key=lambda name: length[name])
     named = pick("text", candidates)
@@ -47,7 +47,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     if named is not None and _MUCH_MORE * length[named] >= length[longest]:
         chosen = named
     source = head.path.name
-    if not words and len(free) > 1:
+    if not words and len(filled) > 1:
         return chosen, [_note("no_words_in_columns", chosen, source, _listed(head, [chosen]))]
     others = [
         name
@@ -57,10 +57,10 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     if others:
         others.sort(key=lambda name: -length[name])
         return chosen, [_note("chose_text_column", chosen, source, excerpts(others))]
-    if any(fits("text", name) for name in head.names) and chosen != pick("text", head.names):
-        passed = pick("text", head.names)
-        return chosen, [_note("passed_text_column", chosen, source, [passed or ""])]
-    if chosen != named and len(head.names) > 1:
+    first = pick("text", head.names)
+    if first not in (None, *taken, chosen):
+        return chosen, [_note("passed_text_column", chosen, source, [str(first)])]
+    if chosen != first and len(head.names) > 1:
         return chosen, [_note("guessed_text_column", chosen, source, _listed(head, [chosen]))]
     return chosen, []
 
