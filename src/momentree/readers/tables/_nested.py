@@ -7,10 +7,12 @@ from typing import Any
 
 _DEEPEST = 30
 """Levels of nesting that get columns of their own."""
+_WRAPPED = 3
+"""Levels of nesting at which rows are looked for."""
 _MOST = 0.5
 
 
-def unwrap(value: Any) -> tuple[str, list[Any]]:
+def unwrap(value: Any, depth: int = 0) -> tuple[str, list[Any]]:
     """Return the rows of a JSON value, and the name of the field that contains them.
 
     A list contains one row per entry. An object contains rows if a list of objects is most of its
@@ -24,7 +26,9 @@ def unwrap(value: Any) -> tuple[str, list[Any]]:
         return "", [value]
     fields = list(value.values())
     if len(fields) > 1 and all(isinstance(field, dict) and field for field in fields):
-        return "", _of_objects(value)
+        rows = _of_objects(value)
+        if rows:
+            return "", rows
     lengths = {len(field) if isinstance(field, list) else -1 for field in fields}
     if len(lengths) == 1 and lengths.isdisjoint({-1, 0, 1}) and not _objects(fields[0]):
         return "", [dict(zip(value, row, strict=True)) for row in zip(*fields, strict=True)]
@@ -35,8 +39,8 @@ def unwrap(value: Any) -> tuple[str, list[Any]]:
     inside = value[largest]
     if _objects(inside):
         return largest, inside
-    if isinstance(inside, dict):
-        key, rows = unwrap(inside)
+    if isinstance(inside, dict) and depth < _WRAPPED:
+        key, rows = unwrap(inside, depth + 1)
         if key:
             return f"{largest}.{key}", rows
     return "", [value]
@@ -47,13 +51,13 @@ def _objects(value: Any) -> bool:
 
 
 def _of_objects(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows from an object of objects; a single one if they have no field in common."""
+    """Return rows from an object of objects; none if they have no field in common."""
     first, *others = (list(field) for field in value.values())
     if all(other == first for other in others) and all(key.isdigit() for key in first):
         return [{name: field[key] for name, field in value.items()} for key in first]
     if set(first).intersection(*others):
         return [{"id": key, **field} for key, field in value.items()]
-    return [value]
+    return []
 
 
 def _size(value: Any) -> int:

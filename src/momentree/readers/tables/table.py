@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ class Table:
             path=str(self.path),
             column=excerpt(column),
             parameter=parameter,
-            columns=excerpts(self.names),
+            columns=excerpts(dict.fromkeys([*get_close_matches(column, self.names), *self.names])),
         )
 
 

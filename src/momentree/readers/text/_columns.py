@@ -10,7 +10,7 @@ from momentree.readers.tables.roles import pick
 from momentree.readers.tables.table import Table, excerpts
 from momentree.readers.tables.values import n_letters
 
-_MOST = 0.5
+_MOST = 0.3
 """Share of the characters of a column of text that are in words."""
 _MUCH_MORE = 10
 """How many times longer another column must be to win against a common name for text."""

@@ -51,7 +51,14 @@ def read_table(path: Path, options: Options) -> Documents:
     text_column, label_column, id_column = (
         options.columns[f"{role}_column"] for role in ("text", "label", "id")
     )
-    source = open_table(path, suffixes=SUFFIXES, between=", ", **options.opening)
+    source = open_table(
+        path,
+        suffixes=SUFFIXES,
+        between=", ",
+        # In text files, a line of one cell may also be the first of a column of sentences.
+        check_titles=suffix(path) in EXCEL,
+        **options.opening,
+    )
     head = source.head
     _require(head, options.columns)
     notes = list(head.notes)
