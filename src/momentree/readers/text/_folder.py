@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from momentree._files import check_readable
+from momentree._files import check_readable, is_special
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.files import check_exists, open_bytes, suffix
@@ -107,6 +107,8 @@ def _find(path: Path) -> _Found:
 
 def _kind(file: Path) -> str:
     """Return "text", "table", or what else a file is."""
+    if is_special(file):  # a pipe may never end
+        return "special"
     end = suffix(file)
     if end in TABLES or end in (*FILES, *JSON_LINES):
         check_readable(file)
