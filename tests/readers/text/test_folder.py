@@ -180,8 +180,8 @@ def test_rows_and_messages_in_a_folder(fill):
         "in/one.json": "a body of words",
         "in/two.jsonl:1": "first row",
         "in/two.jsonl:2": "second row",
-        "out/mail.mbox:1": "One\n\nwords\n\n",
-        "out/mail.mbox:2": "Two\n\nwords\n\n",
+        "out/mail.mbox:1": "Subject: One\nFrom: \n\nwords\n\n",
+        "out/mail.mbox:2": "Subject: Two\nFrom: \n\nwords\n\n",
     }
     assert documents.labels == ["in", "in", "in", "out", "out"]
     codes = [note.code for note in documents.notes]

@@ -62,12 +62,15 @@ def test_mail(tmp_path, html, charset):
     text = "<p>Wir träfen uns <i>gern</i></p>" if html else "Wir träfen uns gern"
     content = made.mail("Grüße aus Köln", text, html=html, charset=charset)
     documents = read(tmp_path, "a.eml", content)
-    assert documents.texts[0].strip() == "Grüße aus Köln\n\nWir träfen uns gern"
+    head = "Subject: Grüße aus Köln\nFrom: a@example.org"
+    assert documents.texts[0].strip() == f"{head}\n\nWir träfen uns gern"
 
 
 def test_mail_in_an_encoding_that_it_does_not_declare(tmp_path):
     content = "Subject: x\n\nWir träfen uns gern in Köln\n".encode("cp1252")
-    assert read(tmp_path, "a.eml", content).texts == ["x\n\nWir träfen uns gern in Köln\n"]
+    assert read(tmp_path, "a.eml", content).texts == [
+        "Subject: x\nFrom: \n\nWir träfen uns gern in Köln\n"
+    ]
 
 
 def test_a_mailbox_has_many_messages(tmp_path):
@@ -75,8 +78,8 @@ def test_a_mailbox_has_many_messages(tmp_path):
     quoted = b"From a@b Mon Jan 1\nSubject: q\n\n>From here\n"
     documents = read(tmp_path, "a.mbox", b"".join([*mails, quoted]))
     assert [text.split() for text in documents.texts] == [
-        *([f"s{i}", "text", str(i)] for i in range(3)),
-        ["q", "From", "here"],
+        *(["Subject:", f"s{i}", "From:", "a@example.org", "text", str(i)] for i in range(3)),
+        ["Subject:", "q", "From:", "From", "here"],
     ]
     assert documents.ids == ["1", "2", "3", "4"]
 

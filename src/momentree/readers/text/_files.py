@@ -9,7 +9,7 @@ from typing import Self
 
 from momentree.readers.tables._encodings import Encoding
 from momentree.readers.tables.files import find_encoding, open_text, suffix
-from momentree.readers.text._mail import read_eml, read_mbox
+from momentree.readers.text._mailboxes import read_eml, read_mbox
 from momentree.readers.text._office import read_docx, read_odt, read_rtf
 from momentree.readers.text._pdf import PdfReader
 from momentree.readers.text.markup import html_to_text

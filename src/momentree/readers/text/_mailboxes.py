@@ -21,7 +21,7 @@ _FAULTS = (LookupError, ValueError, TypeError, AttributeError, AssertionError, R
 
 
 def read_eml(path: Path) -> str:
-    """Return the subject and the text of a message, without attachments."""
+    """Return a message without attachments."""
     with open_bytes(path) as file:
         return message_text(file.read())
 
@@ -56,10 +56,13 @@ def _messages(file: BinaryIO) -> Iterator[bytes]:
 
 
 def message_text(content: bytes) -> str:
-    """Return the subject and the text of a message: plain, or made from its HTML."""
+    """Return the subject, the sender and the text of a message: plain, or made from its HTML.
+
+    The first two are written as headers, by which cleaning recognizes a message.
+    """
     try:
         message = BytesParser(policy=email.policy.default).parsebytes(content)
-        subject = _subject(message)
+        headers = [f"{name}: {_header(message, name)}" for name in ("Subject", "From")]
         body = message.get_body(("plain", "html"))
     except _FAULTS:
         return _decoded(content)
@@ -68,12 +71,12 @@ def message_text(content: bytes) -> str:
         text = _content(body)
         if body.get_content_subtype() == "html":
             text = html_to_text(text)
-    return f"{subject}\n\n{text}" if subject else text
+    return "\n".join([*headers, "", text])
 
 
-def _subject(message: EmailMessage) -> str:
+def _header(message: EmailMessage, name: str) -> str:
     try:
-        return str(message["subject"] or "").strip()
+        return " ".join(str(message[name] or "").split())
     except _FAULTS:
         return ""
 
