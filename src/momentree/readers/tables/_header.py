@@ -20,6 +20,8 @@ HEADER_ROWS = 30
 HEADER_SAMPLE = 200
 """Rows by which to judge whether the first one is a header."""
 
+_CELLS, _FEWEST = 200_000, 20
+"""Cells of wide tables that are looked at, but never fewer rows."""
 _MANY_WORDS = 5
 _MOST = 0.9
 
@@ -69,7 +71,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """
     if len(rows) < 3:
         return True
-    first, *below = rows
+    first, *below = rows[: max(_FEWEST, _CELLS // max(1, len(rows[0])))]
     columns = zip_longest(*(row[: len(first)] for row in below), fillvalue="")
     votes = [
         _vote(cell.strip(), [value for one in column if (value := one.strip())])
