@@ -71,6 +71,7 @@ def test_a_first_row_of_names_is_names(save, header, end):
         "id,250,401\na,0,1\nb,1,0\nc,1,1\n",
         "250,401,428\n0,1,1\n1,0,0\n1,1,0\n",
         "name,score\nann,3\nbob,4\n",
+        "name,score,more\nann,3\nbob,4\n",
         "text,kind\na,x\n",
     ],
 )

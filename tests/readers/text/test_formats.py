@@ -118,6 +118,12 @@ def test_bombs_are_refused(tmp_path):
     assert deep.texts == [""]
 
 
+def test_control_characters_in_html(tmp_path):
+    documents = read(tmp_path, "a.html", "<p>one\f\3two&#3;three</p>\f<td>\x1ffour</td>")
+    assert documents.texts[0].split()[0].startswith("one")
+    assert documents.texts[0].split()[-1].endswith("four")
+
+
 def test_options_for_tables_are_refused(tmp_path):
     for option in ({"text_column": "x"}, {"sheet": "x"}, {"skip_rows": 1}, {"header": False}):
         ((parameter, value),) = option.items()

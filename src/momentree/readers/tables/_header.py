@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -72,10 +72,9 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     if len(rows) < 3:
         return True
     first, *below = rows[: max(_FEWEST, _CELLS // max(1, len(rows[0])))]
-    columns = zip_longest(*(row[: len(first)] for row in below), fillvalue="")
     votes = [
-        _vote(cell.strip(), [value for one in column if (value := one.strip())])
-        for cell, column in zip(first, columns, strict=True)
+        _vote(cell.strip(), [value for row in below if j < len(row) and (value := row[j].strip())])
+        for j, cell in enumerate(first)
     ]
     numbers = [number(cell) for cell in first]
     if None not in numbers and (len(first) == 1 or _successive(numbers)):

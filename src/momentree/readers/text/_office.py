@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Collection, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 from xml.parsers import expat
 
 from momentree._arrays import DAMAGE
 from momentree._limits import check_memory
 from momentree.exceptions import MomentreeError, ReadError
-from momentree.readers.tables.files import open_text
+from momentree.readers.tables.files import open_bytes, open_text
 
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main "
 _MC = "http://schemas.openxmlformats.org/markup-compatibility/2006 "
@@ -88,25 +87,27 @@ def read_rtf(path: Path) -> str:
 
 
 def _read(path: Path, form: _Format) -> str:
+    with open_bytes(path) as raw:
+        try:
+            with zipfile.ZipFile(raw) as archive:
+                return _text(path, archive, form)
+        except MomentreeError:
+            raise
+        except (*DAMAGE, expat.ExpatError, OSError) as error:
+            raise ReadError("damaged_file", path=str(path), format=form.name) from error
+
+
+def _text(path: Path, archive: zipfile.ZipFile, form: _Format) -> str:
     first, *others = form.members
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = set(archive.namelist())
-            if first not in names:
-                raise ReadError("wrong_content", path=str(path), format=form.name)
-            members = [first, *(name for name in others if name in names)]
-            check_memory(path, sum(archive.getinfo(name).file_size for name in members))
-            texts = []
-            for name in members:
-                with closing(archive.open(name)) as file:
-                    texts.append(_Extractor(form).read(file))
-    except MomentreeError:
-        raise
-    except (*DAMAGE, expat.ExpatError, OSError) as error:
-        if isinstance(error, OSError) and error.strerror:
-            reason = error.strerror
-            raise ReadError("unreadable_path", path=str(path), error=reason) from error
-        raise ReadError("damaged_file", path=str(path), format=form.name) from error
+    names = set(archive.namelist())
+    if first not in names:
+        raise ReadError("wrong_content", path=str(path), format=form.name)
+    members = [first, *(name for name in others if name in names)]
+    check_memory(path, sum(archive.getinfo(name).file_size for name in members))
+    texts = []
+    for name in members:
+        with archive.open(name) as file:
+            texts.append(_Extractor(form).read(file))
     return "".join(texts)
 
 
@@ -119,15 +120,14 @@ class _Extractor:
         self._skipped = 0  # number of open elements inside one to skip, with it
         self._texts: list[str] = []
 
-    def read(self, file: object) -> str:
+    def read(self, file: IO[bytes]) -> str:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
         parser.StartDoctypeDeclHandler = self._refuse  # entities could expand without limit
-        source: BinaryIO = file  # type: ignore[assignment]
-        while block := source.read(_BLOCK):
+        while block := file.read(_BLOCK):
             parser.Parse(block, False)
         parser.Parse(b"", True)
         return "".join(self._texts)
