@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import email.policy
 import io
 from collections.abc import Iterator
-from email.message import EmailMessage
 from email.parser import BytesParser
+from email.policy import EmailPolicy
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,6 +17,15 @@ from momentree.readers.text.markup import html_to_text
 
 # The library raises many kinds of errors on damaged headers.
 _FAULTS = (LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError)
+_LONGEST_HEADER = 2_000
+
+
+class _Policy(EmailPolicy):
+    """Cuts headers, which the library parses in quadratic time."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_LONGEST_HEADER]
 
 
 def read_eml(path: Path) -> str:
@@ -61,7 +69,7 @@ def message_text(content: bytes) -> str:
     The first two are written as headers, by which cleaning recognizes a message.
     """
     try:
-        message = BytesParser(policy=email.policy.default).parsebytes(content)
+        message: Any = BytesParser(policy=_Policy()).parsebytes(content)
         headers = [f"{name}: {_header(message, name)}" for name in ("Subject", "From")]
         body = message.get_body(("plain", "html"))
     except _FAULTS:
@@ -74,7 +82,7 @@ def message_text(content: bytes) -> str:
     return "\n".join([*headers, "", text])
 
 
-def _header(message: EmailMessage, name: str) -> str:
+def _header(message: Any, name: str) -> str:
     try:
         return " ".join(str(message[name] or "").split())
     except _FAULTS:
