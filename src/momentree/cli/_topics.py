@@ -144,7 +144,7 @@ def _summarize(
             corpus.X if run.writes("output") else None,
             # An empty label is unknown.
             labels=labels and [label or None for label in labels],
-            title=title or corpus.name,
+            title=title,
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )

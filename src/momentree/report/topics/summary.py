@@ -79,7 +79,7 @@ def summarize(
         orders the documents; it omits None, NaN and "" entries. By default, a flat model uses the
         order of the input, and a tree has no chart.
     title : str, optional
-        Name of the corpus; "Topic tree" or "Topics" by default.
+        Name of the corpus; "Topics of 2,225 documents" by default.
     n_words : int, default=20
         Number of words that a node shows at one setting of the slider, >= 1.
     n_documents : int, default=8
@@ -169,7 +169,7 @@ def summarize(
         entry["documents"] = positions
     summary = {
         "kind": model.kind,
-        "title": clean_text(title if title else "Topic tree" if model.kind == "tree" else "Topics"),
+        "title": clean_text(title or default_title(n)),
         "n_documents": n,
         "n_features": d,
         "n_leaves": n_leaves,
@@ -191,6 +191,11 @@ def summarize(
             "diagnostics": diagnostics(flat),
         }
     return summary
+
+
+def default_title(n_documents: int) -> str:
+    """Return the title of a report on documents without a name."""
+    return f"Topics of {n_documents:,} {'document' if n_documents == 1 else 'documents'}"
 
 
 def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
