@@ -27,6 +27,9 @@ Admissions joined by patient, as many groups as the data support, and a model fo
 
 The same groups, with group 3 split and then 2 and 5 merged:\n
   momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
+
+Groups with names of your own:\n
+  momentree clusters visits.csv --rename 0="Births" --rename 3="Heart failure" -o visits.html
 """
 
 code_option = options.in_panel("Codes")
@@ -95,6 +98,7 @@ def clusters(
             help="Split a group in two or N; numbers are as shown without this option. Repeatable.",
         ),
     ] = None,
+    rename: options.Rename = None,
     refine: options.Refine = True,
     id_column: options.IdColumn = None,
     encoding: options.Encoding = "utf-8",
@@ -120,11 +124,12 @@ def clusters(
         ),
     ] = None,
     names: Annotated[
-        Path | None,
+        list[Path] | None,
         code_option(
             metavar="FILE",
             parser=options.input_path,
-            help="Names of codes: a table with columns code and name.",
+            help="Names of codes: a table with columns code and name. Or names of groups: columns "
+            "number and name. May be given once for each.",
         ),
     ] = None,
     min_records: Annotated[
@@ -208,7 +213,7 @@ def clusters(
     groups_of_codes = Path(rollup) if rollup is not None and Path(rollup).is_file() else None
     run = Run(
         context,
-        inputs=(source, names, groups_of_codes),
+        inputs=(source, *(names or ()), groups_of_codes),
         outputs={"output": output, "csv": csv, "json": json, "save": save},
         quiet=quiet,
         verbose=verbose,
@@ -217,7 +222,10 @@ def clusters(
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
         from momentree.cli._clusters import find_groups
+        from momentree.cli._names import GivenNames, sort_names
 
+        names_of_codes, names_of_groups = sort_names(names or ())
+        given = GivenNames.read(rename or (), names_of_groups)
         records = readers.read_records(
             source,
             id_column=id_column,
@@ -226,7 +234,7 @@ def clusters(
             outcome_columns=outcome or (),
             ignore_columns=ignore or (),
             rollup=rollup,
-            names=names,
+            names=names_of_codes,
             min_records=min_records,
             cumulative_frequency=cumulative_frequency,
             min_codes=min_codes,
@@ -249,6 +257,7 @@ def clusters(
         parameters,
         flat=flat,
         edits=edits,
+        given=given,
         stability=stability,
         title=title,
         min_cell=min_cell,

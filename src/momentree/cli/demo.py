@@ -30,9 +30,10 @@ def demo(
     run = Run(context, outputs={"output": output}, quiet=quiet, verbose=verbose)
     with run.stage("reading the docstrings of NumPy, SciPy and scikit-learn"):
         from momentree import datasets, readers
+        from momentree.cli._names import GivenNames
         from momentree.cli._topics import grow_tree
 
         corpus = readers.vectorize(datasets.load_docstrings())
-    run.finish(grow_tree(run, corpus, {"max_leaf_nodes": DEMO_LEAVES}))
+    run.finish(grow_tree(run, corpus, {"max_leaf_nodes": DEMO_LEAVES}, GivenNames()))
     if not quiet:
         show(f"\nTo see the report, open {output.resolve().as_uri()} in a browser.\n")

@@ -261,7 +261,6 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
         # The log-likelihood belongs to the model before the edit.
         known = self.diagnostics_.items()
         out.diagnostics_ = {key: value for key, value in known if key != "log_likelihood"}
-        vars(out).pop("_names", None)
         out._keep_names(self)
         return out
 

@@ -18,7 +18,7 @@ HEADER = ("number", "name")
 
 SUFFIXES = (".csv", ".tsv", ".tab")
 
-_KEY = re.compile(r"\s*([0-9]{1,9})(?:\s*[-–]\s*([0-9]{1,9}))?\s*")  # noqa: RUF001  an en dash
+_KEY = re.compile(r"\s*([0-9]{1,9})(?:\s*[-–]\s*([0-9]{1,9}))?\s*")
 
 
 def check_names(
@@ -63,8 +63,8 @@ def check_names(
     number_of: dict[str, str] = {}
     for number, name in names.items():
         key = _key_of(number)
-        if key not in known:
-            code = "no_node_to_name" if key is not None and "-" in key else "no_number_to_name"
+        if key is None or key not in known:
+            code = "no_node_to_name" if key and "-" in key else "no_number_to_name"
             raise InvalidParameterError(code, **shown, number=str(number), last=last)
         text = _checked(name, shown, key)
         if key in given:
@@ -127,9 +127,7 @@ def parse_names(values: Iterable[str], *, parameter: str = "rename") -> dict[str
         if not equals or key is None or not name.strip():
             raise InvalidParameterError("not_a_rename", parameter=parameter, value=value)
         if key in names:
-            raise InvalidParameterError(
-                "named_twice", parameter=parameter, source="", number=key
-            )
+            raise InvalidParameterError("named_twice", parameter=parameter, source="", number=key)
         names[key] = name
     return names
 

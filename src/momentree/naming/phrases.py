@@ -166,4 +166,3 @@ def _chosen(texts: Sequence[str], labels: Ints, n_leaves: int) -> list[int]:
         here = np.flatnonzero(labels == leaf).tolist()
         chosen += sorted(here, key=lambda i: (drawn[i], texts[i]))[:each]
     return chosen
-

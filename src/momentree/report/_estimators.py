@@ -63,6 +63,7 @@ class Fitted:
     root: TreeNode
     labels: Ints
     vocabulary: NDArray[Any]
+    languages: tuple[str, ...]
 
 
 def check_fitted(estimator: Any, attribute: str) -> None:
@@ -78,13 +79,14 @@ def fitted(estimator: FittedTree | FittedFlat, proportions: Floats | None = None
     The topics of a flat model have the means of `proportions` as weights, or ``weights_`` without
     `proportions`, and are sorted by them.
     """
+    languages = tuple(getattr(estimator, "languages_", ("en",)))
     if hasattr(estimator, "components_"):
         model = cast("FittedFlat", estimator)
         root = _one_level(model, proportions)
-        return Fitted("flat", root, np.asarray(model.labels_), model.vocabulary_)
+        return Fitted("flat", root, np.asarray(model.labels_), model.vocabulary_, languages)
     check_fitted(estimator, "tree_")
     tree: FittedTree = estimator
-    return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_)
+    return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_, languages)
 
 
 def topic_names(model: FittedTree | FittedFlat) -> list[str]:

@@ -100,7 +100,7 @@ class NamedGroups:
 
     def _keep_names(self, before: NamedGroups) -> None:
         """After an edit, keep names given by hand of all groups with the same samples as before."""
-        vars(self).pop("_given_names", None)
+        self._forget_names()
         given = before.given_names_
         if not given:
             return
@@ -117,7 +117,7 @@ class NamedGroups:
 
     def _forget_names(self) -> None:
         """Discard names before a fit."""
-        for name in ("_given_names", "_names"):
+        for name in ("_given_names", "_names", "_languages"):
             vars(self).pop(name, None)
 
     def _check_names(self) -> None:
@@ -133,6 +133,19 @@ class NamedGroups:
 
 class NamedTopics(NamedGroups):
     """Estimators whose names can be chosen from the texts of a corpus."""
+
+    _languages: list[str]  # only after `name_topics`
+
+    @property
+    def languages_(self) -> tuple[str, ...]:
+        """Languages whose inflections the names join; English before :meth:`name_topics`."""
+        return tuple(vars(self).get("_languages", ("en",)))
+
+    def _check_names(self) -> None:
+        super()._check_names()
+        languages: Any = vars(self).get("_languages", [])
+        if not (isinstance(languages, list) and all(isinstance(code, str) for code in languages)):
+            raise InvalidDataError("bad_entry", name="_languages", value=languages)
 
     def name_topics(self, corpus: Corpus, *, language: str | Sequence[str] | None = None) -> Self:
         """Choose the names anew, from the texts of the corpus and with regard to its language.
@@ -164,7 +177,7 @@ class NamedTopics(NamedGroups):
         --------
         >>> from momentree import TopicTree
         >>> from momentree.datasets import vectorize
-        >>> texts = ["Climate change is real", "A climate change report", "Trade law", "Laws of trade"]
+        >>> texts = ["Climate change is real", "A climate change report", "Trade law"]
         >>> corpus = vectorize(texts * 5, min_df=1, max_df=1.0)
         >>> tree = TopicTree(2).fit(corpus.X, feature_names=corpus.vocabulary)
         >>> sorted(tree.name_topics(corpus).names_)
@@ -184,11 +197,13 @@ class NamedTopics(NamedGroups):
                 [[leaf.leaf_id or 0 for leaf in node.leaves()] for node in nodes],
                 corpus.vectorizer.splitter(),
             )
-        name_by_words(root, self.vocabulary_, languages=_languages(corpus, language), find=find)
+        languages = _languages(corpus, language)
+        name_by_words(root, self.vocabulary_, languages=languages, find=find)
         by_number = nodes_by_number(root)
         for key, text in self.given_names_.items():
             by_number[key].name = text
         out = copy.copy(self)
+        out._languages = languages
         out._set_names(root)
         return out
 
@@ -209,9 +224,9 @@ def _same(one: Ints, other: Ints) -> bool:
     return len(one) > 0 and np.array_equal(one, other)
 
 
-def _languages(corpus: Corpus, language: str | Sequence[str] | None) -> tuple[str, ...]:
+def _languages(corpus: Corpus, language: str | Sequence[str] | None) -> list[str]:
     if language is None:
         language = "en" if corpus.vectorizer is None else corpus.vectorizer.language
     if language is None:  # all words were kept
-        return ()
-    return (language,) if isinstance(language, str) else tuple(language)
+        return []
+    return [language] if isinstance(language, str) else list(language)

@@ -2,7 +2,8 @@
 
 WORDS: dict[str, str] = {
     "names_not_a_mapping": (
-        "{parameter} is a {type}; expected a mapping from numbers to names, such as {{3: 'Climate'}}"
+        "{parameter} is a {type}; expected a mapping from numbers to names, such as "
+        "{{3: 'Climate'}}"
     ),
     "no_number_to_name": (
         "{parameter:{source}} names {number!r}, but the result has the numbers 0 to {last}; these "
@@ -29,8 +30,8 @@ WORDS: dict[str, str] = {
         "{parameter:{value}}; expected a number and a name, such as {parameter:3=Climate}"
     ),
     "not_a_table_of_names": (
-        "{path} has the columns {columns:quoted list}; a file of names has the columns 'number' and "
-        "'name'"
+        "{path} has the columns {columns:quoted list}; a file of names has the columns 'number' "
+        "and 'name'"
     ),
     "corpus_not_of_fit": (
         "the corpus has {n_rows:~document} and other documents or words than those of the fit; "

@@ -80,13 +80,15 @@ def describe_groups(
     base = table.rates(range(len(table.size_estimates)))
     hidden = set(np.flatnonzero(table.sizes < 0).tolist())
     nodes = []
-    by_id = {id(node): given[number] for number, node in nodes_by_number(root).items() if number in given}
+    by_id = {
+        id(node): given[number] for number, node in nodes_by_number(root).items() if number in given
+    }
     below = [sorted(int(leaf.leaf_id or 0) for leaf in node.leaves()) for node in root.nodes()]
     all_rates = [table.rates(leaves) for leaves in below]
     parents = [0 if node.parent is None else node.parent.node_id for node in root.nodes()]
     named = choose_codes(all_rates, parents, names, [table.disclosed(leaves) for leaves in below])
     for node, cell in zip(root.nodes(), icicle_cells(root, spread=spread), strict=True):
-        leaves, rates, codes = (of[node.node_id] for of in (below, all_rates, named))
+        leaves, rates, codes = below[node.node_id], all_rates[node.node_id], named[node.node_id]
         n = float(table.size_estimates[leaves].sum())
         # The hidden sizes have a known sum: the total minus the published sizes.
         exact = not hidden & set(leaves) or hidden <= set(leaves)
