@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from momentree.cli._run import Run
 from momentree.messages import Message
 
 
-def note_number(run: Run, fitted: Any, requested: int | None, what: str) -> None:
-    """Print a note if there are fewer `what` ("groups" or "leaves") than requested, or more."""
+_CODES = {
+    "groups": ("fewer_groups", "fewer_groups_because"),
+    "leaves": ("fewer_leaves", "fewer_leaves_because"),
+}
+
+
+def note_number(
+    run: Run, fitted: Any, requested: int | None, what: Literal["groups", "leaves"]
+) -> None:
+    """Print a note if there are fewer groups or leaves than requested, or more."""
     found = len(getattr(fitted, "leaves_", ())) or len(fitted.weights_)
     if not requested or found == requested:
         return
     if found > requested:
-        run.note(Message(f"more_{what}", found=found, requested=requested))
+        run.note(Message("more_leaves", found=found, requested=requested))
         return
     reason = why_no_more(fitted)
-    code = f"fewer_{what}" if reason is None else f"fewer_{what}_because"
+    code = _CODES[what][reason is not None]
     run.note(Message(code, found=found, requested=requested, reason=reason))
 
 

@@ -79,7 +79,7 @@ def check_names(
 
 def _key_of(number: object) -> str | None:
     if isinstance(number, Integral) and not isinstance(number, bool):
-        return str(int(number))
+        return str(int(number)) if number >= 0 else None  # type: ignore[operator]
     found = _KEY.fullmatch(number) if isinstance(number, str) else None
     if found is None:
         return None

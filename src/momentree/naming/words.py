@@ -62,7 +62,7 @@ def choose_words(
     >>> from momentree.naming import choose_words
     >>> centers = np.array([[4, 4, 1, 1], [7, 1, 1, 1], [1, 7, 1, 1]]) / 10
     >>> choose_words(centers, [0, 0, 0], ["game", "law", "games", "sea"])[1:]
-    [['game', 'sea'], ['law', 'sea', 'game']]
+    [['game', 'sea'], ['law', 'sea']]
     """
     words = np.array([str(word) for word in vocabulary], dtype=object)
     above = [centers[parent] if i else centers[0] for i, parent in enumerate(parents)]

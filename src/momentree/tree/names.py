@@ -181,7 +181,7 @@ class NamedTopics(NamedGroups):
         >>> corpus = vectorize(texts * 5, min_df=1, max_df=1.0)
         >>> tree = TopicTree(2).fit(corpus.X, feature_names=corpus.vocabulary)
         >>> sorted(tree.name_topics(corpus).names_)
-        ['climate change, real, report', 'trade, law']
+        ['climate change, real, report', 'trade law']
         """
         check_is_fitted(self, "labels_")
         if len(corpus) != len(self.labels_) or list(corpus.vocabulary) != list(self.vocabulary_):

@@ -113,7 +113,6 @@ WORDS: dict[str, str] = {
     ),
     "fewer_groups": "{found:~group} instead of {requested}",
     "fewer_groups_because": "{found:~group} instead of {requested}: {reason}",
-    "more_groups": "{found:~group} instead of {requested}",
     "fewer_leaves": "{found:~leaf/leaves} instead of {requested}",
     "fewer_leaves_because": "{found:~leaf/leaves} instead of {requested}: {reason}",
     "more_leaves": (
