@@ -89,11 +89,10 @@ class NamedGroups:
         root = self._copied_root()
         nodes = nodes_by_number(root)
         given = check_names({names: name} if isinstance(names, Integral) else names, nodes)
-        # A name that is given again belongs to the group that got it last.
-        kept = {key: old for key, old in self.given_names_.items() if old not in given.values()}
+        given = check_names({**self.given_names_, **given}, nodes)
         out = copy.copy(self)
-        out._given_names = {**kept, **given}
-        for key, text in out._given_names.items():
+        out._given_names = given
+        for key, text in given.items():
             nodes[key].name = text
         out._set_names(root)
         return out
