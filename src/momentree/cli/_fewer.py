@@ -7,7 +7,6 @@ from typing import Any, Literal
 from momentree.cli._run import Run
 from momentree.messages import Message
 
-
 _CODES = {
     "groups": ("fewer_groups", "fewer_groups_because"),
     "leaves": ("fewer_leaves", "fewer_leaves_because"),

@@ -47,15 +47,13 @@ def _renamed(estimator: Any, names: Mapping[str, str], **shown: str) -> Any:
         raise InvalidParameterError(error.code, **named) from error
 
 
-def sort_names(files: Sequence[Path]) -> tuple[Path | None, Path | None]:
-    """Return the file with names of codes, and the file with names of groups."""
-    if not files:
-        return None, None
+def sort_names(values: Sequence[str]) -> tuple[str | None, Path | None]:
+    """Return the value of ``--names`` that names codes, and the file that names groups."""
     from momentree.naming import holds_names
 
-    of_groups = [file for file in files if holds_names(file)]
-    of_codes = [file for file in files if file not in of_groups]
-    for some, code in ((of_codes, "two_files_of_codes"), (of_groups, "two_files_of_groups")):
+    of_groups = [value for value in values if Path(value).is_file() and holds_names(value)]
+    of_codes = [value for value in values if value not in of_groups]
+    for some, code in ((of_codes, "two_names_of_codes"), (of_groups, "two_names_of_groups")):
         if len(some) > 1:
-            raise InvalidParameterError(code, parameter="names", paths=[str(file) for file in some])
-    return next(iter(of_codes), None), next(iter(of_groups), None)
+            raise InvalidParameterError(code, parameter="names", values=some)
+    return next(iter(of_codes), None), Path(of_groups[0]) if of_groups else None

@@ -22,11 +22,11 @@ WORDS: dict[str, str] = {
     "not_a_model": (
         "{parameter:{value}}; expected {choices:or}, or a file name ending in .mt to save the model"
     ),
-    "two_files_of_codes": (
-        "{parameter} was given {paths:and}, which both name codes; give one, or join them. A table "
-        "that names groups has the columns number and name"
+    "two_names_of_codes": (
+        "{parameter} was given {values:and}, which all name codes; give one. A table that names "
+        "groups has the columns number and name"
     ),
-    "two_files_of_groups": "{parameter} was given {paths:and}, which both name groups; give one",
+    "two_names_of_groups": "{parameter} was given {values:and}, which all name groups; give one",
     "two_models": "{parameter} names two models, {names:and}; give one",
     "two_model_files": (
         "two files were given for the model; give only one {parameters.save:FILE.mt} or "
