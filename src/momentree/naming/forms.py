@@ -84,5 +84,5 @@ def _stemmer(language: str) -> Any | None:
     name = STEMMERS.get(language.lower().replace("_", "-").partition("-")[0])
     if name is None:
         return None
-    # The package as a whole loads every language.
+    # Loaded when needed, because the package loads every language at once.
     return import_module("snowballstemmer").stemmer(name)

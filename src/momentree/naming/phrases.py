@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
 
-MAX_DOCUMENTS = 4000
-"""Maximum number of documents in which phrases are counted, evenly spread over the leaves."""
-MAX_CHARACTERS = 20_000
+MAX_DOCUMENTS = 2000
+"""Maximum number of documents in which phrases are counted, the same number from each leaf."""
+MAX_CHARACTERS = 5_000
 """Phrases are counted in the beginning of each document."""
 
 MIN_DOCUMENTS = 5
@@ -86,7 +86,7 @@ def find_phrases(
 ) -> Phrases:
     """Count pairs of words with only white space, or nothing, between them.
 
-    In a large corpus, about 4,000 documents are counted, chosen by their content, so that their
+    In a large corpus, about 2,000 documents are counted, chosen by their content, so that their
     order has no effect.
 
     Parameters
