@@ -8,7 +8,7 @@ from momentree.datasets import make_bernoulli_mixture, vectorize
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.report import summarize
 from momentree.report.topics import topic_names
-from momentree.tree.names import nodes_by_number
+from momentree.tree.naming import nodes_by_number
 
 from ..raising import raises
 
@@ -136,6 +136,7 @@ def test_inner_nodes_have_the_numbers_of_their_leaves(corpus):
     renamed = tree.rename({f"{numbers[0]}-{numbers[-1]}": "Both"})
     assert [n.name for n in renamed.tree_.nodes()].count("Both") == 1
     assert "Both" in renamed.to_newick()
+    assert "Both" in renamed._repr_html_()
     assert tree.to_newick() != renamed.to_newick()
     assert "0-2" not in nodes_by_number(tree.tree_)  # the root is all documents
 

@@ -51,6 +51,8 @@ def sort_names(values: Sequence[str]) -> tuple[str | None, Path | None]:
     """Return the value of ``--names`` that names codes, and the file that names groups."""
     from momentree.naming import holds_names
 
+    if "" in values:  # as from an unset variable
+        raise InvalidParameterError("empty_path")
     of_groups = [value for value in values if Path(value).is_file() and holds_names(value)]
     of_codes = [value for value in values if value not in of_groups]
     for some, code in ((of_codes, "two_names_of_codes"), (of_groups, "two_names_of_groups")):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._types import Ints
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.naming import check_names, find_phrases
-from momentree.tree.naming import name_by_words
+from momentree.tree.naming import name_by_words, nodes_by_number
 from momentree.tree.node import TreeNode
 
 if TYPE_CHECKING:
@@ -205,18 +205,6 @@ class NamedTopics(NamedGroups):
         out._languages = languages
         out._set_names(root)
         return out
-
-
-def nodes_by_number(root: TreeNode) -> dict[str, TreeNode]:
-    """Return the nodes below a root by number: "3" for leaf 3, "0-3" for that above 0 to 3."""
-    nodes = {}
-    for node in root.nodes():
-        leaves = [leaf.leaf_id or 0 for leaf in node.leaves()]
-        if node.is_leaf:
-            nodes[str(node.leaf_id)] = node
-        elif node.parent is not None:
-            nodes[f"{min(leaves)}-{max(leaves)}"] = node
-    return nodes
 
 
 def _same(one: Ints, other: Ints) -> bool:

@@ -94,6 +94,18 @@ def most_relevant(center: Floats, base: Floats, disclosed: NDArray[np.bool_] | N
     return present[relevance_order(center[present], base[present], CODE_LAMBDA)]
 
 
+def nodes_by_number(root: TreeNode) -> dict[str, TreeNode]:
+    """Return the nodes below a root by number: "3" for leaf 3, "0-3" for that above 0 to 3."""
+    nodes = {}
+    for node in root.nodes():
+        leaves = [leaf.leaf_id or 0 for leaf in node.leaves()]
+        if node.is_leaf:
+            nodes[str(node.leaf_id)] = node
+        elif node.parent is not None:
+            nodes[f"{min(leaves)}-{max(leaves)}"] = node
+    return nodes
+
+
 def _parents(nodes: Sequence[TreeNode]) -> list[int]:
     place = {id(node): i for i, node in enumerate(nodes)}
     return [0 if node.parent is None else place[id(node.parent)] for node in nodes]

@@ -11,8 +11,7 @@ from momentree._types import Floats, Ints
 from momentree.metrics.intervals import effective_sample_size, wilson_interval
 from momentree.report.layout import icicle_cells
 from momentree.report.records._table import PublishedTable
-from momentree.tree.names import nodes_by_number
-from momentree.tree.naming import choose_codes, most_relevant
+from momentree.tree.naming import choose_codes, most_relevant, nodes_by_number
 from momentree.tree.node import TreeNode
 
 _DIGITS = 9
