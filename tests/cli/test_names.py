@@ -88,7 +88,8 @@ def test_names_of_groups_and_of_codes(run, records_table, code_names, tmp_path):
     page, model = tmp_path / "r.html", tmp_path / "m.mt"
     found = run(
         "clusters", records_table, "-k", "4", "--rollup", "icd9", "--names", names,
-        "--names", code_names, "--split", "1", "--rename", "2=Other group", "-o", page, "--save", model,
+        "--names", code_names, "--split", "1", "--rename", "2=Other group", "-o", page,
+        "--save", model,
     )  # fmt: skip
     assert found.exit_code == 0, found.stderr
     for name in ("0 My group", "2 Other group"):

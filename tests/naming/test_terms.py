@@ -78,7 +78,12 @@ def test_a_feature_that_never_occurs_is_no_term():
     ],
 )
 def test_the_same_terms_are_avoided(ranked, leading, expected):
-    assert list(map("".join, choose_distinct(ranked, leading))) == expected
+    names = choose_distinct(["z", *ranked], [1, *leading])
+    assert list(map("".join, names)) == ["z", *expected]
+
+
+def test_the_root_comes_last():
+    assert choose_distinct(["abcd", "bacd"], [4, 4]) == [["a", "b", "d"], ["b", "a", "c"]]
 
 
 @settings(deadline=None)
@@ -95,7 +100,8 @@ def test_names_differ_whenever_that_is_possible(nodes):
     ranked, leading = zip(*nodes, strict=True)
     names = choose_distinct(ranked, leading)
     used = []
-    for terms, name in zip(ranked, names, strict=True):
+    chosen = [*zip(ranked, names, strict=True)]
+    for terms, name in [*chosen[1:], chosen[0]]:  # the root comes last
         assert 1 <= len(name) <= NAME_TERMS
         assert set(name) <= set(terms)
         assert len(set(name)) == len(name)

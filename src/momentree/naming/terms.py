@@ -85,12 +85,12 @@ def choose_distinct(
 
     A node gets its first `n_terms` leading terms. If an earlier node has the same ones, in any
     order, then the last one is replaced by the next leading one, or else other terms are added,
-    or else fewer are taken.
+    or else fewer are taken. The first node, the root, comes last: pages call it "All documents".
 
     Parameters
     ----------
     ranked : sequence of sequence of str
-        Terms of each node, best first; parents before their children.
+        Terms of each node, best first; the root first, and parents before their children.
     n_leading : sequence of int
         Number of leading terms of each node.
     n_terms : int, default=3
@@ -104,17 +104,18 @@ def choose_distinct(
     Examples
     --------
     >>> from momentree.naming import choose_distinct
-    >>> choose_distinct([["war", "tax", "law"], ["tax", "war", "law", "oil"]], [3, 4])
-    [['war', 'tax', 'law'], ['tax', 'war', 'oil']]
+    >>> choose_distinct([["a"], ["war", "tax", "law"], ["tax", "war", "law", "oil"]], [1, 3, 4])
+    [['a'], ['war', 'tax', 'law'], ['tax', 'war', 'oil']]
     """
     used: set[frozenset[str]] = set()
-    names = []
-    for terms, leading in zip(ranked, n_leading, strict=True):
+    names: list[list[str]] = [[] for _ in ranked]
+    for i in (*range(1, len(ranked)), 0):
+        terms, leading = ranked[i], n_leading[i]
         n = min(n_terms, leading)
         choices = _choices(terms, leading, n, n_terms)
         chosen = next((c for c in choices if c and frozenset(c) not in used), list(terms[:n]))
         used.add(frozenset(chosen))
-        names.append(chosen)
+        names[i] = chosen
     return names
 
 

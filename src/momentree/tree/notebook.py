@@ -49,7 +49,7 @@ def repr_html(estimator: Any) -> str:
     )
 
     by_number = nodes_by_number(root)
-    given = {id(by_number[number]) for number in estimator.given_names_}
+    given = {id(by_number[number]) for number in getattr(estimator, "given_names_", {})}
 
     def words(node: TreeNode) -> str:
         if kind == "real" or id(node) in given:
