@@ -158,7 +158,7 @@ class NamedTopics(NamedGroups):
         corpus : Corpus
             The corpus whose counts were used in ``fit``, in the same order.
         language : str, sequence of str or None, default=None
-            ISO 639-1 code of the language, or several. None means that of ``corpus.vectorizer``, or
+            ISO 639-1 code of the language, or several, also as "en,fr". None means that of ``corpus.vectorizer``, or
             English for a corpus without texts.
 
         Returns
@@ -216,4 +216,5 @@ def _languages(corpus: Corpus, language: str | Sequence[str] | None) -> list[str
         language = "en" if corpus.vectorizer is None else corpus.vectorizer.language
     if language is None:  # all words were kept
         return []
-    return [language] if isinstance(language, str) else list(language)
+    codes = language.split(",") if isinstance(language, str) else language
+    return [str(code).strip() for code in codes]
