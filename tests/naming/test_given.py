@@ -75,6 +75,12 @@ def test_other_files(tmp_path, content, error, code):
         read_names(path)
 
 
+def test_a_table_in_another_encoding_has_no_names_of_groups(tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("code,name\n250,Diabète\n", encoding="latin-1")
+    assert not holds_names(path)
+
+
 def test_a_file_of_another_kind(tmp_path):
     path = tmp_path / "names.xlsx"
     path.write_bytes(b"PK")

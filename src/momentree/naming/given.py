@@ -8,7 +8,7 @@ from numbers import Integral
 from os import PathLike
 from typing import Any
 
-from momentree.exceptions import InvalidParameterError, ReadError
+from momentree.exceptions import InvalidParameterError, MomentreeError, ReadError
 
 MAX_LENGTH = 120
 """Maximum length of a name in characters."""
@@ -65,7 +65,7 @@ def check_names(
         key = _key_of(number)
         if key is None or key not in known:
             code = "no_node_to_name" if key and "-" in key else "no_number_to_name"
-            raise InvalidParameterError(code, **shown, number=str(number), last=last)
+            raise InvalidParameterError(code, **shown, number=str(number)[:40], last=last)
         text = _checked(name, shown, key)
         if key in given:
             raise InvalidParameterError("named_twice", **shown, number=key)
@@ -133,8 +133,22 @@ def parse_names(values: Iterable[str], *, parameter: str = "rename") -> dict[str
 
 
 def holds_names(path: str | PathLike[str]) -> bool:
-    """Return whether a file is one of names of topics or groups, by its columns."""
-    opened = _open(path)
+    """Return whether a file is one of names of topics or groups, by its columns.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file.
+
+    Returns
+    -------
+    bool
+        Whether it is a CSV or TSV table with the columns number and name, in UTF-8.
+    """
+    try:
+        opened = _open(path)
+    except MomentreeError:  # such as a table in another encoding, which is one of codes
+        return False
     return opened is not None and _is_header(opened.head.names)
 
 

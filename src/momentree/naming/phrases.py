@@ -49,7 +49,29 @@ class Phrases:
     def replace(
         self, node: int, order: Sequence[int], n_leading: int, names: NDArray[Any]
     ) -> tuple[list[str], int]:
-        """Replace terms of a node by phrases; return its terms and the number of leading ones."""
+        """Replace terms of a node by phrases.
+
+        A phrase replaces both of its terms if both are leading ones, and it makes up at least a
+        quarter of their occurrences in the node (by the geometric mean of the two fractions).
+
+        Parameters
+        ----------
+        node : int
+            The node.
+        order : sequence of int
+            Its terms, best first.
+        n_leading : int
+            Number of its leading terms; see :func:`rank_terms`.
+        names : ndarray of str of shape (n_terms,)
+            The words of the terms.
+
+        Returns
+        -------
+        terms : list of str
+            Words and phrases, in the order of their first term.
+        n_leading : int
+            Number of leading ones.
+        """
         place = {term: i for i, term in enumerate(order)}
         by_term: dict[int, list[int]] = {}
         counts, alone = self.in_nodes[node], self.terms_in_nodes[node]

@@ -158,8 +158,8 @@ class NamedTopics(NamedGroups):
         corpus : Corpus
             The corpus whose counts were used in ``fit``, in the same order.
         language : str, sequence of str or None, default=None
-            ISO 639-1 code of the language, or several, also as "en,fr". None means that of ``corpus.vectorizer``, or
-            English for a corpus without texts.
+            ISO 639-1 code of the language, or several, also as "en,fr". None means that of
+            ``corpus.vectorizer``, or English for a corpus without texts.
 
         Returns
         -------
