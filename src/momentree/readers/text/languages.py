@@ -1,0 +1,211 @@
+"""Find the languages of texts, and whether words must be found in scripts without blanks."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+
+from momentree.exceptions import MissingLibraryError
+from momentree.messages import Message
+from momentree.readers.text._language_names import ALSO_CALLED, NAMES
+from momentree.readers.text.segmentation import applies_to, is_available, share_without_blanks
+from momentree.readers.text.words import AUTO, LANGUAGES, language_codes
+
+_MOST_TEXTS, _MOST_CHARACTERS = 1000, 400
+"""Texts of a corpus that are examined, and characters of each."""
+
+_CONFIDENT = 0.7
+"""Probability from which the language of a text is counted."""
+
+_RELEVANT = 0.01
+"""Share of the texts from which a language is one of the corpus, if there are at least two."""
+
+_WITHOUT_BLANKS = 0.2
+"""Share of letters from which a text is in a script without blanks."""
+
+_MUST_BE_SPLIT = 0.1
+"""Share of such texts from which a corpus cannot be read without the library that splits them."""
+
+
+@dataclass(frozen=True)
+class Languages:
+    """The languages of a corpus.
+
+    Attributes
+    ----------
+    counts : mapping of str to int
+        Number of examined texts by the code of their language, most frequent first; texts whose
+        language is uncertain are not counted.
+    n_texts : int
+        Number of examined texts, without empty ones.
+    without_blanks : int
+        Number of them in scripts without blanks.
+    """
+
+    counts: Mapping[str, int]
+    n_texts: int
+    without_blanks: int = 0
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Languages with a relevant share of the texts, most frequent first."""
+        least = max(2, _RELEVANT * self.n_texts)
+        return tuple(
+            code for at, (code, n) in enumerate(self.counts.items()) if n >= least or not at
+        )
+
+    def shares(self, codes: Iterable[str]) -> list[str]:
+        """Return languages with their shares, such as "French (98%)"."""
+        n = max(sum(self.counts.values()), 1)
+        return [f"{NAMES[code]} ({_percent(self.counts[code] / n)})" for code in codes]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the texts of a corpus are read: languages of stop words, splitting, and notes on both."""
+
+    language: str | None
+    segment: bool
+    notes: tuple[Message, ...] = ()
+
+
+def detect_language(text: str) -> str | None:
+    """Return the code of the language of a text; None if it is uncertain.
+
+    At most 400 characters from the middle of the text are examined.
+    """
+    import py3langid
+
+    excerpt = _excerpt(text)
+    scores: dict[str, float] = {}
+    for label, score in py3langid.rank(excerpt):
+        code = ALSO_CALLED.get(label, label)
+        if code in NAMES:
+            scores.setdefault(code, score)
+    best = max(scores, key=scores.__getitem__)
+    # The scores of longer texts differ more; this scale keeps probabilities calibrated.
+    scale = math.sqrt(len(excerpt.encode(errors="replace")) or 1)
+    total = sum(math.exp((score - scores[best]) / scale) for score in scores.values())
+    return best if total < 1 / _CONFIDENT else None
+
+
+def detect_languages(texts: Sequence[str]) -> Languages:
+    """Count the languages of texts; of many, a sample that does not depend on their order."""
+    chosen = [text for text in texts if text and not text.isspace()]
+    if len(chosen) > _MOST_TEXTS:
+        chosen = nsmallest(_MOST_TEXTS, chosen, key=_hash)
+    found = Counter(filter(None, map(detect_language, chosen)))
+    if not found and chosen:
+        # Short texts are clear together.
+        found.update(filter(None, [detect_language(" ".join(sorted(chosen)))]))
+    ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    shares = (share_without_blanks(_excerpt(text)) for text in chosen)
+    return Languages(ordered, len(chosen), sum(share >= _WITHOUT_BLANKS for share in shares))
+
+
+def choose_reading(
+    texts: Sequence[str], language: str | None, segment: bool | None, token_pattern: str
+) -> Reading:
+    """Choose how to read texts; `language` may be "auto", and `segment` None.
+
+    Raises
+    ------
+    MissingLibraryError
+        If many texts are in scripts without blanks and the library to split them is not installed.
+    InvalidParameterError
+        If a language is unknown.
+    """
+    found = detect_languages(texts)
+    if language == AUTO:
+        codes = found.codes or ("en",)
+        language, notes = ",".join(codes), _notes_on_detected(found)
+    else:
+        notes = _notes_on_given(found, language)
+    if segment is None:
+        segment, more = _needs_splitting(found, token_pattern)
+        notes += more
+    return Reading(language, segment, tuple(notes))
+
+
+def notes_on_new_texts(texts: Sequence[str], language: str | None) -> list[Message]:
+    """Return a note if new texts are in other languages than those of a model."""
+    known = language_codes(language)
+    if not known:
+        return []
+    found = detect_languages(texts)
+    others = [code for code in found.codes if code not in known]
+    if not others:
+        return []
+    return [
+        Message(
+            "new_language",
+            languages=found.shares(others),
+            known=[NAMES[code] for code in known],
+            n_all=len(texts),
+        )
+    ]
+
+
+def _notes_on_detected(found: Languages) -> list[Message]:
+    codes = found.codes
+    if codes in ((), ("en",)):
+        return []
+    unlisted = [NAMES[code] for code in codes if code not in LANGUAGES]
+    notes = []
+    if len(codes) > 1:
+        notes.append(Message("several_languages", languages=found.shares(codes)))
+    elif not unlisted:
+        notes.append(Message("one_language", languages=found.shares(codes), name=NAMES[codes[0]]))
+    if unlisted:
+        notes.append(Message("language_without_stop_words", languages=unlisted))
+    return notes
+
+
+def _notes_on_given(found: Languages, language: str | None) -> list[Message]:
+    given = language_codes(language)
+    if not given:
+        return []
+    unlisted = [NAMES[code] for code in given if code not in LANGUAGES]
+    notes = [Message("language_without_stop_words", languages=unlisted)] if unlisted else []
+    others = [code for code in found.codes if code not in given]
+    if others:
+        notes.append(
+            Message(
+                "other_language",
+                parameter="language",
+                value=language,
+                languages=found.shares(others),
+                auto=AUTO,
+            )
+        )
+    return notes
+
+
+def _needs_splitting(found: Languages, token_pattern: str) -> tuple[bool, list[Message]]:
+    n = found.without_blanks
+    if n < max(1, _RELEVANT * found.n_texts) or not applies_to(token_pattern):
+        return False, []
+    if is_available():
+        return True, []
+    share = _percent(n / found.n_texts)
+    if n >= _MUST_BE_SPLIT * found.n_texts:
+        raise MissingLibraryError("segmentation_missing", where=f" ({share} of all texts)")
+    return False, [Message("texts_not_split", share=share)]
+
+
+def _excerpt(text: str) -> str:
+    """Return the middle of a text, beyond headings and greetings."""
+    start = max(0, (len(text) - _MOST_CHARACTERS) // 2)
+    return text[start : start + _MOST_CHARACTERS]
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+
+
+def _percent(share: float) -> str:
+    return "less than 1%" if share < 0.01 else f"{share:.0%}"
