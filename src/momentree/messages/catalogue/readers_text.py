@@ -69,6 +69,10 @@ WORDS: dict[str, str] = {
         "the texts are in {languages:and}: {name} stop words are dropped; {parameters.language} "
         "sets another language"
     ),
+    "words_in_language": (
+        "the words are in {language}: {language} stop words are dropped; {parameters.language} "
+        "sets another language"
+    ),
     "several_languages": (
         "the texts are in several languages: {languages:and}. From each, the stop words of its own "
         "language are dropped; but texts in different languages have few words in common, so that "

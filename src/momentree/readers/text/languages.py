@@ -8,12 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
+from typing import Any
+
+from numpy.typing import NDArray
 
 from momentree.exceptions import MissingLibraryError
 from momentree.messages import Message
 from momentree.readers.text._language_names import ALSO_CALLED, NAMES
 from momentree.readers.text.segmentation import applies_to, is_available, share_without_blanks
-from momentree.readers.text.words import AUTO, LANGUAGES, language_codes
+from momentree.readers.text.words import AUTO, LANGUAGES, language_codes, stop_words
 
 _MOST_TEXTS, _MOST_CHARACTERS = 1000, 400
 """Texts of a corpus that are examined, and characters of each."""
@@ -29,6 +32,10 @@ _WITHOUT_BLANKS = 0.2
 
 _MUST_BE_SPLIT = 0.1
 """Share of such texts from which a corpus cannot be read without the library that splits them."""
+
+
+_FIRST_WORDS, _STOP_WORDS = 60, 0.3
+"""Counts are in the language of which this share of their most frequent words are stop words."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +136,23 @@ def choose_reading(
         segment, more = _needs_splitting(found, token_pattern)
         notes += more
     return Reading(language, segment, tuple(notes))
+
+
+def choose_for_counts(
+    words: Sequence[str], frequencies: NDArray[Any], language: str | None
+) -> Reading:
+    """Choose the languages of counts by how many of their most frequent words are stop words."""
+    if language != AUTO:
+        language_codes(language)
+        return Reading(language, segment=False)
+    first = sorted(range(len(words)), key=lambda j: (-frequencies[j], words[j]))[:_FIRST_WORDS]
+    most = {words[j].lower() for j in first}
+    n_stop = {code: len(most & stop_words(code)) for code in LANGUAGES}
+    best = max(LANGUAGES, key=lambda code: (n_stop[code], code == "en"))
+    if best == "en" or n_stop[best] < _STOP_WORDS * len(first):
+        return Reading("en", segment=False)
+    note = Message("words_in_language", language=NAMES[best])
+    return Reading(best, segment=False, notes=(note,))
 
 
 def notes_on_new_texts(texts: Sequence[str], language: str | None) -> list[Message]:
