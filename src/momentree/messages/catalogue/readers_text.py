@@ -73,10 +73,14 @@ WORDS: dict[str, str] = {
         "the words are in {language}: {language} stop words are dropped; {parameters.language} "
         "sets another language"
     ),
+    "few_in_other_languages": (
+        "the texts are in {languages:and}: from each, the stop words of its own language are "
+        "dropped; {parameters.language} sets other languages"
+    ),
     "several_languages": (
-        "the texts are in several languages: {languages:and}. From each, the stop words of its own "
-        "language are dropped; but texts in different languages have few words in common, so that "
-        "topics separate languages rather than subjects: analyze each language by itself"
+        "the texts are in {languages:and}: from each, the stop words of its own language are "
+        "dropped. Texts in different languages have few words in common, so topics may separate "
+        "languages rather than subjects; to avoid this, analyze each language by itself"
     ),
     "language_without_stop_words": (
         "there is no list of stop words for {languages:and}: function words are kept; list them "

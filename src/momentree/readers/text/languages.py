@@ -24,8 +24,14 @@ _MOST_TEXTS, _MOST_CHARACTERS = 1000, 400
 _CONFIDENT = 0.7
 """Probability from which the language of a text is counted."""
 
-_RELEVANT = 0.01
-"""Share of the texts from which a language is one of the corpus, if there are at least two."""
+_MAIN = 0.05
+"""Share of the texts that must be in the main language; otherwise nothing is known."""
+
+_RELEVANT, _AT_LEAST, _OF_FEW = 0.01, 3, 0.2
+"""Share of the texts from which a language is relevant, if it has three texts or a fifth."""
+
+_MIXED = 0.1
+"""Share of texts in other languages from which they may have topics of their own."""
 
 _WITHOUT_BLANKS = 0.2
 """Share of letters from which a text is in a script without blanks."""
@@ -60,10 +66,16 @@ class Languages:
     @property
     def codes(self) -> tuple[str, ...]:
         """Languages with a relevant share of the texts, most frequent first."""
-        least = max(2, _RELEVANT * self.n_texts)
-        return tuple(
-            code for at, (code, n) in enumerate(self.counts.items()) if n >= least or not at
-        )
+        if max(self.counts.values(), default=0) < _MAIN * self.n_texts:
+            return ()
+        least = min(max(_AT_LEAST, _RELEVANT * self.n_texts), _OF_FEW * self.n_texts)
+        main = next(iter(self.counts), None)
+        return tuple(code for code, n in self.counts.items() if n >= least or code == main)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether at least a tenth of the texts are not in the main language."""
+        return max(self.counts.values()) <= (1 - _MIXED) * sum(self.counts.values())
 
     def shares(self, codes: Iterable[str]) -> list[str]:
         """Return languages with their shares, such as "French (98%)"."""
@@ -78,6 +90,11 @@ class Reading:
     language: str | None
     segment: bool
     notes: tuple[Message, ...] = ()
+
+
+def name_of_language(code: str) -> str:
+    """Return the English name of a language."""
+    return NAMES[code]
 
 
 def detect_language(text: str) -> str | None:
@@ -108,7 +125,8 @@ def detect_languages(texts: Sequence[str]) -> Languages:
     found = Counter(filter(None, map(detect_language, chosen)))
     if not found and chosen:
         # Short texts are clear together.
-        found.update(filter(None, [detect_language(" ".join(sorted(chosen)))]))
+        together = detect_language(" ".join(sorted(chosen)))
+        found.update({together: len(chosen)} if together else {})
     ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
     shares = (share_without_blanks(_excerpt(text)) for text in chosen)
     return Languages(ordered, len(chosen), sum(share >= _WITHOUT_BLANKS for share in shares))
@@ -157,7 +175,7 @@ def choose_for_counts(
 
 def notes_on_new_texts(texts: Sequence[str], language: str | None) -> list[Message]:
     """Return a note if new texts are in other languages than those of a model."""
-    known = language_codes(language)
+    known = language_codes(None if language == AUTO else language)
     if not known:
         return []
     found = detect_languages(texts)
@@ -181,7 +199,8 @@ def _notes_on_detected(found: Languages) -> list[Message]:
     unlisted = [NAMES[code] for code in codes if code not in LANGUAGES]
     notes = []
     if len(codes) > 1:
-        notes.append(Message("several_languages", languages=found.shares(codes)))
+        code = "several_languages" if found.is_mixed else "few_in_other_languages"
+        notes.append(Message(code, languages=found.shares(codes)))
     elif not unlisted:
         notes.append(Message("one_language", languages=found.shares(codes), name=NAMES[codes[0]]))
     if unlisted:

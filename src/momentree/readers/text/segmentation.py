@@ -1,4 +1,4 @@
-"""Split texts in scripts without blanks into words: Chinese, Japanese, Thai, Lao, Khmer, Burmese."""
+"""Split scripts without blanks into words: Chinese, Japanese, Thai, Lao, Khmer, Burmese."""
 
 from __future__ import annotations
 

@@ -48,7 +48,8 @@ class TextVectorizer:
     token_pattern : str, default=TOKEN_PATTERN
         Regular expression for a word, with at most one group, which then matches the word. The
         default is two letters or more of any alphabet: "l'amore" gives "amore", "covid19" gives
-        "covid"; if `segment`, also a single Chinese character. Patterns that could run forever on some texts are rejected.
+        "covid"; if `segment`, also a single Chinese character. Patterns that could run forever on
+        some texts are rejected.
     lowercase : bool, default=True
         Whether to convert texts to lower case.
     vocabulary : tuple of str or None, default=None
