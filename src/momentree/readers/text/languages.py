@@ -55,13 +55,10 @@ class Languages:
         language is uncertain are not counted.
     n_texts : int
         Number of examined texts, without empty ones.
-    without_blanks : int
-        Number of them in scripts without blanks.
     """
 
     counts: Mapping[str, int]
     n_texts: int
-    without_blanks: int = 0
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -119,17 +116,14 @@ def detect_language(text: str) -> str | None:
 
 def detect_languages(texts: Sequence[str]) -> Languages:
     """Count the languages of texts; of many, a sample that does not depend on their order."""
-    chosen = [text for text in texts if text and not text.isspace()]
-    if len(chosen) > _MOST_TEXTS:
-        chosen = nsmallest(_MOST_TEXTS, chosen, key=_hash)
-    found = Counter(filter(None, map(detect_language, chosen)))
-    if not found and chosen:
+    sample = _sample(texts)
+    found = Counter(filter(None, map(detect_language, sample)))
+    if not found and sample:
         # Short texts are clear together.
-        together = detect_language(" ".join(sorted(chosen)))
-        found.update({together: len(chosen)} if together else {})
+        together = detect_language(" ".join(sorted(sample)))
+        found.update({together: len(sample)} if together else {})
     ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-    shares = (share_without_blanks(_excerpt(text)) for text in chosen)
-    return Languages(ordered, len(chosen), sum(share >= _WITHOUT_BLANKS for share in shares))
+    return Languages(ordered, len(sample))
 
 
 def choose_reading(
@@ -151,9 +145,29 @@ def choose_reading(
     else:
         notes = _notes_on_given(found, language)
     if segment is None:
-        segment, more = _needs_splitting(found, token_pattern)
+        segment, more = choose_segment(texts, token_pattern)
         notes += more
     return Reading(language, segment, tuple(notes))
+
+
+def choose_segment(texts: Sequence[str], token_pattern: str) -> tuple[bool, list[Message]]:
+    """Choose whether to find words in scripts without blanks; also return a note if it is needed.
+
+    Raises
+    ------
+    MissingLibraryError
+        If many texts are in such scripts and the library to split them is not installed.
+    """
+    sample = _sample(texts)
+    n = sum(share_without_blanks(_excerpt(text)) >= _WITHOUT_BLANKS for text in sample)
+    if n < max(1, _RELEVANT * len(sample)) or not applies_to(token_pattern):
+        return False, []
+    if is_available():
+        return True, []
+    share = _percent(n / len(sample))
+    if n >= _MUST_BE_SPLIT * len(sample):
+        raise MissingLibraryError("segmentation_missing", where=f" ({share} of all texts)")
+    return False, [Message("texts_not_split", share=share)]
 
 
 def choose_for_counts(
@@ -228,16 +242,9 @@ def _notes_on_given(found: Languages, language: str | None) -> list[Message]:
     return notes
 
 
-def _needs_splitting(found: Languages, token_pattern: str) -> tuple[bool, list[Message]]:
-    n = found.without_blanks
-    if n < max(1, _RELEVANT * found.n_texts) or not applies_to(token_pattern):
-        return False, []
-    if is_available():
-        return True, []
-    share = _percent(n / found.n_texts)
-    if n >= _MUST_BE_SPLIT * found.n_texts:
-        raise MissingLibraryError("segmentation_missing", where=f" ({share} of all texts)")
-    return False, [Message("texts_not_split", share=share)]
+def _sample(texts: Sequence[str]) -> list[str]:
+    texts = [text for text in texts if text and not text.isspace()]
+    return texts if len(texts) <= _MOST_TEXTS else nsmallest(_MOST_TEXTS, texts, key=_hash)
 
 
 def _excerpt(text: str) -> str:

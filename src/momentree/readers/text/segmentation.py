@@ -14,10 +14,8 @@ _KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66
 _SOUTH_EAST = "\u0e01-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3"
 _RUN = re.compile(f"[{_HAN}{_KANA}{_SOUTH_EAST}\u17d7\u17dc\u200b]+")
 _LETTER = re.compile(f"[{_HAN}{_KANA}{_SOUTH_EAST}]")
+_WIDE = re.compile("[\uff01-\uffdc]+")
 _SAMPLE = "漢字 かな カナ ไทย ລາວ ខ្មែរ မြန်မာ"
-
-ONE_LETTER = f"[{_HAN}]"
-"""Characters that are words by themselves: Chinese ones."""
 
 
 def share_without_blanks(text: str) -> float:
@@ -51,8 +49,11 @@ def segmenter() -> Callable[[str], str]:
     def split(run: re.Match[str]) -> str:
         return f" {' '.join(WordBreaker(run[0], 'en'))} "
 
+    def normal(wide: re.Match[str]) -> str:
+        return unicodedata.normalize("NFKC", wide[0])
+
     def segment(text: str) -> str:
-        return text if text.isascii() else _RUN.sub(split, unicodedata.normalize("NFKC", text))
+        return text if text.isascii() else _RUN.sub(split, _WIDE.sub(normal, text))
 
     return segment
 

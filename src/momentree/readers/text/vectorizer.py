@@ -13,16 +13,15 @@ from sklearn.feature_extraction.text import CountVectorizer
 from momentree._validation import check_flag
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
-from momentree.readers.text.languages import choose_reading
+from momentree.readers.text.languages import choose_reading, choose_segment
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, check_limits, select_columns
 from momentree.readers.text.words import (
     AUTO,
     TOKEN_PATTERN,
-    check_language,
+    language_codes,
     read_words,
-    stop_lists,
+    stop_word_tests,
     tokenizer,
-    unwanted_words,
 )
 
 
@@ -48,8 +47,7 @@ class TextVectorizer:
     token_pattern : str, default=TOKEN_PATTERN
         Regular expression for a word, with at most one group, which then matches the word. The
         default is two letters or more of any alphabet: "l'amore" gives "amore", "covid19" gives
-        "covid"; if `segment`, also a single Chinese character. Patterns that could run forever on
-        some texts are rejected.
+        "covid". Patterns that could run forever on some texts are rejected.
     lowercase : bool, default=True
         Whether to convert texts to lower case.
     vocabulary : tuple of str or None, default=None
@@ -99,7 +97,8 @@ class TextVectorizer:
         check_flag("lowercase", self.lowercase)
         if self.segment is not None:
             check_flag("segment", self.segment)
-        check_language(self.language)
+        if self.language != AUTO and self.language is not None:
+            object.__setattr__(self, "language", ",".join(language_codes(self.language)))
         tokenizer(self.token_pattern, lowercase=self.lowercase, segment=bool(self.segment))
 
     def adapt(self, texts: Sequence[str]) -> tuple[TextVectorizer, tuple[Message, ...]]:
@@ -151,8 +150,11 @@ class TextVectorizer:
             As in :meth:`adapt`.
         """
         check_texts(texts)
-        if self.language == AUTO or self.segment is None:
+        if self.language == AUTO:
             return self.adapt(texts)[0].learn(texts)
+        if self.segment is None:
+            segment, _ = choose_segment(texts, self.token_pattern)
+            return replace(self, segment=segment).learn(texts)
         tokenize, select = self._tokenizer(), self._selector()
         n_found = n_kept = 0
 
@@ -224,24 +226,18 @@ class TextVectorizer:
 
     def _selector(self) -> Callable[[list[str]], list[str]]:
         """Return a function that leaves out the unwanted among the words of a document."""
-        extra = unwanted_words(None, self.stop_words, self.token_pattern)
         language = None if self.language == AUTO else self.language
-        lists = list(stop_lists(language, self.token_pattern).values())
-        unwanted = extra.union(*lists)
+        tests = stop_word_tests(language, self.stop_words, self.token_pattern)
 
         def select(words: list[str]) -> list[str]:
+            if self.lowercase and len(tests) == 1:
+                return [word for word in words if not tests[0](word)]
             compared = words if self.lowercase else [word.lower() for word in words]
-            found = list(zip(words, compared, strict=True))
-            if len(lists) < 2:
-                return [word for word, key in found if key not in unwanted]
-            n_stop = [sum(key in stop for key in compared) for stop in lists]
+            unwanted = [[bool(test(key)) for key in compared] for test in tests]
             # The languages of a document are those with most stop words in it.
-            own = [stop for stop, n in zip(lists, n_stop, strict=True) if 2 * n >= max(n_stop)]
-            return [
-                word
-                for word, key in found
-                if key not in extra and not any(key in stop for stop in own)
-            ]
+            most = max(map(sum, unwanted))
+            own = [flags for flags in unwanted if 2 * sum(flags) >= most]
+            return [word for word, *flags in zip(words, *own, strict=True) if not any(flags)]
 
         return select
 

@@ -16,18 +16,22 @@ from momentree.exceptions import InvalidParameterError
 from momentree.readers.tables.files import open_text
 from momentree.readers.text._language_names import ALSO_CALLED, NAMES
 from momentree.readers.text._patterns import find_fault
-from momentree.readers.text.segmentation import ONE_LETTER, segmenter
+from momentree.readers.text.segmentation import segmenter
 
 TOKEN_PATTERN = r"[^\W\d_]{2,}"  # noqa: S105  # two letters or more, of any alphabet
 AUTO = "auto"
 # Languages with a list of stop words.
 LANGUAGES = tuple(sorted(set(stopwordsiso.langs()) & set(NAMES)))
-
+_HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
 # Invisible characters inside words: soft hyphen, zero-width space and joiners, byte order mark,
-# and the combining dot left when the Turkish capital I is converted to lower case.
-# The default pattern for texts split by `segmentation`: a Chinese character may be a word.
-_SEGMENTED_PATTERN = f"{TOKEN_PATTERN}|{ONE_LETTER}"
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff\u0307"))
+# and the combining dot left when the Turkish capital I is converted to lower case; also the points
+# of Hebrew and Arabic vowels, and the line that stretches Arabic words.
+_INVISIBLE = dict.fromkeys(
+    (
+        *map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff\u0307\u05bf\u05c7\u0640\u0670"),
+        *(*range(0x0591, 0x05BE), 0x05C1, 0x05C2, 0x05C4, 0x05C5, *range(0x064B, 0x0653)),
+    )
+)
 
 
 def stop_words(language: str, token_pattern: str = TOKEN_PATTERN) -> frozenset[str]:
@@ -93,12 +97,6 @@ def language_codes(language: str | None) -> tuple[str, ...]:
     return codes
 
 
-def check_language(language: str | None) -> None:
-    """Raise ``InvalidParameterError`` unless `language` is "auto", codes of languages, or None."""
-    if language != AUTO:
-        language_codes(language)
-
-
 def _code(language: str) -> str:
     code = str(language).strip().lower().replace("_", "-").partition("-")[0]
     return ALSO_CALLED.get(code, code)
@@ -111,18 +109,32 @@ def _stop_words(language: str, token_pattern: str) -> frozenset[str]:
     return _cut(listed, token_pattern)
 
 
-def stop_lists(language: str | None, token_pattern: str) -> dict[str, frozenset[str]]:
-    """Return the stop words of each language of a value of `language` that has a list."""
-    codes = language_codes(language)
-    return {code: _stop_words(code, token_pattern) for code in codes if code in LANGUAGES}
+def stop_word_tests(
+    language: str | None, extra: Iterable[str], token_pattern: str
+) -> list[Callable[[str], object]]:
+    """Return a test for the stop words of each language, which include `extra` words.
+
+    There is at least one test. In Japanese, words in hiragana alone are particles, auxiliaries and
+    parts of them: they are stop words.
+    """
+    more = _cut(extra, token_pattern)  # checks the pattern
+    tests: list[Callable[[str], object]] = []
+    for code in language_codes(language):
+        words = more | _stop_words(code, token_pattern) if code in LANGUAGES else more
+        tests.append(_japanese(words) if code == "ja" else words.__contains__)
+    return tests or [more.__contains__]
+
+
+def _japanese(words: frozenset[str]) -> Callable[[str], object]:
+    return lambda word: word in words or _HIRAGANA.fullmatch(word)
 
 
 def unwanted_words(
     language: str | None, extra: Iterable[str], token_pattern: str
 ) -> frozenset[str]:
     """Return the stop words of all given languages, and `extra` words, split as in texts."""
-    words = _cut(extra, token_pattern)  # checks the pattern
-    return words.union(*stop_lists(language, token_pattern).values())
+    codes = [code for code in language_codes(language) if code in LANGUAGES]
+    return _cut(extra, token_pattern).union(*(_stop_words(code, token_pattern) for code in codes))
 
 
 def _cut(words: Iterable[str], token_pattern: str) -> frozenset[str]:
@@ -154,8 +166,7 @@ def tokenizer(
     Letters followed by combining accents are read as one letter (Unicode form NFC); vowel signs and
     other marks that are written beside or around a letter are part of it. Invisible characters
     inside words, and the points of Arabic and Hebrew vowels, which most texts omit, are removed.
-    With `segment`, words are found in scripts without blanks, too, where a single Chinese character
-    may be one.
+    With `segment`, words are found in scripts without blanks, too.
     """
     shown = {"parameter": "token_pattern", "value": token_pattern}
     if isinstance(token_pattern, str) and len(token_pattern) > 80:
@@ -170,8 +181,6 @@ def tokenizer(
         raise InvalidParameterError("too_many_groups", **shown, n_groups=pattern.groups)
     if fault is not None:
         raise InvalidParameterError("slow_pattern", **shown, fault=fault)
-    if segment and token_pattern == TOKEN_PATTERN:
-        pattern = re.compile(_SEGMENTED_PATTERN)
     split = segmenter() if segment else str
 
     def tokenize(text: str) -> list[str]:
