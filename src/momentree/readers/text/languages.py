@@ -40,8 +40,8 @@ _MUST_BE_SPLIT = 0.1
 """Share of such texts from which a corpus cannot be read without the library that splits them."""
 
 
-_FIRST_WORDS, _STOP_WORDS = 60, 0.3
-"""Counts are in the language of which this share of their most frequent words are stop words."""
+_FIRST_WORDS, _STOP_WORDS = 60, 20
+"""Counts are in a language if so many of their most frequent words are stop words."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def choose_for_counts(
     most = {words[j].lower() for j in first}
     n_stop = {code: len(most & stop_words(code)) for code in LANGUAGES}
     best = max(LANGUAGES, key=lambda code: (n_stop[code], code == "en"))
-    if best == "en" or n_stop[best] < _STOP_WORDS * len(first):
+    if best == "en" or n_stop[best] < _STOP_WORDS:
         return Reading("en", segment=False)
     note = Message("words_in_language", language=NAMES[best])
     return Reading(best, segment=False, notes=(note,))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache
 
 from momentree.exceptions import MissingLibraryError
 
@@ -58,7 +57,6 @@ def segmenter() -> Callable[[str], str]:
     return segment
 
 
-@cache
 def is_available() -> bool:
     """Whether the optional library is installed."""
     try:

@@ -227,7 +227,8 @@ class TextVectorizer:
     def _selector(self) -> Callable[[list[str]], list[str]]:
         """Return a function that leaves out the unwanted among the words of a document."""
         language = None if self.language == AUTO else self.language
-        tests = stop_word_tests(language, self.stop_words, self.token_pattern)
+        segment = bool(self.segment)
+        tests = stop_word_tests(language, self.stop_words, self.token_pattern, segment=segment)
 
         def select(words: list[str]) -> list[str]:
             if self.lowercase and len(tests) == 1:

@@ -103,24 +103,24 @@ def _code(language: str) -> str:
 
 
 @cache
-def _stop_words(language: str, token_pattern: str) -> frozenset[str]:
+def _stop_words(language: str, token_pattern: str, segment: bool = False) -> frozenset[str]:
     # Parts of a phrase are not function words; those that are stand in the list by themselves.
     listed = (word for word in stopwordsiso.stopwords(language) if not re.search(r"\s", word))
-    return _cut(listed, token_pattern)
+    return _cut(listed, token_pattern, segment=segment)
 
 
 def stop_word_tests(
-    language: str | None, extra: Iterable[str], token_pattern: str
+    language: str | None, extra: Iterable[str], token_pattern: str, *, segment: bool = False
 ) -> list[Callable[[str], object]]:
     """Return a test for the stop words of each language, which include `extra` words.
 
     There is at least one test. In Japanese, words in hiragana alone are particles, auxiliaries and
     parts of them: they are stop words.
     """
-    more = _cut(extra, token_pattern)  # checks the pattern
+    more = _cut(extra, token_pattern, segment=segment)  # checks the pattern
     tests: list[Callable[[str], object]] = []
     for code in language_codes(language):
-        words = more | _stop_words(code, token_pattern) if code in LANGUAGES else more
+        words = more | _stop_words(code, token_pattern, segment) if code in LANGUAGES else more
         tests.append(_japanese(words) if code == "ja" else words.__contains__)
     return tests or [more.__contains__]
 
@@ -137,9 +137,9 @@ def unwanted_words(
     return _cut(extra, token_pattern).union(*(_stop_words(code, token_pattern) for code in codes))
 
 
-def _cut(words: Iterable[str], token_pattern: str) -> frozenset[str]:
+def _cut(words: Iterable[str], token_pattern: str, *, segment: bool = False) -> frozenset[str]:
     """Return words in lower case, both whole and split as in texts."""
-    tokenize = tokenizer(token_pattern, lowercase=True)
+    tokenize = tokenizer(token_pattern, lowercase=True, segment=segment)
     whole = {word.strip().lower() for word in words}
     return frozenset(whole.union(*map(tokenize, whole)) - {""})
 

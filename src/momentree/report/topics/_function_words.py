@@ -17,8 +17,8 @@ from momentree.report._estimators import FittedFlat, FittedTree, fitted
 from momentree.tree.node import TreeNode
 
 _N_WORDS, _LAMBDA, _N_SHOWN = 10, 0.7, 6
-_FROM_ONE_LIST = 4
-"""From so many stop words of one language among ten words, a topic consists of function words."""
+_FEWEST, _OF_ONE_LANGUAGE = 5, 0.4
+"""A topic with enough words consists of function words if such a share are those of a language."""
 
 _MOST_RANK, _MOST_LETTERS, _MOST_LIFT = 8, 4.5, 0.35
 """Limits for function words of languages without a list: words that are short, among the most
@@ -43,12 +43,12 @@ def notes_on_function_words(estimator: FittedTree | FittedFlat) -> list[Message]
     listed: dict[int, str] = {}
     others = []
     for number, leaf, columns in topics:
-        if len(columns) < _N_WORDS:
+        if len(columns) < _FEWEST:
             continue
         n_stop = {code: _among(stop, words[number])[0] for code, stop in _lists().items()}
         best = max(n_stop, key=lambda code: (n_stop[code], total[code]))
         lifts = leaf.center[columns] / base[columns]
-        if n_stop[best] >= _FROM_ONE_LIST:
+        if n_stop[best] >= _OF_ONE_LANGUAGE * len(columns):
             listed[number] = best
         elif _looks_like(leaf, words[number], rank[columns], lifts):
             others.append(number)
@@ -56,8 +56,9 @@ def notes_on_function_words(estimator: FittedTree | FittedFlat) -> list[Message]
 
 
 def _columns(leaf: TreeNode, base: Floats) -> Ints:
-    columns = relevance_order(leaf.center, base, _LAMBDA)[:_N_WORDS]
-    return columns[leaf.center[columns] > 0]
+    columns = np.flatnonzero((leaf.center > 0) & (base > 0))
+    order = relevance_order(leaf.center[columns], base[columns], _LAMBDA)
+    return columns[order[:_N_WORDS]]
 
 
 def _among(stop: frozenset[str], *lists: list[str]) -> list[int]:
@@ -69,7 +70,7 @@ def _looks_like(leaf: TreeNode, words: list[str], ranks: Floats, lifts: Floats) 
     if share_without_blanks("".join(words)) > 0:  # there, all words are short
         return False
     # A word of this topic only has a lift of 1 / weight.
-    relative = (np.median(lifts) - 1) / max(1 / leaf.weight - 1, 1e-9)
+    relative = (np.median(lifts) - 1) / max(1 / max(leaf.weight, 1e-9) - 1, 1e-9)
     return bool(
         np.median(ranks) <= _MOST_RANK
         and np.mean([len(word) for word in words]) <= _MOST_LETTERS
