@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,7 @@ def assign_documents(
 ) -> tuple[CsvTable, Message]:
     """Assign documents to the leaves or topics of a model; return a table and a summary."""
     with run.stage(f"reading {source.name or source}"):
-        ids, X, notes = _read_counts(model, source, vocabulary, reading)
-    for note in notes:
-        run.note(note)
+        ids, X = _read_counts(run, model, source, vocabulary, reading)
     is_tree = hasattr(model, "tree_")
     unknown = int((X.sum(axis=1) == 0).sum())
     if unknown:
@@ -50,18 +47,19 @@ def assign_documents(
 
 
 def _read_counts(
-    model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
-) -> tuple[list[str], Any, Sequence[Message]]:
-    """Read documents as counts with the columns of a model; also return notes."""
+    run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
+) -> tuple[list[str], Any]:
+    """Read documents as counts with the columns of a model."""
     if readers.holds_counts(source):
         corpus = readers.read_counts(source, vocabulary=vocabulary)
-        return corpus.ids, readers.align_columns(corpus, model.vocabulary_.tolist()).X, ()
+        return corpus.ids, readers.align_columns(corpus, model.vocabulary_.tolist()).X
     if model.vectorizer_config_ is None:
         raise InvalidDataError("model_of_counts", path=str(source))
     documents = readers.read_documents(source, **reading)
     vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
-    notes = notes_on_new_texts(documents.texts, vectorizer.language)
-    return documents.ids, vectorizer.transform(documents.texts), notes
+    for note in (*documents.notes, *notes_on_new_texts(documents.texts, vectorizer.language)):
+        run.note(note)
+    return documents.ids, vectorizer.transform(documents.texts)
 
 
 def assign_records(
