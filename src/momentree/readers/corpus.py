@@ -15,7 +15,7 @@ from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
 from momentree.readers.text.vectorize import vectorize
-from momentree.readers.text.words import AUTO, TOKEN_PATTERN
+from momentree.readers.text.words import TOKEN_PATTERN
 
 
 def read_corpus(
