@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from momentree import models, readers, report
@@ -21,7 +22,7 @@ from momentree.readers import Corpus
 from momentree.report.topics import sort_documents, topic_names
 from momentree.tree import TopicTree
 
-_SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase")
+_SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages")
 """Settings of the vectorizer that the report lists."""
 
 
@@ -45,7 +46,9 @@ def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: 
     """Grow a tree of topics; `shown` is a title, and an order of the documents for the chart."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
-        tree = TopicTree(**parameters).fit(corpus.X, feature_names=corpus.vocabulary)
+        tree = TopicTree(**parameters).fit(
+            corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary
+        )
         took = time.perf_counter() - start
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
@@ -85,7 +88,7 @@ def fit_flat(
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = kind(choice["n_components"] if choice else n_components, **parameters)
-        fitted.fit(corpus.X, feature_names=corpus.vocabulary)
+        fitted.fit(corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary)
     took = time.perf_counter() - start
     with run.stage("inferring topic proportions"):
         proportions = fitted.transform(corpus.X)
@@ -113,6 +116,7 @@ def _choose(run: Run, corpus: Corpus, model: TopicModel) -> dict[str, Any]:
         choice = models.choose_n_components(
             corpus.X,
             model=model,
+            sample_weight=corpus.weights,
             progress=lambda done, total: run.update(f"{step}: {done} of {total} tried"),
         )
     low, high = choice.interval
@@ -134,6 +138,8 @@ def _summarize(
     **options: Any,
 ) -> dict[str, Any]:
     """Summarize a model completely for a report, otherwise only what is printed."""
+    if order is not None and corpus.passages is not None:
+        order = order.iloc[corpus.passages.document_of]  # passages have the place of their document
     if run.writes("output"):
         options |= {"ids": corpus.ids, "texts": corpus.texts, "order": order}
     labels: Any = corpus.labels
@@ -155,10 +161,17 @@ def _config(corpus: Corpus) -> dict[str, Any] | None:
 
 
 def _table(corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> CsvTable:
-    labels: Any = {} if corpus.labels is None else {"label": corpus.labels}
-    return assignments(
-        kind, topic_names(model), places, proba, every=kind == "topic", id=corpus.ids, **labels
-    )
+    """Return a row for each document, with its proportions over its passages if it has any."""
+    documents = corpus if corpus.passages is None else corpus.passages
+    columns: dict[str, Any] = {"id": documents.ids}
+    if documents.labels is not None:
+        columns["label"] = documents.labels
+    if corpus.passages is not None:
+        columns["passages"] = corpus.passages.counts.tolist()
+        proba = corpus.passages.join(proba, np.asarray(corpus.X.sum(axis=1)).ravel())
+        places = proba.argmax(axis=1)
+    every = kind == "topic" or corpus.passages is not None
+    return assignments(kind, topic_names(model), places, proba, every=every, **columns)
 
 
 def _flat_content(

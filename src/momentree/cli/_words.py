@@ -22,7 +22,9 @@ _OPTIONS = {
 _SWITCHES: Mapping[str, Mapping[object, str]] = {
     "drop_constant": {False: "--keep-constant"},
     "lowercase": {False: "--keep-case"},
+    "raw": {True: "--raw"},
     "refine": {None: "--no-refine", "em": "--refine"},
+    "unique": {True: "--unique", False: "--every-copy"},
 }
 # For these, name the option that sets the limit.
 _LIMITS = ("max_depth_reached", "max_leaf_nodes_reached")

@@ -185,6 +185,16 @@ def topics(
     keep_case: Annotated[
         bool, word_option("--keep-case", help="Do not convert words to lower case.")
     ] = False,
+    raw: options.Raw = False,
+    passages: options.Passages = "auto",
+    unique: Annotated[
+        bool | None,
+        word_option(
+            "--unique/--every-copy",
+            help="Count equal and nearly equal texts as one document.",
+            show_default="if one text has so many copies that they could form a topic",
+        ),
+    ] = None,
     output: options.Output = None,
     title: options.Title = None,
     csv: Annotated[
@@ -248,6 +258,9 @@ def topics(
             **{name: value for name, value in reading.items() if value is not None},
             language=None if language.lower() == "none" else language,
             lowercase=not keep_case,
+            raw=raw,
+            passages=passages,
+            unique="auto" if unique is None else unique,
         )
     for message in corpus.notes:
         run.note(message)

@@ -10,6 +10,7 @@ from momentree.readers.records.objects import Records
 from momentree.readers.records.records import read_records
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus, Documents
+from momentree.readers.text.passages import Passages, cut_documents
 from momentree.readers.text.selection import default_min_df
 from momentree.readers.text.vectorize import vectorize
 from momentree.readers.text.vectorizer import TextVectorizer
@@ -20,10 +21,12 @@ __all__ = [
     "TOKEN_PATTERN",
     "Corpus",
     "Documents",
+    "Passages",
     "RecordCoder",
     "Records",
     "TextVectorizer",
     "align_columns",
+    "cut_documents",
     "default_min_df",
     "filter_vocabulary",
     "holds_counts",

@@ -242,8 +242,16 @@ def test_texts_that_are_not_strings(texts, code, values):
     [
         (["", " "], "no_word_in_texts", {"n_documents": 2}),
         (["the and of"] * 3, "only_stop_words", {"n_words": 9, "n_documents": 3}),
-        (["sea", "boat", "sky"], "no_word_kept", {"n_rare": 3, "remedy": Message("lower_min_df")}),
-        (["sea boat"] * 4, "no_word_kept", {"n_common": 2, "remedy": Message("raise_max_df")}),
+        (
+            ["sea", "boat", "sky"],
+            "no_word_kept",
+            {"n_rare": 3, "remedy": Message("lower_min_df", min_df=1)},
+        ),
+        (
+            ["sea boat"] * 4,
+            "no_word_kept",
+            {"n_common": 2, "remedy": Message("raise_max_df", max_df=1.0)},
+        ),
     ],
 )
 def test_no_word_is_kept(texts, code, values):
@@ -283,7 +291,7 @@ def test_what_a_corpus_keeps():
     assert corpus.X.dtype == np.int32
     assert corpus.X.has_canonical_format
     assert (corpus.ids, corpus.labels, corpus.name) == (list("abc"), list("xyx"), "trips")
-    assert corpus.texts is documents.texts
+    assert corpus.texts == documents.texts
     assert corpus.notes == [note, Message("documents_without_words", n_rows=1, n_all=3)]
     assert corpus.X.toarray()[1].tolist() == [0, 0, 0]
 

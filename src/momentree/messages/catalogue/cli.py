@@ -6,6 +6,9 @@ WORDS: dict[str, str] = {
     "not_a_whole_number": "{value!r}; expected a whole number",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
     "not_a_fraction": "{value!r}; expected a number above 0 and at most 1",
+    "not_passages_option": (
+        "{value!r} is neither auto, none, nor a number of words of 1 or more"
+    ),
     "not_a_count_or_auto": "{value!r}; expected a whole number of at least 1, or 'auto'",
     "not_a_count_or_fraction": (
         "{value!r}; expected a number of documents (5), or a fraction of them with a decimal point "

@@ -6,6 +6,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from momentree.messages import Message
 from momentree.readers.text.mail import strip_headers, strip_quotes, strip_signature
@@ -53,9 +54,16 @@ _PAGE_NUMBER = re.compile(
 _LONE_NUMBER = re.compile(r"[ \t\f]*[-–—]?[ \t]*(\d{1,4})[ \t]*[-–—]?[ \t\f]*")
 _DIGITS = re.compile(r"\d+")
 _MIN_PAGES = 3
-"""Lone numbers that count up at least to this many are page numbers; so many pages show a header."""
+"""Fewest lone numbers that are page numbers, and fewest pages that show a running title."""
 
-KINDS = ("html", "headers", "quotes", "signatures", "links", "pages")
+_NOTES = {
+    "html": "stripped_html",
+    "headers": "stripped_headers",
+    "quotes": "stripped_quotes",
+    "signatures": "stripped_signatures",
+    "links": "stripped_links",
+    "pages": "stripped_pages",
+}
 
 
 def clean_text(text: str) -> tuple[str, list[str]]:
@@ -126,7 +134,7 @@ def clean_texts(texts: Sequence[str]) -> tuple[list[str], list[Message]]:
         cleaned.append(new)
     if not found:
         return cleaned, []
-    listed = [Message(f"stripped_{kind}", n_rows=found[kind]) for kind in KINDS if found[kind]]
+    listed = [Message(code, n_rows=found[kind]) for kind, code in _NOTES.items() if found[kind]]
     return cleaned, [Message("stripped", kinds=listed, parameter="raw", keep=True)]
 
 
@@ -175,8 +183,8 @@ def _strip_pages(text: str) -> str:
         for at, line in enumerate(lines)
         if len(line) <= 20 and (match := _LONE_NUMBER.fullmatch(line))
     ]
-    counted = [b[1] == a[1] + 1 for a, b in zip(numbers, numbers[1:], strict=False)]
-    apart = [b[0] > a[0] + 1 for a, b in zip(numbers, numbers[1:], strict=False)]
+    counted = [b[1] == a[1] + 1 for a, b in pairwise(numbers)]
+    apart = [b[0] > a[0] + 1 for a, b in pairwise(numbers)]
     if len(numbers) >= _MIN_PAGES and all(counted) and all(apart):
         drop |= {at for at, _ in numbers}
     if not drop:

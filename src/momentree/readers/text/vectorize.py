@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
+from typing import Literal
 
 import numpy as np
 
+from momentree._validation import check_flag
+from momentree.exceptions import EmptyCorpusError
+from momentree.readers.copies import check_unique, find_copies, weigh_copies
+from momentree.readers.text.cleaning import clean_texts
 from momentree.readers.text.objects import Corpus, Documents
+from momentree.readers.text.passages import (
+    Cutting,
+    check_passages,
+    count_words,
+    cut_documents,
+)
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
 from momentree.readers.text.vectorizer import TextVectorizer, check_texts
 from momentree.readers.text.words import TOKEN_PATTERN, read_words
@@ -23,6 +35,9 @@ def vectorize(
     max_features: int | None = MAX_FEATURES,
     token_pattern: str = TOKEN_PATTERN,
     lowercase: bool = True,
+    raw: bool = False,
+    passages: Cutting = "auto",
+    unique: bool | Literal["auto"] = "auto",
 ) -> Corpus:
     """Count the words of documents.
 
@@ -32,18 +47,30 @@ def vectorize(
         Texts.
     language, stop_words, min_df, max_df, max_features, token_pattern, lowercase : optional
         What counts as a word and which words to keep; see :class:`TextVectorizer`.
+    raw : bool, default=False
+        Whether to keep markup and boilerplate. False strips HTML, mail headers except subjects,
+        quoted replies, signatures, URLs and mail addresses, and page numbers.
+    passages : int, "auto" or None, default="auto"
+        Words of the passages into which long texts are cut, which become the rows of the counts.
+        "auto" cuts texts of more than 3,000 words into passages of about 300, and a single text
+        into passages of about 150 words; None cuts none.
+    unique : bool or "auto", default="auto"
+        Whether each group of equal or nearly equal texts has the weight of one, in `weights` and
+        in `min_df` and `max_df`. "auto" means whether the copies of a text with ten different
+        words or more are at least 5 and 1 % of the documents, as they could form a topic.
 
     Returns
     -------
     Corpus
-        Counts of shape (n, d), int32, one row per document, words in alphabetical order. Documents
-        without any of the words kept become empty rows.
+        Counts of shape (n, d), int32, words in alphabetical order, and one row per document, or per
+        passage of a long one; `texts` are cleaned. Documents without any of the words kept become
+        empty rows; `notes` list what was stripped, cut, dropped or found twice.
 
     Raises
     ------
     EmptyCorpusError
-        If there are no documents, or no word is kept; the message reports how many words each
-        filter removed.
+        If there are no documents, or one short one, or only copies of one; or if no word is kept:
+        the message reports how many words each filter removed.
     InvalidDataError
         If a text is not a string.
     InvalidParameterError, ReadError
@@ -65,19 +92,34 @@ def vectorize(
         max_features=max_features,
         token_pattern=token_pattern,
         lowercase=lowercase,
+        raw=True,  # the texts are cleaned here, to show them
     )
+    check_flag("raw", raw)
+    check_passages(passages)
+    check_unique(unique)
     if not isinstance(documents, Documents):
         check_texts(documents)
         texts = list(documents)
         documents = Documents(texts, [str(i) for i in range(1, len(texts) + 1)])
-    vectorizer, X = settings.learn(documents.texts)
+    check_texts(documents.texts)
+    texts, notes = (documents.texts, []) if raw else clean_texts(documents.texts)
+    cut = cut_documents(texts, documents.ids, documents.labels, passages)
+    if len(cut.texts) == 1 and (min_df is None or max_df == MAX_DF):
+        raise EmptyCorpusError("one_document", name=documents.name, n_words=count_words(texts[0]))
+    settings = replace(settings, passages=cut.words)
+    words, counts = settings.count(cut.texts)
+    weights, copied = weigh_copies(find_copies(counts, cut.texts), unique)
+    vectorizer, X, dropped = settings.choose(words, counts, weights)
     return Corpus(
         X=X,
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
-        ids=documents.ids,
-        labels=documents.labels,
-        texts=documents.texts,
+        ids=cut.ids,
+        labels=cut.labels,
+        texts=cut.texts,
         name=documents.name,
-        vectorizer=vectorizer,
-        notes=[*documents.notes, *note_empty(X)],
+        vectorizer=replace(vectorizer, raw=raw),
+        # The passages of a single text are documents of their own.
+        passages=cut.passages if len(documents) > 1 else None,
+        weights=weights,
+        notes=[*documents.notes, *notes, *cut.notes, *copied, *dropped, *note_empty(X)],
     )
