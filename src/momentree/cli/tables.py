@@ -90,11 +90,13 @@ def assignments(
     proba: Floats,
     *,
     every: bool,
+    assigned: Iterable[bool] | None = None,
     **known: Sequence[object],
 ) -> CsvTable:
     """Return a table with the `known` columns and assignments to leaves, topics or groups.
 
     Each assignment has a name and a probability; `every` adds one column per leaf, topic or group.
+    These cells are empty in rows that are not `assigned`.
     """
     header = [*known, kind, "name", "probability"]
     header += [f"{kind}_{j}" for j in range(len(names))] if every else []
@@ -102,4 +104,11 @@ def assignments(
         (*left, int(j), names[j], decimals(row[j]), *(map(decimals, row) if every else ()))
         for left, j, row in zip(zip(*known.values(), strict=True), places, proba, strict=True)
     ]
+    if assigned is not None:
+        n_known = len(known)
+        empty = [""] * (len(header) - n_known)
+        rows = [
+            row if yes else (*row[:n_known], *empty)
+            for row, yes in zip(rows, assigned, strict=True)
+        ]
     return CsvTable(header, rows)

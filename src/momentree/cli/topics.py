@@ -252,15 +252,18 @@ def topics(
             "max_features": max_features,
             "token_pattern": token_pattern,
         }
+        cleaning: dict[str, Any] = {
+            "raw": raw,
+            "passages": passages,
+            "unique": "auto" if unique is None else unique,
+        }
         corpus = readers.read_corpus(
             source,
             # The reader has its own defaults for options that were not given.
             **{name: value for name, value in reading.items() if value is not None},
             language=None if language.lower() == "none" else language,
             lowercase=not keep_case,
-            raw=raw,
-            passages=passages,
-            unique="auto" if unique is None else unique,
+            **cleaning,
         )
     for message in corpus.notes:
         run.note(message)

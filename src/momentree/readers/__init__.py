@@ -10,9 +10,9 @@ from momentree.readers.records.objects import Records
 from momentree.readers.records.records import read_records
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus, Documents
-from momentree.readers.text.passages import Passages, cut_documents
+from momentree.readers.text.passages import Passages
 from momentree.readers.text.selection import default_min_df
-from momentree.readers.text.vectorize import vectorize
+from momentree.readers.text.vectorize import read_like, vectorize
 from momentree.readers.text.vectorizer import TextVectorizer
 from momentree.readers.text.words import LANGUAGES, TOKEN_PATTERN, stop_words
 
@@ -26,13 +26,13 @@ __all__ = [
     "Records",
     "TextVectorizer",
     "align_columns",
-    "cut_documents",
     "default_min_df",
     "filter_vocabulary",
     "holds_counts",
     "read_corpus",
     "read_counts",
     "read_documents",
+    "read_like",
     "read_records",
     "roll_up",
     "stop_words",

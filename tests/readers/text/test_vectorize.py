@@ -370,3 +370,36 @@ def test_italian_verse(shared_data):
     assert len(corpus) == 100
     assert {"inferno", "virtù", "cielo"} <= vocabulary
     assert not {"che", "del", "dell", "non"} & vocabulary
+
+
+def test_frequent_words_that_max_df_drops_are_listed():
+    texts = ["movie sea film", "movie boat film", "movie sky film", "movie sea boat sky"]
+    texts.append("boat sky")
+    corpus = vectorize(texts, min_df=1)
+    note = corpus.notes[0]
+    assert str(note) == (
+        "4 frequent words are dropped by max_df=0.5: movie (80 %), boat (60 %), film (60 %), sky "
+        "(60 %); max_df=1.0 keeps them"
+    )
+    counts = filter_vocabulary(vectorize(texts, min_df=1, max_df=1.0), min_df=1)
+    assert counts.notes[0] == note
+    assert vectorize(["the sea", "the boat", "the sea", "the boat"]).notes[-1].code != note.code
+    many = ["".join(f"x{'abcdefghijkl'[j]} " for j in range(12)) + "sea", "sea boat", "boat"]
+    note = vectorize([many[0], many[0] + " sky", *many[1:]], min_df=1, max_df=0.3).notes[-1]
+    assert str(note).count("%") == 8
+
+
+@pytest.mark.parametrize(
+    ("min_df", "max_df", "remedy"),
+    [
+        (0.9, 0.1, Message("change_both_df", min_df=3, max_df=1.0)),
+        (3, 0.5, Message("lower_min_df", min_df=2)),
+        (0.0, 0.1, Message("raise_max_df", max_df=0.25)),
+    ],
+)
+def test_the_remedy_helps(min_df, max_df, remedy):
+    texts = ["sea boat", "sea boat bread", "sea", "butter"]
+    with raises(EmptyCorpusError, "no_word_kept", remedy=remedy):
+        vectorize(texts, min_df=min_df, max_df=max_df)
+    changed = {"min_df": min_df, "max_df": max_df} | dict(remedy.values)
+    assert vectorize(texts, **changed).X.shape[1]

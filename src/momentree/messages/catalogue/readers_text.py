@@ -70,7 +70,7 @@ WORDS: dict[str, str] = {
     "no_documents": "there are no documents; give at least one",
     "one_document": (
         "{name} is one document of {n_words:~word}, which is not enough to find topics; give a "
-        "folder of texts, a table with one text per row, or a text of 1,500 words or more, which "
+        "folder of texts, a table with one text per row, or a text of more than 2,000 words, which "
         "is cut into passages"
     ),
     "all_copies": (

@@ -62,12 +62,9 @@ def strip_headers(text: str) -> str:
         is_block = len(names) >= 3 and any(map(_SENDER.match, block))
         if len(names) == 2 and not begun:
             is_block = bool(contents) or any("@" in line for line in block)
-        if is_block:
-            kept += contents
-            at = end
-        else:
-            kept.append(lines[at])
-            at += 1
+        end = max(end, at + 1)
+        kept += contents if is_block else lines[at:end]
+        at = end
         begun = begun or bool(lines[at - 1].strip())
     return text if kept == lines else "\n".join(kept)
 

@@ -20,14 +20,11 @@ from momentree.messages import Message
 Cutting = int | Literal["auto"] | None
 """Words of a passage; "auto" cuts long texts, None cuts none."""
 
-PASSAGE_WORDS = 300
+PASSAGE_WORDS = 200
 """Words of a passage of a long text."""
 
-LONG_TEXT_WORDS = 3000
-"""Words above which "auto" cuts a text, if there are other documents."""
-
-_SINGLE_PASSAGE_WORDS, _MIN_PASSAGES = 150, 10
-"""A single document is cut into shorter passages, if there are enough of them."""
+LONG_TEXT_WORDS = 2000
+"""Words above which "auto" cuts a text."""
 
 _LEEWAY = 0.3
 """How far a cut may move to the end of a paragraph or sentence, as a fraction of a passage."""
@@ -116,14 +113,13 @@ def check_passages(value: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The passages of texts, the documents they are from, a note, and how to cut further texts."""
+    """The passages of texts, the documents they are from if a text was cut, and a note."""
 
     texts: list[str]
     ids: list[str]
     labels: list[str] | None
     passages: Passages | None = None
     notes: Sequence[Message] = ()
-    words: Cutting = None
 
 
 def cut_documents(
@@ -131,25 +127,19 @@ def cut_documents(
     ids: Sequence[str],
     labels: Sequence[str] | None,
     words: Cutting,
-    *,
-    is_corpus: bool = True,
 ) -> Cut:
     """Cut long texts into passages.
 
-    "auto" cuts texts of more than 3,000 words into passages of about 300. If a corpus consists of
-    a single text, it is cut into passages of about 150 words, if there are at least 10. A number
-    cuts texts of more than one and a half times that number of words.
+    "auto" cuts texts of more than 2,000 words into passages of about 200. A number cuts texts of
+    more than one and a half times that number of words.
     """
     n_words = [count_words(text) for text in texts]
     longest, size = LONG_TEXT_WORDS, PASSAGE_WORDS
-    is_book = len(texts) == 1 and n_words[0] >= _SINGLE_PASSAGE_WORDS * _MIN_PASSAGES
-    if words == "auto" and is_corpus and is_book:
-        words = _SINGLE_PASSAGE_WORDS
     if isinstance(words, Integral):
         longest, size = 3 * int(words) // 2, int(words)
     all_labels = None if labels is None else list(labels)
     if words is None or max(n_words, default=0) <= longest:
-        return Cut(list(texts), list(ids), all_labels, words=words)
+        return Cut(list(texts), list(ids), all_labels)
     pieces: list[str] = []
     names: list[str] = []
     document_of: list[int] = []
@@ -175,7 +165,6 @@ def cut_documents(
         None if labels is None else [labels[i] for i in document_of],
         Passages(of, list(ids), all_labels),
         [note],
-        words,
     )
 
 

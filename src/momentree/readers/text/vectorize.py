@@ -11,12 +11,12 @@ import numpy as np
 
 from momentree._validation import check_flag
 from momentree.exceptions import EmptyCorpusError
+from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.text.cleaning import clean_texts
 from momentree.readers.text.objects import Corpus, Documents
 from momentree.readers.text.passages import (
     Cutting,
-    check_passages,
     count_words,
     cut_documents,
 )
@@ -52,8 +52,7 @@ def vectorize(
         quoted replies, signatures, URLs and mail addresses, and page numbers.
     passages : int, "auto" or None, default="auto"
         Words of the passages into which long texts are cut, which become the rows of the counts.
-        "auto" cuts texts of more than 3,000 words into passages of about 300, and a single text
-        into passages of about 150 words; None cuts none.
+        "auto" cuts texts of more than 2,000 words into passages of about 200; None cuts none.
     unique : bool or "auto", default="auto"
         Whether each group of equal or nearly equal texts has the weight of one, in `weights` and
         in `min_df` and `max_df`. "auto" means whether the copies of a text with ten different
@@ -92,10 +91,10 @@ def vectorize(
         max_features=max_features,
         token_pattern=token_pattern,
         lowercase=lowercase,
+        passages=passages,
         raw=True,  # the texts are cleaned here, to show them
     )
     check_flag("raw", raw)
-    check_passages(passages)
     check_unique(unique)
     if not isinstance(documents, Documents):
         check_texts(documents)
@@ -106,7 +105,6 @@ def vectorize(
     cut = cut_documents(texts, documents.ids, documents.labels, passages)
     if len(cut.texts) == 1 and (min_df is None or max_df == MAX_DF):
         raise EmptyCorpusError("one_document", name=documents.name, n_words=count_words(texts[0]))
-    settings = replace(settings, passages=cut.words)
     words, counts = settings.count(cut.texts)
     weights, copied = weigh_copies(find_copies(counts, cut.texts), unique)
     vectorizer, X, dropped = settings.choose(words, counts, weights)
@@ -122,4 +120,50 @@ def vectorize(
         passages=cut.passages if len(documents) > 1 else None,
         weights=weights,
         notes=[*documents.notes, *notes, *cut.notes, *copied, *dropped, *note_empty(X)],
+    )
+
+
+def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
+    """Count the words of new documents as a vectorizer has learned, in whole or in passages.
+
+    Parameters
+    ----------
+    documents : Documents
+        New texts.
+    vectorizer : TextVectorizer
+        The vectorizer of a corpus: its words, and whether it cleans and cuts texts.
+
+    Returns
+    -------
+    Corpus
+        Counts of the words of the vectorizer; `passages` if a text was cut.
+
+    Raises
+    ------
+    EmptyCorpusError, InvalidDataError, InvalidParameterError
+        As in :meth:`TextVectorizer.transform`.
+
+    Examples
+    --------
+    >>> from momentree.datasets import Documents, read_like, vectorize
+    >>> corpus = vectorize(["The sea, the sea!", "A boat at sea", "Bread", "A boat"])
+    >>> new = read_like(Documents(["<b>Boat</b> for sale"], ["1"]), corpus.vectorizer)
+    >>> new.vocabulary.tolist(), new.X.toarray().tolist()
+    (['boat', 'sea'], [[1, 0]])
+    """
+    check_texts(documents.texts)
+    texts, notes = documents.texts, list[Message]()
+    if not vectorizer.raw:
+        texts, notes = clean_texts(texts)
+    cut = cut_documents(texts, documents.ids, documents.labels, vectorizer.passages)
+    return Corpus(
+        X=replace(vectorizer, raw=True).transform(cut.texts),
+        vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
+        ids=cut.ids,
+        labels=cut.labels,
+        texts=cut.texts,
+        name=documents.name,
+        vectorizer=vectorizer,
+        passages=cut.passages,
+        notes=[*documents.notes, *notes, *cut.notes],
     )
