@@ -145,7 +145,7 @@ def _summarize(
     labels: Any = corpus.labels
     settings = _config(corpus) or {}
     with run.stage("summarizing"):
-        return report.summarize(
+        summary = report.summarize(
             model,
             corpus.X if run.writes("output") else None,
             # An empty label is unknown.
@@ -154,6 +154,9 @@ def _summarize(
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )
+    if corpus.passages is not None:
+        summary["passages_of"] = len(corpus.passages)
+    return summary
 
 
 def _config(corpus: Corpus) -> dict[str, Any] | None:

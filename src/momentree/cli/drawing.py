@@ -74,6 +74,8 @@ def _laid_out(renderable: RenderableType, console: Console) -> Text:
 
 def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
     n, leaves = summary["n_records" if of_records else "n_documents"], summary["n_leaves"]
+    if "passages_of" in summary:
+        n = Message("passages_of_documents", n_entries=n, n_rows=summary["passages_of"])
     codes = {"tree": "tree_found", "flat": "flat_found"}
     code = codes.get(summary["kind"], "groups_found")
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)

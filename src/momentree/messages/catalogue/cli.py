@@ -141,6 +141,7 @@ WORDS: dict[str, str] = {
         "the model was fitted to word counts, but {path} contains text; give counts, or fit a "
         "model to text with momentree topics --save"
     ),
+    "passages_of_documents": "{n_entries:~passage} of {n_rows:~document}",
     "no_known_words": (
         "{n_records:,} of {n_all:~document} have no words in common with the model and are not "
         "assigned; their cells are empty"

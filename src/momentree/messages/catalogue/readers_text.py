@@ -39,6 +39,7 @@ WORDS: dict[str, str] = {
         "{n_rows:?is/are} treated as empty"
     ),
     "stripped": "stripped {kinds:list}; {parameter:=keep} keeps them",
+    "stripped_as_model": "stripped {kinds:list}, as for the model",
     "stripped_html": "HTML from {n_rows:~document}",
     "stripped_headers": "mail headers from {n_rows:~document}",
     "stripped_quotes": "quoted replies from {n_rows:~document}",
@@ -48,6 +49,10 @@ WORDS: dict[str, str] = {
     "cut_into_passages": (
         "{n_rows:~document} with more than {longest:,} words {n_rows:?is/are} cut into "
         "{n_entries:~passage}; {parameter:=none} keeps {n_rows:?it/them} whole"
+    ),
+    "cut_as_model": (
+        "{n_rows:~document} with more than {longest:,} words {n_rows:?is/are} assigned as "
+        "{n_entries:~passage}; proportions are averages over them"
     ),
     "common_words_dropped": (
         "{n_words:~frequent word} {n_words:?is/are} dropped by {parameter:=max_df}: {words:list}"

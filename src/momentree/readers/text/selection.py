@@ -77,7 +77,8 @@ def select_columns(
     lowest = default_min_df(round(n)) if min_df is None else _as_count(min_df, n)
     highest = _as_count(max_df, n)
     allowed = df > 0 if candidates is None else candidates & (df > 0)
-    rare, common = allowed & (df < lowest), allowed & (df > highest)
+    common = allowed & (df > highest)
+    rare = allowed & ~common & (df < lowest)
     columns = np.flatnonzero(allowed & ~rare & ~common)
     if not len(columns):
         raise EmptyCorpusError(
@@ -96,7 +97,7 @@ def select_columns(
         # Ties are broken by the alphabet, so that the order of the documents has no effect.
         order = np.lexsort((words[columns].astype(str), -totals))
         columns = np.sort(columns[order[:max_features]])
-    return columns, _note_common(words, df, common & ~rare, n, max_df)
+    return columns, _note_common(words, df, common, n, max_df)
 
 
 def _document_frequencies(X: sp.csr_array[Any], weights: Floats | None) -> tuple[float, Floats]:
@@ -112,15 +113,16 @@ def _document_frequencies(X: sp.csr_array[Any], weights: Floats | None) -> tuple
 
 
 def _remedy(df: Floats, lowest: float, highest: float, n: float) -> Message:
-    """Return the smallest change of the limits that keeps a word."""
+    """Return the change of a limit that keeps words: to its default, or as far as needed."""
     if not len(df):
         return Message("exclude_fewer_words")
     low, high = df[df <= highest], df[df >= lowest]
     if len(low):
-        return Message("lower_min_df", min_df=int(low.max()))
+        return Message("lower_min_df", min_df=int(min(low.max(), default_min_df(round(n)))))
     if len(high):
         # Rounded up, for a fraction that is large enough.
-        return Message("raise_max_df", max_df=min(1.0, math.ceil(100 * high.min() / n) / 100))
+        least = math.ceil(100 * high.min() / n) / 100
+        return Message("raise_max_df", max_df=min(1.0, max(MAX_DF, least)))
     return Message("change_both_df", min_df=int(df.max()), max_df=1.0)
 
 

@@ -123,6 +123,10 @@ def vectorize(
     )
 
 
+_AS_MODEL = {"stripped": "stripped_as_model", "cut_into_passages": "cut_as_model"}
+_KEPT = {"kinds", "n_rows", "longest", "n_entries"}
+
+
 def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
     """Count the words of new documents as a vectorizer has learned, in whole or in passages.
 
@@ -156,6 +160,11 @@ def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
     if not vectorizer.raw:
         texts, notes = clean_texts(texts)
     cut = cut_documents(texts, documents.ids, documents.labels, vectorizer.passages)
+    # The model decides on both: the notes do not name parameters.
+    as_model = [
+        Message(_AS_MODEL[note.code], **{k: note.values[k] for k in note.values if k in _KEPT})
+        for note in (*notes, *cut.notes)
+    ]
     return Corpus(
         X=replace(vectorizer, raw=True).transform(cut.texts),
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
@@ -165,5 +174,5 @@ def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
         name=documents.name,
         vectorizer=vectorizer,
         passages=cut.passages,
-        notes=[*documents.notes, *notes, *cut.notes],
+        notes=[*documents.notes, *as_model],
     )

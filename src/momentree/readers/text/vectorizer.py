@@ -180,8 +180,10 @@ class TextVectorizer:
 
         Parameters
         ----------
-        words, X
-            The result of :meth:`count`.
+        words : ndarray of str of shape (d,)
+            The words that :meth:`count` found.
+        X : csr_array of shape (n, d)
+            Their counts.
         weights : ndarray of shape (n,), default=None
             Weights of the documents in document frequencies; None gives each weight 1.
 
