@@ -52,7 +52,8 @@ def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: 
         took = time.perf_counter() - start
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
-        **{key: summary[key] for key in ("title", "n_documents")},
+        "title": summary["title"],
+        **_sizes(summary),
         "n_words": summary["n_features"],
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
@@ -182,7 +183,8 @@ def _flat_content(
 ) -> dict[str, Any]:
     words = _top_words(model)
     content = {
-        **{key: summary[key] for key in ("title", "about", "n_documents")},
+        **{key: summary[key] for key in ("title", "about")},
+        **_sizes(summary),
         "n_words": summary["n_features"],
         "n_topics": summary["n_leaves"],
         "choice": choice,
@@ -205,6 +207,14 @@ def _flat_content(
         content["alpha"] = [_rounded(value) for value in alpha]  # by topic number
         content["alpha0"] = _rounded(alpha.sum())
     return content
+
+
+def _sizes(summary: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of documents, and of their passages if a document was cut."""
+    n = summary["n_documents"]
+    if "passages_of" not in summary:
+        return {"n_documents": n}
+    return {"n_documents": summary["passages_of"], "n_passages": n}
 
 
 def _rounded(value: float) -> float:

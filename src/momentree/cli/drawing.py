@@ -91,8 +91,9 @@ def _draw_topics(summary: Mapping[str, Any], console: Console) -> RenderableType
         else [vocabulary[i] for i in node["top"]]
         for node in nodes
     ]
+    rows = "passages" if "passages_of" in summary else "docs"
     before = [
-        Column("docs", [f"{node['n_samples']:,}" for node in nodes]),
+        Column(rows, [f"{node['n_samples']:,}" for node in nodes]),
         Column("share", [f"{100 * node['share']:.1f}%" for node in nodes]),
     ]
     after = []

@@ -24,7 +24,7 @@ MIN_WORDS = 10
 """Different words below which texts may be alike by chance, such as titles and short answers."""
 
 MIN_COPIES, MIN_SHARE = 5, 0.01
-"""Copies of a text that can form a leaf: 2 % of 400 to 2,000 news stories mostly did, 0.5 % never."""
+"""Copies that can form a leaf: 2 % of 400 to 2,000 news stories mostly did, 0.5 % never."""
 
 _BANDS, _ROWS = 12, 4
 """Pairs with similarity 0.8 agree in all rows of at least one band with probability 0.998."""

@@ -116,13 +116,17 @@ def _remedy(df: Floats, lowest: float, highest: float, n: float) -> Message:
     """Return the change of a limit that keeps words: to its default, or as far as needed."""
     if not len(df):
         return Message("exclude_fewer_words")
+    least = default_min_df(round(n))
+    # Limits that exclude each other: relaxing one of them would keep few words.
+    if highest < min(lowest, MAX_DF * n) and ((df >= least) & (df <= MAX_DF * n)).any():
+        return Message("change_both_df", min_df=least, max_df=MAX_DF)
     low, high = df[df <= highest], df[df >= lowest]
     if len(low):
-        return Message("lower_min_df", min_df=int(min(low.max(), default_min_df(round(n)))))
+        return Message("lower_min_df", min_df=int(min(low.max(), least)))
     if len(high):
         # Rounded up, for a fraction that is large enough.
-        least = math.ceil(100 * high.min() / n) / 100
-        return Message("raise_max_df", max_df=min(1.0, max(MAX_DF, least)))
+        share = math.ceil(100 * high.min() / n) / 100
+        return Message("raise_max_df", max_df=min(1.0, max(MAX_DF, share)))
     return Message("change_both_df", min_df=int(df.max()), max_df=1.0)
 
 
