@@ -375,3 +375,27 @@ def test_reasons_need_no_mathematics(run, tmp_path, alike):
     assert result.exit_code == 0, result.output
     assert words("not_split", reason="") in result.stdout
     assert not re.search("nats|eigenvalue|M2|component|penalty", result.stdout)
+
+
+def test_files_of_mimic_as_they_come(run, shared_data, tmp_path):
+    folder = shared_data / "mimic3_demo"
+    page = tmp_path / "mimic.html"
+    result = run(
+        "clusters",
+        folder / "DIAGNOSES_ICD.csv",
+        *("--join", folder / "ADMISSIONS.csv", "--on", "HADM_ID"),
+        *("--outcome", "HOSPITAL_EXPIRE_FLAG", "--rollup", "icd9"),
+        *("--names", folder / "D_ICD_DIAGNOSES.csv", "--output", page),
+    )
+    assert result.exit_code == 0, result.output
+    assert "129 records" in result.stdout
+    assert "038 Septicemia" in result.stdout
+    assert "HOSPITAL_EXPIRE_FLAG" in result.stdout
+    assert "Septicemia" in page.read_text(encoding="utf-8")
+
+
+def test_messages_speak_of_records(run, refuses, tmp_path):
+    table = tmp_path / "one.csv"
+    table.write_text("id,dx\na,A01\na,A02\nb,A01\n", encoding="utf-8")
+    result = run("clusters", table, "--min-records", 1, "--keep-constant", "-k", 3)
+    assert "sample" not in result.output + result.stderr

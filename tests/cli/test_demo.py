@@ -16,3 +16,19 @@ def test_demo(run, tmp_path):
 
 def test_bad_target(refuses, tmp_path):
     assert refuses("demo", "-o", tmp_path / "none" / "demo.html").code == "cannot_write"
+
+
+def test_demo_of_records(run, tmp_path):
+    target = tmp_path / "visits.html"
+    result = run("demo", "--records", "--output", target)
+    assert result.exit_code == 0, result.output
+    assert "8 groups" in result.stdout
+    assert "Heart failure" in result.stdout
+    assert target.stat().st_size > 50_000
+    # The table that the demo writes gives the same groups again.
+    table = tmp_path / "visits.csv"
+    again = run("clusters", table, "--rollup", "icd10", "--title", "Made-up hospital visits")
+    assert again.exit_code == 0, again.output
+    groups = [line for line in again.stdout.splitlines() if "├" in line or "└" in line]
+    assert groups
+    assert set(groups) <= set(result.stdout.splitlines())

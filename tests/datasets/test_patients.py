@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from momentree.datasets import make_patient_records
+from momentree.datasets import make_hospital_visits, make_patient_records
 from momentree.exceptions import InvalidParameterError
 from tests.raising import raises
 
@@ -78,3 +78,25 @@ def test_samples_are_clean_frozen_and_repeat_with_the_seed():
 def test_bad_parameters_are_refused(change, code):
     with raises(InvalidParameterError, code):
         make_patient_records(**change)
+
+
+def test_visits_are_as_their_groups_say():
+    sample = make_hospital_visits(20_000, random_state=2)
+    names = sample.names.tolist()
+    table = sample.table
+    assert table["visit_id"].is_unique
+    births = table[sample.labels == names.index("deliveries")]
+    assert set(births["sex"]) == {"female"}
+    failing = table[sample.labels == names.index("heart failure")]
+    has = (failing.filter(like="DX") == "I50.9").any(axis=1).mean()
+    assert abs(has - 0.85) < 5 * np.sqrt(0.85 * 0.15 / len(failing))
+    died = (failing["died"] == "yes").mean()
+    assert abs(died - 0.07) < 5 * np.sqrt(0.07 * 0.93 / len(failing))
+    assert (table["DX1"] != "").all()
+
+
+def test_visits_are_drawn_again_by_the_same_seed():
+    first, again = (make_hospital_visits(50, random_state=7).table for _ in range(2))
+    assert first.equals(again)
+    with raises(InvalidParameterError, "not_a_number"):
+        make_hospital_visits(0)

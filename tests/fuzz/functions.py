@@ -164,6 +164,8 @@ def calls() -> dict[str, Call]:
             {"corpus": corpus, "min_df": 1, "max_df": 0.9, "max_features": 10, "stop_words": ()},
         ),
         "align_columns": (datasets.align_columns, {"corpus": corpus, "vocabulary": words[::-1]}),
+        "make_hospital_visits": (datasets.make_hospital_visits, {"n_samples": 20}),
+        "code_titles": (datasets.code_titles, {"codes": seeds.CODE_NAMES, "system": "icd9"}),
         "roll_up": (datasets.roll_up, {"codes": seeds.CODE_NAMES, "system": "icd9"}),
         "summarize": (
             mt.report.summarize,
@@ -207,6 +209,7 @@ NAMES = (
     *("topic_parameters", "bernoulli_bias", "moment_error_bound", "required_samples", "sidiwo"),
     *("perturbation_bound", "make_single_topic", "make_lda", "make_poisson_mixture", "als"),
     *("make_bernoulli_mixture", "make_patient_records", "vectorize", "filter_vocabulary"),
+    *("make_hospital_visits", "code_titles"),
     *("align_columns", "plot_topic_proportions", "eigendecomposition", "jennrich", "svd_method"),
     *("random_projections", "svtd", "tensor_power_method"),
 )

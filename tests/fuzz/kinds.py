@@ -119,6 +119,9 @@ def _all(folder: Path) -> dict[str, Kind]:
             options = ((*_RECORDS[0], "--rollup", "@/groups.csv"),)
         elif form == "names":
             options = ((*_RECORDS[0], "--names", "@/names.csv"),)
+        elif form == "join":
+            joined = ("--join", "@/stays.csv", "--on", "visit_id", "--outcome", "late")
+            options = ((*_RECORDS[0], *joined),)
         found[f"records-{form}"] = Files("clusters", files, options)
     for name in models.NAMES:
         found[f"model-{name}"] = models.ModelFile(name, folder / "models")

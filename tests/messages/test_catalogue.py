@@ -27,7 +27,7 @@ def fields(template: str) -> set[str]:
         if name is not None:
             value = {spec[1:]} if spec and spec[0] == "=" else fields(spec or "")
             found |= {name.split(".")[0]} | value
-    return found - {"parameters"}
+    return found - {"parameters", "samples"}
 
 
 def messages() -> list[tuple[str, str, set[str], bool]]:

@@ -93,3 +93,11 @@ def test_documents_may_be_a_list_and_topics_must_be_of_one_length():
     )
     with raises(InvalidDataError, "not_numbers", parameter="top_words"):
         umass_coherence([[0, 1], [2]], X)
+
+
+def test_coherence_of_counts_in_foreign_byte_order():
+    X = np.array([[1, 2, 0], [0, 1, 1], [3, 1, 0]], dtype=">f8")
+    native = X.astype("f8")
+    np.testing.assert_array_equal(
+        umass_coherence([[0, 1, 2]], X), umass_coherence([[0, 1, 2]], native)
+    )

@@ -39,7 +39,8 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
             items.append(str(Message("residual_group", n_codes=held, n_overall=overall)))
         top = zip(node["top"], node["top_rates"], node["top_estimated"], strict=True)
         for j, rate, estimated in list(top)[:6]:
-            code, name = codes["code"][j], codes["name"][j]
+            code = codes["code"][j]
+            name = codes["short"][j].removesuffix(f" ({code})")  # shown with the code
             title = cut(code if name == code else f"{code} {name}", _CODE)
             here = _approximate(rate, estimated)
             base = _approximate(codes["rate"][j], codes["estimated"][j])

@@ -26,6 +26,7 @@ _SWITCHES: Mapping[str, Mapping[object, str]] = {
     "refine": {None: "--no-refine", "em": "--refine"},
     "unique": {True: "--unique", False: "--every-copy"},
 }
+_SAMPLES = {"clusters": "record", "topics": "document"}
 # For these, name the option that sets the limit.
 _LIMITS = ("max_depth_reached", "max_leaf_nodes_reached")
 _WORDS = {code: PLAIN[code] for code in PLAIN if code not in _LIMITS}
@@ -49,4 +50,5 @@ def audience_of(command: Any) -> Audience:
             return f"{flag} {shlex.quote(value)}"
         return f"{flag} {'none' if value is None else text}"
 
-    return Audience(as_option, _WORDS)
+    sample = _SAMPLES.get(command.name, PYTHON.sample)
+    return Audience(as_option, _WORDS, sample)

@@ -22,6 +22,9 @@ A table with one row per record and codes in columns DX1, DX2, ...:\n
 A table with one row per code, and the readmission rate of each group:\n
   momentree clusters codes.csv --id-column visit --code-column icd --outcome readmitted
 
+The codes of MIMIC, with outcomes from its table of admissions:\n
+  momentree clusters DIAGNOSES_ICD.csv --join ADMISSIONS.csv --on HADM_ID --outcome '*EXPIRE*'
+
 Admissions joined by patient, as many groups as the data support, and a model for new patients:\n
   momentree clusters stays.csv --union-by patient --groups auto --save stays.mt
 
@@ -104,6 +107,22 @@ def clusters(
     sheet: options.Sheet = None,
     skip_rows: options.SkipRows = 0,
     ignore: options.Ignore = None,
+    join: Annotated[
+        list[Path] | None,
+        options.records_option(
+            metavar="FILE",
+            parser=options.input_path,
+            help="Another table with outcomes of the same records. Repeatable.",
+        ),
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        options.records_option(
+            metavar="COLUMN",
+            help="Column by which to join a table, or LEFT=RIGHT if it has two names. Repeatable.",
+            show_default="the only column that both tables have",
+        ),
+    ] = None,
     empty: Annotated[
         Empty,
         options.records_option(
@@ -120,11 +139,11 @@ def clusters(
         ),
     ] = None,
     names: Annotated[
-        Path | None,
+        str | None,
         code_option(
-            metavar="FILE",
-            parser=options.input_path,
-            help="Names of codes: a table with columns code and name.",
+            metavar="FILE|icd9|icd10|none",
+            help="Names of codes: a table with columns code and name, or the titles of ICD.",
+            show_default="titles of ICD if the codes are clearly diagnoses",
         ),
     ] = None,
     min_records: Annotated[
@@ -205,10 +224,10 @@ def clusters(
         raise InvalidParameterError("applies_to_trees", parameter="min_samples_leaf")
     check_needed(context, "include_records", needs="output", code="applies_to_report")
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
-    groups_of_codes = Path(rollup) if rollup is not None and Path(rollup).is_file() else None
+    mappings = [Path(name) for name in (rollup, names) if name is not None]
     run = Run(
         context,
-        inputs=(source, names, groups_of_codes),
+        inputs=(source, *(join or ()), *filter(Path.is_file, mappings)),
         outputs={"output": output, "csv": csv, "json": json, "save": save},
         quiet=quiet,
         verbose=verbose,
@@ -225,6 +244,8 @@ def clusters(
             union_by=union_by,
             outcome_columns=outcome or (),
             ignore_columns=ignore or (),
+            join=join or (),
+            on=on or (),
             rollup=rollup,
             names=names,
             min_records=min_records,

@@ -1,7 +1,8 @@
-"""``momentree demo``: grow a tree from text that comes with every installation."""
+"""``momentree demo``: a report on text, or on made-up records, without any input."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from momentree.cli._run import Run
 from momentree.cli.screen import show
 
 DEMO_LEAVES = 12
+DEMO_GROUPS = 8
 
 
 def demo(
@@ -19,6 +21,14 @@ def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE.html", help="The report.")
     ] = Path("momentree-demo.html"),
+    records: Annotated[
+        bool,
+        typer.Option(
+            "--records",
+            help="Find groups of made-up hospital visits with ICD-10 codes instead of topics; the "
+            "table is written next to the report.",
+        ),
+    ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -27,12 +37,52 @@ def demo(
     The text is the documentation of NumPy, SciPy and scikit-learn, which are installed with
     momentree; the demo works offline.
     """
-    run = Run(context, outputs={"output": output}, quiet=quiet, verbose=verbose)
+    table = output.with_suffix(".csv") if records else None
+    run = Run(context, outputs={"output": output, "csv": table}, quiet=quiet, verbose=verbose)
+    if table is None:
+        _find_topics(run)
+    else:
+        _find_groups(run, table)
+    if not quiet:
+        show(f"\nTo see the report, open {output.resolve().as_uri()} in a browser.\n")
+
+
+def _find_topics(run: Run) -> None:
     with run.stage("reading the docstrings of NumPy, SciPy and scikit-learn"):
         from momentree import datasets, readers
         from momentree.cli._topics import grow_tree
 
         corpus = readers.vectorize(datasets.load_docstrings())
     run.finish(grow_tree(run, corpus, {"max_leaf_nodes": DEMO_LEAVES}))
-    if not quiet:
-        show(f"\nTo see the report, open {output.resolve().as_uri()} in a browser.\n")
+
+
+def _find_groups(run: Run, table: Path) -> None:
+    """Find groups of made-up visits, read from the table that is written with the report."""
+    with run.stage("drawing hospital visits"):
+        import tempfile
+
+        from momentree import datasets, readers
+        from momentree.cli._clusters import find_groups
+        from momentree.cli.tables import CsvTable
+
+        visits = datasets.make_hospital_visits(random_state=0).table
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / table.name
+            visits.to_csv(file, index=False)
+            records = readers.read_records(
+                file, rollup="icd10", outcome_columns=["died", "length_of_stay"]
+            )
+    result = find_groups(
+        run,
+        records,
+        DEMO_GROUPS,
+        {},
+        flat=False,
+        edits=(),
+        stability=False,
+        title="Made-up hospital visits",
+        min_cell=5,
+        include_records=False,
+    )
+    rows = visits.to_numpy(dtype=object).tolist()
+    run.finish(replace(result, table=lambda: CsvTable(list(visits.columns), rows)))

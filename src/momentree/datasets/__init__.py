@@ -5,6 +5,7 @@ from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mix
 from momentree.datasets.patients import make_patient_records
 from momentree.datasets.samples import LDASample, MixtureSample, PatientSample, TopicSample
 from momentree.datasets.topics import make_hierarchical_topics, make_lda, make_single_topic
+from momentree.datasets.visits import VisitSample, make_hospital_visits
 from momentree.readers import (
     LANGUAGES,
     TOKEN_PATTERN,
@@ -15,6 +16,7 @@ from momentree.readers import (
     Records,
     TextVectorizer,
     align_columns,
+    code_titles,
     default_min_df,
     filter_vocabulary,
     holds_counts,
@@ -41,13 +43,16 @@ __all__ = [
     "Records",
     "TextVectorizer",
     "TopicSample",
+    "VisitSample",
     "align_columns",
+    "code_titles",
     "default_min_df",
     "filter_vocabulary",
     "holds_counts",
     "load_docstrings",
     "make_bernoulli_mixture",
     "make_hierarchical_topics",
+    "make_hospital_visits",
     "make_lda",
     "make_patient_records",
     "make_poisson_mixture",

@@ -25,10 +25,13 @@ class Audience:
         `value` is the value itself, or `text` if that is part of the template.
     words : mapping of str to str
         Templates by code, which replace those in the catalogue.
+    sample : str
+        What a sample is called, such as "document".
     """
 
     parameter: Callable[[str, str | None, Any], str]
     words: Mapping[str, str] = field(default_factory=dict)
+    sample: str = "sample"
 
 
 def _in_python(name: str, text: str | None, _value: Any) -> str:
@@ -98,6 +101,7 @@ def in_words(message: Message, audience: Audience = PYTHON) -> str:
       ``{parameter:=value}``;
     - ``{n:~row}`` and ``{n:~entry/entries}`` are a number with its noun, ``{n:?is/are}`` only the
       word;
+    - ``{n:~sample}`` and ``{samples}`` have the word of the audience for samples;
     - ``{names:list}``, ``{names:and}`` and ``{names:or}`` join a list; ``{names:quoted list}`` etc.
       also quote its entries; ``{facts:sentences}`` puts one sentence after another.
 
@@ -131,6 +135,8 @@ class _Words(Formatter):
     def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
         if key == "parameters":
             return _Parameters(self.audience, kwargs)
+        if key == "samples":
+            return f"{self.audience.sample}s"
         value = super().get_value(key, args, kwargs)
         return _Parameter(self.audience, kwargs, value) if key == "parameter" else value
 
@@ -139,6 +145,7 @@ class _Words(Formatter):
             return in_words(value, self.audience)
         if format_spec[:1] in ("~", "?"):
             one, _, many = format_spec[1:].partition("/")
+            one = self.audience.sample if one == "sample" else one
             word = one if value == 1 else many or f"{one}s"
             return word if format_spec[0] == "?" else f"{value:,} {word}"
         if isinstance(value, list | tuple):

@@ -4,6 +4,7 @@ from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.align import align_columns
 from momentree.readers.counts.files import holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
+from momentree.readers.records.code_titles import code_titles
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import roll_up
 from momentree.readers.records.objects import Records
@@ -26,6 +27,7 @@ __all__ = [
     "Records",
     "TextVectorizer",
     "align_columns",
+    "code_titles",
     "default_min_df",
     "filter_vocabulary",
     "holds_counts",

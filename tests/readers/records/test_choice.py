@@ -26,6 +26,7 @@ def test_repairs_are_reported(tmp_path):
         ("blanks_removed", 1),
         ("upper_case", 2),
         ("repeated_entries", 2),
+        ("titles_used",),
         ("records_without_codes", 1),
         ("too_few_codes", 1),
     ]

@@ -42,7 +42,7 @@ def test_the_same_table_gives_the_same_matrix(write):
         again = read_records(path, coder=through_json(first.coder))
         np.testing.assert_array_equal(again.X.toarray(), first.X.toarray())
         assert again.codes.tolist() == first.codes.tolist() == ["250", "401", "V10"]
-        assert again.names == {"250": "Diabetes"}
+        assert again.names == first.names
         assert again.title("250") == "250 Diabetes"
 
 

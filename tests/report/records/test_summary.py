@@ -526,12 +526,3 @@ def test_bad_input_is_refused():
     del model.labels_
     with pytest.raises(NotFittedError):
         summarize_records(model, records)
-
-
-def test_short_names_end_at_words():
-    model, records = flat_case()
-    names = ("a" * 200, "Symptoms of the " + "x" * 60, "Heart failure")
-    records.names = dict(zip(records.codes, names * 10, strict=False))
-    nodes = summarize_records(model, records)["nodes"][1:]
-    parts = {part for node in nodes for part in node["name_parts"]}
-    assert parts <= {"a" * 96 + "…", "Symptoms…", "Heart failure"}

@@ -13,6 +13,6 @@ WORDS: dict[str, str] = {
     "missing_not_in_fit": (
         "X has missing values, but the data used in fit had none; pass the data used in fit"
     ),
-    "one_part": "a single part is the most likely one for all of its samples",
+    "one_part": "a single part is the most likely one for all of its {samples}",
     "cannot_split": "group {group} cannot be split: {reason}",
 }

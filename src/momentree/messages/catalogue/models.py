@@ -4,15 +4,15 @@ WORDS: dict[str, str] = {
     # --- fit -------------------------------------------------------------------------------------
     "fewer_components": "{found} of {requested:~component} found: {reason}",
     "moments_show_no_more": "the moments support no more",
-    "no_group_splits": "no group of samples can be split further: {reason}",
+    "no_group_splits": "no group of {samples} can be split further: {reason}",
     # Scikit-learn's checks of estimators look for "1 sample".
     "too_few_nonzero_samples": (
         "{n_rows:~sample} {n_rows:?has/have} a positive weight and a count above zero, fewer than "
-        "{parameters.n_components:{n_components}}; lower it or add samples"
+        "{parameters.n_components:{n_components}}; lower it or add {samples}"
     ),
     "too_few_weighted_samples": (
         "{n_rows:~sample} {n_rows:?has/have} a positive weight, fewer than "
-        "{parameters.n_components:{n_components}}; lower it or add samples"
+        "{parameters.n_components:{n_components}}; lower it or add {samples}"
     ),
     "too_few_views": (
         "X has {found:~feature}, but {parameters.start:=start} divides the features into three "

@@ -133,8 +133,7 @@ WORDS: dict[str, str] = {
     ),
     # Systems and mappings of codes
     "not_a_rollup": (
-        "{parameter:=value}; expected 'icd9', 'icd10', a dictionary from code to group, or the "
-        "path of a file with the columns code and group"
+        "{parameter:=value}; expected 'icd9', 'icd10', or a table with the columns code and group"
     ),
     "other_code_system": (
         "{path}: only {share:.0%} of the entries look like {system} (such as {examples}); "
@@ -180,6 +179,12 @@ WORDS: dict[str, str] = {
         "or format the column as text and enter the codes again"
     ),
     "codes_without_name": "no name for {n_codes:,} of {n_all:~code}, such as {code!r}{hint}",
+    "titles_used": "named {n_codes:~code} by {system}{hint}",
+    "titles_omitted": " ({parameter:=value} omits the names)",
+    "codes_like_procedures": (
+        "no titles are shown, because the codes look like procedures, not diagnoses, of ICD-9 "
+        "({parameter:'icd9'} shows the titles of diagnoses)"
+    ),
     "names_after_rollup": ": names are looked up after the roll-up",
     # The choice of codes
     "no_codes": "{path}: no codes in {n_records:~record}",
@@ -203,6 +208,38 @@ WORDS: dict[str, str] = {
         "used"
     ),
     "outcome_missing": "outcome {outcome!r} is missing in {n_records:,} of {n_all:~record}",
+    # Tables to join
+    "joined": "joined {source} by {column!r}",
+    "keys_rewritten": (
+        "{n_records:~value} of {column!r} {n_records:?was/were} found only without leading zeros, "
+        "'.0' and case"
+    ),
+    "keys_without_row": (
+        "{n_records:,} of {n_all:~value} of {column!r} {n_records:?has/have} no row in {source}: "
+        "outcomes from there are missing"
+    ),
+    "joined_without_outcome": (
+        "nothing was taken from {source}: name its columns with {parameter}, such as "
+        "{columns:quoted or}"
+    ),
+    "not_one_key_each": (
+        "{n_keys:~key} for {n_tables:~table} to join; expected one {parameter} for each, or one "
+        "for all"
+    ),
+    "key_without_table": "{parameter} is the key of a table to join; name the table with "
+    "{parameters.join}",
+    "which_key": (
+        "{path}: it is not clear by which column to join it; columns of both tables: "
+        "{columns:quoted list}. Name one with {parameter}, or two as 'left=right'"
+    ),
+    "no_key_matches": (
+        "no value of {left!r}, such as {ours!r}, is in column {right!r} of {path}, such as "
+        "{theirs!r}: name another column with {parameter}"
+    ),
+    "no_such_column_joined": (
+        "no table has a column {column!r}, named in {parameter}; their columns are {columns:quoted "
+        "list}"
+    ),
     # The coder
     "not_a_coder": "{parameter} is {type}; expected the coder of previously read records",
     "coder_has_its_own": "{parameter} cannot be combined with a coder, which has its own setting",

@@ -159,7 +159,7 @@ class Guess:
         unique = [name for name in ids if self.table.is_unique(name)]
         if unique and not single:
             return unique[0]
-        repeated = [name for name in ids if name not in unique]
+        repeated = self.finest([name for name in ids if name not in unique])
         if len(repeated) > 1:
             raise ReadError(
                 "several_id_columns",
@@ -177,6 +177,13 @@ class Guess:
                     columns=excerpts(candidates),
                 )
         return next(iter([*repeated, *unique, *row_numbers]), None)
+
+    def finest(self, ids: list[str]) -> list[str]:
+        """Return only the id that determines all others, as admissions determine patients."""
+        columns = [self.table.columns[name] for name in ids]
+        n_all = len(set(zip(*columns, strict=True)))
+        fine = [name for name, ones in zip(ids, columns, strict=True) if len(set(ones)) == n_all]
+        return fine[:1] or ids
 
     def repeats(self, name: str) -> bool:
         """Return whether the values of a column may be ids of records with several rows."""

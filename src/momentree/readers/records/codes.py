@@ -13,6 +13,7 @@ from momentree.exceptions import InvalidParameterError
 
 CodeSystem = Literal["icd9", "icd10"]
 SYSTEMS = get_args(CodeSystem)
+SYSTEM_NAMES = {"icd9": "ICD-9-CM", "icd10": "ICD-10-CM"}
 _SHAPES = {
     # A number, a V code of health factors or an E code of external causes. A number with a dot
     # may have lost leading zeros; a number without a dot has lost them only if it is too short.

@@ -21,8 +21,9 @@ from momentree.readers.records._binary_cells import read_binary_cells
 from momentree.readers.records._choice import choose_codes, group_codes
 from momentree.readers.records._code_cells import Entries, read_code_cells
 from momentree.readers.records._guesses import matching
+from momentree.readers.records._join import Paths, as_paths, join_tables
 from momentree.readers.records._layout import as_names, find_layout
-from momentree.readers.records._mapping import SUFFIXES, Mapped, names_of, read_mapping
+from momentree.readers.records._mapping import SUFFIXES, Mapped, read_mapping
 from momentree.readers.records._matrix import (
     Rows,
     columns_of_coder,
@@ -31,6 +32,7 @@ from momentree.readers.records._matrix import (
     join_rows,
     matrix_of,
 )
+from momentree.readers.records._names import names_of
 from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.records.coder import EMPTY, RecordCoder
 from momentree.readers.records.codes import SYSTEMS
@@ -49,6 +51,8 @@ def read_records(
     union_by: str | None = None,
     outcome_columns: str | Sequence[str] = (),
     ignore_columns: str | Sequence[str] = (),
+    join: Paths = (),
+    on: str | Sequence[str] = (),
     rollup: Mapped | None = None,
     names: Mapped | None = None,
     min_records: int | None = None,
@@ -91,11 +95,19 @@ def read_records(
         and ids.
     ignore_columns : str or sequence of str, default=()
         Columns to leave out, by name or pattern.
+    join : path or sequence of paths, default=()
+        Other tables, whose outcome columns are added to the rows with the same key.
+    on : str or sequence of str, default=()
+        Key of each table to join, or one for all: a column of both tables, such as "HADM_ID", or
+        "left=right" if it has two names. By default the only column that both tables have.
     rollup : {"icd9", "icd10"}, path, mapping or None, default=None
         How to roll codes up: to the general diagnosis (see :func:`roll_up`), or to the groups in a
         table with columns code and group, or in a dictionary.
-    names : path, mapping or None, default=None
-        Names of codes, after the roll-up: a table with columns code and name, or a dictionary.
+    names : {"icd9", "icd10", "none"}, path, mapping or None, default=None
+        Names of codes, after the roll-up: a table with columns code and name, or a dictionary; a
+        longer code has the name of a shorter one with which it begins. The titles of
+        :func:`code_titles` name the other codes, or with None all, if codes are rolled up by ICD or
+        are clearly diagnoses. "icd9" and "icd10" always use these titles; "none" uses no names.
     min_records : int or None, >= 1, default=None
         Drop codes found in fewer records. None is 5, or 2 with fewer than 1000 records.
     cumulative_frequency : float or None, above 0, at most 1, default=None
@@ -128,8 +140,8 @@ def read_records(
     Raises
     ------
     ReadError
-        If the file cannot be read, a column is missing or has two roles, the columns of codes and
-        ids are not clear, or the table has none of the columns of the coder.
+        If a file cannot be read, no key matches, a column is missing or has two roles, the columns
+        of codes and ids are not clear, or the table has none of the columns of the coder.
     InvalidDataError
         If a value of a wide table is neither 0 nor 1, most code columns contain only ones and empty
         cells, more than 5 % of the entries are dates, no code is in the mapping, or most codes are
@@ -137,7 +149,8 @@ def read_records(
     EmptyCorpusError
         If there are no rows, or no codes are kept.
     InvalidParameterError
-        If an option is invalid, or cannot be combined with a coder.
+        If an option is invalid, or cannot be combined with a coder, or the key of a table to join
+        is not clear.
 
     Notes
     -----
@@ -194,9 +207,18 @@ def read_records(
         skip_rows=skip_rows,
         check_titles=True,
     )
+    asked = as_names("outcome_columns", outcome_columns)
     patterns = as_names("ignore_columns", ignore_columns)
     ignored = set(matching(source.head, "ignore_columns", patterns))
     table = source.read([name for name in source.head.names if name not in ignored])
+    table, joining = join_tables(
+        table,
+        as_paths(join),
+        as_names("on", on),
+        [*asked, *([] if union_by is None else [union_by])],
+        encoding=encoding,
+        separator=separator,
+    )
     named = as_names("code_columns", code_columns)
     union_by = _known(table, union_by, before.union_by)
     layout = find_layout(
@@ -204,7 +226,7 @@ def read_records(
         id_column=_known(table, id_column, before.id_column),
         code_columns=named or columns_of_coder(table, before),
         union_by=union_by,
-        outcome_columns=as_names("outcome_columns", outcome_columns),
+        outcome_columns=asked,
     )
     if before.form == "wide" and not named and layout.chosen:
         layout = replace(layout, form="wide")
@@ -222,7 +244,7 @@ def read_records(
             layout = replace(layout, codes=entries.codes)
     else:
         entries = read_code_cells(table, layout.codes)
-    notes = [*table.notes, layout.described(), *layout.notes]
+    notes = [*table.notes, layout.described(), *layout.notes, *joining]
     if wide:
         notes += _possible_outcomes(entries, {*named, *before.code_columns})
     notes += [*rows.notes, *entries.notes]
@@ -279,7 +301,7 @@ def _new_coder(
     X, repeated = matrix_of(rows, entries, column, len(codes))
     keep, choice = choose_codes(X, codes.tolist(), where=str(table.path), wide=wide, **limits)
     kept = codes[keep].tolist()
-    titles, unnamed = name_codes(kept, rolled_up=rules.rollup is not None)
+    titles, unnamed = name_codes(kept, rollup=rules.rollup, written=entries.codes)
     # Patterns are kept as patterns, because new records may have more code columns.
     columns = named or rules.code_columns
     if wide:

@@ -21,8 +21,6 @@ _FEW_CODES = 2 / 3
 _COMMON = 0.5
 """In a residual group, records have fewer codes than this fraction of the overall mean, and no code
 occurs in half of them. Births also have few codes, but they have the same ones."""
-_NAME_LENGTH = 48
-"""Maximum length of one code in the name of a group, in characters."""
 _SEPARATOR = "\N{NO-BREAK SPACE}· "
 """A dot, because names of codes contain commas; no line begins with it."""
 
@@ -66,6 +64,7 @@ def describe_groups(
     root: TreeNode,
     table: PublishedTable,
     names: Sequence[str],
+    shorts: Sequence[str],
     labels: Ints,
     proba: Floats,
     *,
@@ -84,7 +83,7 @@ def describe_groups(
         rates = table.rates(leaves)
         per_record = float(rates.sum())
         top = most_relevant(rates, base, table.disclosed(leaves))[:n_codes]
-        short = _parts(node, [short_name(names[j]) for j in top[:_NAME_CODES]])
+        short = _parts(node, [shorts[j] for j in top[:_NAME_CODES]])
         nodes.append(
             {
                 "id": node.node_id,
@@ -114,19 +113,6 @@ def describe_groups(
             }
         )
     return nodes
-
-
-def short_name(name: str) -> str:
-    """Return the beginning of the name of a code, cut between words."""
-    words = name.split()
-    if len(name) <= _NAME_LENGTH or len(words) < 2:
-        return name if len(name) <= 2 * _NAME_LENGTH else name[: 2 * _NAME_LENGTH] + "…"
-    kept = words[:1]
-    while len(" ".join([*kept, words[len(kept)]])) < _NAME_LENGTH:
-        kept.append(words[len(kept)])
-    while len(kept) > 1 and kept[-1].lower().strip(",") in {"and", "or", "of", "the", "with", "to"}:
-        kept.pop()
-    return " ".join(kept).rstrip(",;") + "…"
 
 
 def _parts(node: TreeNode, codes: list[str]) -> list[str]:

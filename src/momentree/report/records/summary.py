@@ -20,6 +20,7 @@ from momentree.report.records._groups import describe_groups, tree_of_groups
 from momentree.report.records._heat_map import bands, few_codes, single_records
 from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
+from momentree.report.records._short_titles import short_titles
 from momentree.report.records._table import PublishedTable
 from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
 from momentree.report.text import clean_text, for_readers
@@ -79,8 +80,9 @@ def summarize_records(
         (fitted), ``n_left_out`` (with too few codes; "<5" if few), ``n_features``, ``n_leaves``,
         ``n_codes``, ``min_cell``, ``few_codes`` (lower quartile of the number of codes per record),
         ``rollup`` (system used to roll up codes, or None), ``default_lambda``;
-        ``codes``: ``code``, ``name``, ``total``, ``rate`` and ``estimated`` (whether the rate is an
-        estimate from suppressed counts) of the d codes with zero or at least `min_cell` records;
+        ``codes``: ``code``, ``name``, ``short`` (the name, shortened), ``total``, ``rate`` and
+        ``estimated`` (whether the rate is an estimate from suppressed counts) of the d codes with
+        zero or at least `min_cell` records;
         ``groups``: ``sizes`` (k; small ones suppressed), ``estimated`` (estimates of all sizes),
         ``counts`` and ``missing`` (k, d; ``missing`` is None if no value is missing);
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``, ``leaves``
@@ -154,6 +156,7 @@ def summarize_records(
     root = tree_of_groups(estimator, table.size_estimates)
     known = {str(code): clean_text(name) for code, name in (records.names or {}).items()}
     names = [known.get(code) or code for code in vocabulary]
+    shorts = short_titles(vocabulary, names)
     # The name of a rare code could identify the records that have it.
     named = np.flatnonzero(table.counts.totals != SMALL)
     published = table.of_codes(named)
@@ -166,6 +169,7 @@ def summarize_records(
         root,
         table,
         names,
+        shorts,
         labels,
         proba,
         spread=not tree,
@@ -214,6 +218,7 @@ def summarize_records(
         "codes": {
             "code": [vocabulary[j] for j in named],
             "name": [names[j] for j in named],
+            "short": [shorts[j] for j in named],
             "total": published.counts.totals.tolist(),
             "rate": np.round(base, 9).tolist(),
             "estimated": published.estimated(range(k)).tolist(),

@@ -109,7 +109,7 @@ function setupHeat() {
   const canvas = el("canvas", { id: "heat-canvas", tabindex: 0, role: "img", "aria-label": `Heat map of ${data.n_leaves} groups and ${columns} codes; the numbers are in the table of codes`, "aria-describedby": "heat-reading" });
   // As high as the longest name requires; codes without names are short.
   ruler.font = `12px ${window.getComputedStyle(document.body).fontFamily}`;
-  const longest = Math.max(...heat.codes.map((j) => ruler.measureText(codes.name[j]).width));
+  const longest = Math.max(...heat.codes.map((j) => ruler.measureText(codes.short[j]).width));
   const names = el("div", { class: "heat-names", "aria-hidden": "true", style: { height: `${Math.min(MOST_NAME, Math.ceil(1.05 * longest) + 6)}px` } }, ...heat.codes.map((j) => el("span", { class: "column" }, label(j))));
   const sides = el("div", { class: "heat-groups" }, ...groupHeights().map(({ leaf, height }) => {
     const node = groupNode(leaf);

@@ -126,5 +126,5 @@ function times(value) {
   return value >= 9.95 || value === 0 ? value.toFixed(0) : value >= 0.995 ? value.toFixed(1) : value.toFixed(2);
 }
 
-// The name of a code, with the code itself in the tooltip.
-const label = (j, attributes = {}) => user("span", codes.name[j], { title: codes.name[j] === codes.code[j] ? codes.code[j] : `${codes.code[j]} ${codes.name[j]}`, ...attributes });
+// The short name of a code, with the code and its whole name in the tooltip.
+const label = (j, attributes = {}) => user("span", codes.short[j], { title: codes.name[j] === codes.code[j] ? codes.code[j] : `${codes.code[j]} ${codes.name[j]}`, ...attributes });

@@ -1,0 +1,103 @@
+"""Name codes: by a table or dictionary, and by the titles that come with the package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from momentree.messages import Message
+from momentree.readers.records._mapping import Mapped, read_mapping
+from momentree.readers.records.code_titles import are_diagnoses, are_procedures, code_titles
+from momentree.readers.records.codes import SYSTEM_NAMES, SYSTEMS, lookup, undotted
+from momentree.readers.tables.table import excerpt
+
+_PREFIX = re.compile(r"((HAS|DX|ICD|ICD9|ICD10|DIAG|DIAGNOSIS|CODE)[_ .:-]*)+")
+NO_NAMES = "none"
+_SHORTEST = 3
+"""Characters of the shortest code whose name is used for longer codes."""
+
+
+def names_of(
+    codes: Sequence[str],
+    names: Mapped | None,
+    *,
+    encoding: str,
+    separator: str | None,
+    rollup: str | None,
+    written: Sequence[str],
+) -> tuple[dict[str, str], list[Message]]:
+    """Return the names of codes, and notes on titles used and on codes without a name.
+
+    A code has the first of these names: its own in the mapping `names`, that of the longest code
+    there with which it begins, the title of its category of ICD.
+    """
+    if names == NO_NAMES:
+        return {}, []
+    given: Mapping[str, str] = {}
+    if names is not None and names not in SYSTEMS:
+        given = read_mapping(names, "title", encoding=encoding, separator=separator)
+    bare = _bare(codes)
+    known = _given_names(codes, bare, given)
+    system, notes = _system(names, rollup, written)
+    if system is not None:
+        titles = dict(zip(codes, code_titles(bare, system), strict=True))
+        added = {code: title for code, title in titles.items() if title and code not in known}
+        if added and names not in SYSTEMS:
+            omit = Message("titles_omitted", parameter="names", value=NO_NAMES)
+            hint = omit if names is None else ""
+            system_name = SYSTEM_NAMES[system]
+            notes.append(Message("titles_used", n_codes=len(added), system=system_name, hint=hint))
+        known |= added
+    unnamed = [code for code in codes if code not in known]
+    if unnamed and (given or system is not None):
+        notes.append(
+            Message(
+                "codes_without_name",
+                n_codes=len(unnamed),
+                n_all=len(codes),
+                code=excerpt(unnamed[0]),
+                hint=Message("names_after_rollup") if given and rollup is not None else "",
+            )
+        )
+    return {code: known[code] for code in codes if code in known}, notes
+
+
+def _given_names(
+    codes: Sequence[str], bare: Sequence[str], given: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the names of codes in a mapping; a longer code has the name of a shorter one."""
+    shorter = {undotted(code): name for code, name in given.items()}
+    whole = lookup(given, [code.upper() for code in codes])
+    known = {}
+    for code, key, *own in zip(codes, bare, whole, lookup(given, bare), strict=True):
+        head = undotted(key)
+        heads = [head[:n] for n in range(len(head) - 1, _SHORTEST - 1, -1)]
+        others = (shorter[head] for head in heads if head in shorter)
+        name = own[0] or own[1] or next(others, None)
+        if name is not None:
+            known[code] = name
+    return known
+
+
+def _system(
+    names: Mapped | None, rollup: str | None, written: Sequence[str]
+) -> tuple[str | None, list[Message]]:
+    """Return the system whose titles apply, if any."""
+    if names in SYSTEMS:
+        return str(names), []
+    if rollup == "icd9" and are_procedures(written):
+        return None, [Message("codes_like_procedures", parameter="names")]
+    if rollup in SYSTEMS:
+        return rollup, []
+    if rollup is not None:  # groups of a mapping
+        return None, []
+    return next((one for one in SYSTEMS if are_diagnoses(written, one)), None), []
+
+
+def _bare(codes: Sequence[str]) -> list[str]:
+    """Return codes without a prefix that all or some columns share, as in "has_250"."""
+    clean = [code.upper() for code in codes]
+    first, last = min(clean), max(clean)
+    n_shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    n_shared = max(first.rfind(sign, 0, n_shared) for sign in "_: ") + 1
+    return [_PREFIX.sub("", code[n_shared:]) for code in clean]
