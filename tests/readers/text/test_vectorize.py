@@ -394,7 +394,7 @@ def test_frequent_words_that_max_df_drops_are_listed():
     ("min_df", "max_df", "remedy"),
     [
         (0.9, 0.1, Message("change_both_df", min_df=2, max_df=0.5)),
-        (4, 2, Message("change_both_df", min_df=2, max_df=0.5)),
+        (4, 2, Message("lower_min_df", min_df=2)),
         (3, 0.5, Message("lower_min_df", min_df=2)),
         (0.0, 0.1, Message("raise_max_df", max_df=0.5)),
     ],
