@@ -186,7 +186,9 @@ def record_files() -> dict[str, dict[str, bytes]]:
     wide = pd.DataFrame(tables["wide"][1:], columns=tables["wide"][0]).drop(columns="died")
     wide[CODE_NAMES] = wide[CODE_NAMES].astype(int)
     groups = _table([["code", "group"], *([code, code[:2]] for code in CODE_NAMES)])
-    stays = _table([["visit_id", "late"], *([row[0], str(i % 2)] for i, row in enumerate(slots[1:]))])
+    stays = _table(
+        [["visit_id", "late"], *([row[0], str(i % 2)] for i, row in enumerate(slots[1:]))]
+    )
     names = _table([["code", "name"], *([code, f"Name of {code}"] for code in CODE_NAMES)])
     return {
         **{form: {"t.csv": _table(rows)} for form, rows in tables.items()},

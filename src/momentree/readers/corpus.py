@@ -16,7 +16,7 @@ from momentree.readers.text.objects import Corpus
 from momentree.readers.text.passages import Cutting
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
 from momentree.readers.text.vectorize import vectorize
-from momentree.readers.text.words import TOKEN_PATTERN
+from momentree.readers.text.words import AUTO, TOKEN_PATTERN
 
 
 def read_corpus(
@@ -28,7 +28,7 @@ def read_corpus(
     separator: str | None = None,
     encoding: str = "utf-8",
     vocabulary: Lines | None = None,
-    language: str | None = "en",
+    language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
     max_df: int | float = MAX_DF,

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from momentree.exceptions import EmptyCorpusError
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
+from momentree.readers.text.languages import choose_for_counts
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.selection import (
     MAX_DF,
@@ -21,13 +22,13 @@ from momentree.readers.text.selection import (
     note_empty,
     select_columns,
 )
-from momentree.readers.text.words import TOKEN_PATTERN, read_words, unwanted_words
+from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words, unwanted_words
 
 
 def filter_vocabulary(
     corpus: Corpus,
     *,
-    language: str | None = "en",
+    language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
     max_df: int | float = MAX_DF,
@@ -42,7 +43,8 @@ def filter_vocabulary(
     corpus : Corpus
         Counts with their words; not modified.
     language, stop_words, min_df, max_df, max_features : optional
-        Which words to keep; see :class:`TextVectorizer`.
+        Which words to keep; see :class:`TextVectorizer`. With "auto", stop words among the most
+        frequent words show the language.
     token_pattern : str or None, default=None
         Leave out words that do not fully match this regular expression. None keeps words of any
         form, because the counts may be of codes and numbers.
@@ -76,24 +78,28 @@ def filter_vocabulary(
     check_limits(min_df, max_df, max_features)
     check_unique(unique)
     pattern = TOKEN_PATTERN if token_pattern is None else token_pattern
-    unwanted = unwanted_words(language, read_words("stop_words", stop_words), pattern)
     words = np.asarray(corpus.vocabulary, dtype=object)
+    X = corpus.X
+    df = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
+    reading = choose_for_counts(list(map(str, words)), df, language)
+    unwanted = unwanted_words(reading.language, read_words("stop_words", stop_words), pattern)
     candidates = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
     if token_pattern is not None:
         matches = re.compile(token_pattern).fullmatch
         candidates &= np.fromiter((matches(str(word)) is not None for word in words), dtype=bool)
-    if not corpus.X.shape[0]:
+    if not X.shape[0]:
         raise EmptyCorpusError("no_documents")
     if not candidates.any():
         raise EmptyCorpusError("no_candidate_words", n_words=len(words))
-    counts = sp.csr_array(corpus.X)
+    counts = sp.csr_array(X)
     counts.sort_indices()
     weights, copied = weigh_copies(find_copies(counts[:, np.flatnonzero(candidates)]), unique)
     keep, dropped = select_columns(counts, words, min_df, max_df, max_features, candidates, weights)
+    found = [*reading.notes, *copied]
     if len(keep) == len(words):
-        if not copied:
+        if not found:
             return corpus
-        return replace(corpus, weights=weights, notes=[*corpus.notes, *copied])
+        return replace(corpus, weights=weights, notes=[*corpus.notes, *found])
     X = sp.csr_array(counts[:, keep])
     return replace(
         corpus,
@@ -101,5 +107,5 @@ def filter_vocabulary(
         vocabulary=corpus.vocabulary[keep],
         vectorizer=None,
         weights=weights,
-        notes=[*corpus.notes, *copied, *dropped, *note_empty(X)],
+        notes=[*corpus.notes, *found, *dropped, *note_empty(X)],
     )

@@ -14,6 +14,7 @@ from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.text.cleaning import clean_texts
+from momentree.readers.text.languages import notes_on_new_texts
 from momentree.readers.text.objects import Corpus, Documents
 from momentree.readers.text.passages import (
     Cutting,
@@ -22,13 +23,13 @@ from momentree.readers.text.passages import (
 )
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
 from momentree.readers.text.vectorizer import TextVectorizer, check_texts
-from momentree.readers.text.words import TOKEN_PATTERN, read_words
+from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words
 
 
 def vectorize(
     documents: Documents | Sequence[str],
     *,
-    language: str | None = "en",
+    language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
     max_df: int | float = MAX_DF,
@@ -72,7 +73,7 @@ def vectorize(
         the message reports how many words each filter removed.
     InvalidDataError
         If a text is not a string.
-    InvalidParameterError, ReadError
+    InvalidParameterError, ReadError, MissingLibraryError
         As in :class:`TextVectorizer`.
 
     Examples
@@ -105,9 +106,11 @@ def vectorize(
     cut = cut_documents(texts, documents.ids, documents.labels, passages)
     if len(cut.texts) == 1 and (min_df is None or max_df == MAX_DF):
         raise EmptyCorpusError("one_document", name=documents.name, n_words=count_words(texts[0]))
+    settings, adapted = settings.adapt(texts)
     words, counts = settings.count(cut.texts)
     weights, copied = weigh_copies(find_copies(counts, cut.texts), unique)
     vectorizer, X, dropped = settings.choose(words, counts, weights)
+    notes = [*documents.notes, *notes, *cut.notes, *adapted, *copied, *dropped, *note_empty(X)]
     return Corpus(
         X=X,
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
@@ -119,7 +122,7 @@ def vectorize(
         # The passages of a single text are documents of their own.
         passages=cut.passages if len(documents) > 1 else None,
         weights=weights,
-        notes=[*documents.notes, *notes, *cut.notes, *copied, *dropped, *note_empty(X)],
+        notes=notes,
     )
 
 
@@ -174,5 +177,9 @@ def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
         name=documents.name,
         vectorizer=vectorizer,
         passages=cut.passages,
-        notes=[*documents.notes, *as_model],
+        notes=[
+            *documents.notes,
+            *as_model,
+            *notes_on_new_texts(texts, vectorizer.language),
+        ],
     )

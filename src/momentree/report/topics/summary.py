@@ -12,6 +12,7 @@ from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.metrics.words import relevance_order, word_probabilities
 from momentree.report._estimators import (
@@ -24,6 +25,7 @@ from momentree.report._provenance import provenance
 from momentree.report.layout import icicle_cells
 from momentree.report.text import clean_text, for_readers
 from momentree.report.topics._diagnostics import describe_model, diagnostics
+from momentree.report.topics._function_words import notes_on_function_words
 from momentree.report.topics._labels import agreement, count_labels, index_labels
 from momentree.report.topics.chart import proportions_in_columns
 from momentree.report.topics.document_order import sort_documents
@@ -52,6 +54,7 @@ def summarize(
     n_words: int = 20,
     n_documents: int = 8,
     made_with: Mapping[str, object] | None = None,
+    notes: Sequence[Message] = (),
 ) -> dict[str, Any]:
     """Summarize a fitted tree or flat model and its documents as a dictionary for `render_html`.
 
@@ -87,6 +90,8 @@ def summarize(
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made, such as the input or the time of
         the fit. No date is added, so that equal input gives equal bytes.
+    notes : sequence of Message, default=()
+        What was found when the documents were read, as in :class:`Corpus`.
 
     Returns
     -------
@@ -110,6 +115,8 @@ def summarize(
         ``searched`` (characters of each that can be searched, None for all) and
         ``items`` (``row``, ``id``, ``label``, ``leaf``, ``text``, and for a flat model with ``X``
         ``proportions``: pairs of topic and proportion, per mille);
+        ``notes``: sentences, those given and one on each language whose function words make up
+        topics;
         ``made``: ``parameters``, ``versions``, ``notes``;
         ``areas``: the chart of topic proportions, or None: ``proportions`` (k rows, per mille),
         ``names``, ``rows``, ``ticks`` and ``runs`` of its columns, ``note``, ``axis``,
@@ -181,6 +188,7 @@ def summarize(
         "agreement": agreement(leaf_of, label_of),
         "documents": documents,
         "areas": areas,
+        "notes": [for_readers(note) for note in (*notes, *notes_on_function_words(estimator))],
         "made": provenance(estimator, made_with),
     }
     if model.kind == "flat":
