@@ -21,6 +21,7 @@ _OPTIONS = {
 # Values with their own option.
 _SWITCHES: Mapping[str, Mapping[object, str]] = {
     "drop_constant": {False: "--keep-constant"},
+    "header": {True: "--header", "True": "--header", False: "--no-header", "False": "--no-header"},
     "lowercase": {False: "--keep-case"},
     "raw": {True: "--raw"},
     "refine": {None: "--no-refine", "em": "--refine"},

@@ -15,6 +15,8 @@ _PARAGRAPHS = (
     *("blockquote", "section", "article", "header", "main", "aside", "address", "figure"),
     *("figcaption", "fieldset"),
 )
+# Characters that HTML may contain, but XML may not: libxml2 reads them, and refuses to write them.
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 
 
@@ -59,9 +61,9 @@ def html_to_text(html: str) -> str:
         return ""
     etree.strip_elements(root, *_NOT_TEXT, with_tail=False)
     for element in root.iter(*_PARAGRAPHS):
-        element.text = "\n\n" + (element.text or "")
-        element.tail = "\n\n" + (element.tail or "")
+        element.text = "\n\n" + _NOT_XML.sub(" ", element.text or "")
+        element.tail = "\n\n" + _NOT_XML.sub(" ", element.tail or "")
     for element in root.iter(*_LINES):
-        element.text = "\n" + (element.text or "")
+        element.text = "\n" + _NOT_XML.sub(" ", element.text or "")
     lines = "".join(map(str, root.itertext())).split("\n")
     return _EMPTY_LINES.sub("\n\n", "\n".join(" ".join(line.split()) for line in lines)).strip()
