@@ -130,3 +130,19 @@ def test_frequent_words_that_are_dropped_are_listed(run, refuses, tmp_path):
     )
     message = refuses("topics", table, "--min-df", "0.9", "--max-df", "0.1")
     assert "lower --min-df to 2 and raise --max-df to 0.5" in message
+
+
+def test_a_single_file_of_text_is_an_input(run, refuses, tmp_path):
+    book, letter = tmp_path / "book.txt", tmp_path / "letter.txt"
+    chapters = [sentences(theme, 1800, i) for i, theme in enumerate(["sea", "kitchen", "music"])]
+    book.write_text("\n\n".join(chapters))
+    result = run("topics", book, "-k", 3, "--csv", tmp_path / "a.csv")
+    assert result.exit_code == 0, result.output
+    rows = list(csv.reader((tmp_path / "a.csv").read_text().splitlines()))[1:]
+    assert [row[0] for row in rows] == [f"book.txt, passage {i}" for i in range(1, 28)]
+    leaves = [row[1] for row in rows]
+    parts = [{*leaves[:8]}, {*leaves[10:17]}, {*leaves[19:]}]  # apart from where they meet
+    assert [len(part) for part in parts] == [1, 1, 1]
+    assert len(set.union(*parts)) == 3
+    letter.write_text("The sea is near.")
+    assert "letter.txt is one document of 4 words" in refuses("topics", letter)
