@@ -30,6 +30,9 @@ Every leaf split down to depth 3, by moments alone:\n
 
 Twelve topics that documents mix, charted over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
+
+A name of your own for leaf 3:\n
+  momentree topics letters/ --rename 3="Climate" -o letters.html
 """
 
 word_option = options.in_panel("Counting words")
@@ -203,6 +206,16 @@ def topics(
             show_default="if one text has so many copies that they could form a topic",
         ),
     ] = None,
+    rename: options.Rename = None,
+    names: Annotated[
+        Path | None,
+        options.output_option(
+            metavar="FILE",
+            parser=options.input_path,
+            help="Names of leaves or topics: a table with columns number and name, such as the "
+            "report saves.",
+        ),
+    ] = None,
     output: options.Output = None,
     title: options.Title = None,
     csv: Annotated[
@@ -232,7 +245,7 @@ def topics(
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
     run = Run(
         context,
-        inputs=(source, vocabulary, *(words for words in lists if isinstance(words, Path))),
+        inputs=(source, vocabulary, names, *(words for words in lists if isinstance(words, Path))),
         outputs={"output": output, "csv": csv, "json": json, **target},
         escape_formulas=escape_formulas,
         quiet=quiet,
@@ -240,9 +253,11 @@ def topics(
     )
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
-        from momentree.cli._topics import fit_flat, grow_tree, read_order
+        from momentree.cli._names import GivenNames
+        from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
         from momentree.readers.text.words import read_words
 
+        given = GivenNames.read(rename or (), names)
         places: Any = None
         table: dict[str, Any] = {
             "text_column": text_column,
@@ -281,6 +296,7 @@ def topics(
     for message in corpus.notes:
         run.note(message)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
+    shown = {"title": title or title_of(source), "order": places}
     scaling = None if log_scaling == "none" else log_scaling
     if flat:
         # Flat models and trees have different defaults.
@@ -291,7 +307,7 @@ def topics(
         elif options.given(context, "log_scaling"):
             parameters["log_scaling"] = scaling
         result = fit_flat(
-            run, corpus, kind or "single-topic", components, parameters, title=title, order=places
+            run, corpus, kind or "single-topic", components, parameters, given, **shown
         )
     else:
         parameters |= {
@@ -302,7 +318,7 @@ def topics(
             "log_scaling": scaling,
             "weighting": weighting,
         }
-        result = grow_tree(run, corpus, parameters, title=title, order=places)
+        result = grow_tree(run, corpus, parameters, given, **shown)
     run.finish(result)
 
 
@@ -340,6 +356,8 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
         refuse("applies_to_trees", "depth", "growth", "min_samples_leaf")
     else:
         refuse("applies_to_flat", "components", "alpha0")
+        if context.params["growth"] == "depth" and context.params["depth"] is not None:
+            refuse("leaves_and_depth", "leaves")
         if model is not None:
             raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
     if context.params["output"] is None:

@@ -196,7 +196,7 @@ class TextVectorizer:
         check_texts(texts)
         if not self.raw:
             texts = [clean_text(text)[0] for text in texts]
-        tokenize, select = self._tokenizer(), self._selector()
+        tokenize, select = self.splitter(), self._selector()
         n_found = n_kept = 0
 
         def analyze(text: str) -> list[str]:
@@ -285,7 +285,7 @@ class TextVectorizer:
         check_texts(texts)
         if not self.raw:
             texts = [clean_text(text)[0] for text in texts]
-        tokenize, select = self._tokenizer(), self._selector()
+        tokenize, select = self.splitter(), self._selector()
         # Stop words of one language are not in the vocabulary; a stop word of one language may be
         # a word of another.
         several = self.language is not None and "," in self.language
@@ -295,9 +295,6 @@ class TextVectorizer:
 
         known = {word: column for column, word in enumerate(self.vocabulary)}
         return sp.csr_array(_counter(analyze, known).transform(texts))
-
-    def _tokenizer(self) -> Callable[[str], list[str]]:
-        return tokenizer(self.token_pattern, lowercase=self.lowercase, segment=bool(self.segment))
 
     def _selector(self) -> Callable[[list[str]], list[str]]:
         """Return a function that leaves out the unwanted among the words of a document."""
@@ -316,6 +313,17 @@ class TextVectorizer:
             return [word for word, *flags in zip(words, *own, strict=True) if not any(flags)]
 
         return select
+
+    def splitter(self) -> Callable[[str], list[str]]:
+        """Return the function that splits a text into words, as they are counted.
+
+        Returns
+        -------
+        callable
+            Given a text, returns its words in order, with those that are not counted.
+        """
+        segment = bool(self.segment)
+        return tokenizer(self.token_pattern, lowercase=self.lowercase, segment=segment)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values for JSON."""
