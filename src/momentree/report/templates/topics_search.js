@@ -54,7 +54,8 @@ function marked(text, parts) {
       for (let i = at; i < at + part.length; i += 1) inside[starts[i]] = true;
     }
   }
-  const from = first > 90 ? first - 40 : 0;
+  let from = first > 90 ? first - 40 : 0;
+  while (from && from < first && letters[from - 1].trim()) from += 1; // begin with a whole word
   const span = el("span", { class: "text", dir: "auto" }, from ? "…" : "");
   for (let at = from; at < letters.length;) {
     let end = at;
