@@ -8,8 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from sklearn.base import clone
+
 from momentree import metrics, models, report
 from momentree.cli._edits import Edit, apply_edits
+from momentree.cli._incomplete import RecordAssigner
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
@@ -19,11 +23,13 @@ from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
 
 GROUP_NAMES = "group_names"
-FEW_CODES = "few_codes"
+ASSIGNMENT = "assignment"
 """Entries that a model file adds to the settings of the reader."""
 _MOST_CLASSES = 10
 """A numeric outcome with more different values is continuous."""
 _JSON_CODES = 20
+_REPEATS = 5
+"""Repeats of the measure of stability."""
 
 
 def find_groups(
@@ -35,6 +41,7 @@ def find_groups(
     flat: bool,
     edits: Sequence[Edit],
     stability: bool,
+    candidates: range | None = None,
     **shown: Any,
 ) -> Result:
     """Find groups of records; if `n_groups` is None, BIC chooses their number.
@@ -60,6 +67,15 @@ def find_groups(
         with run.stage("measuring stability"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             quality["stability"] = metrics.stability_score(fitted, X)
+    if candidates is not None:
+        with run.stage("comparing numbers of groups"):
+            quality["fits"] = models.compare_fits(
+                clone(fitted),
+                X,
+                candidates,
+                stability=_REPEATS if stability else 0,
+                progress=lambda k: run.update(f"comparing numbers of groups: fitting {k}"),
+            )
     if records.outcomes:
         with run.stage("measuring how well groups predict outcomes"):
             quality["predictive_power"] = _predictive_power(run, records, edited.labels_)
@@ -78,7 +94,9 @@ def find_groups(
             **shown,
         )
     names = _names(summary)
-    config = {**records.coder.to_dict(), GROUP_NAMES: names, FEW_CODES: summary["few_codes"]}
+    # The command assigns records by the published counts, exactly as the page does.
+    scoring = {**summary["scoring"], "codes": summary["codes"]["code"]}
+    config = {**records.coder.to_dict(), GROUP_NAMES: names, ASSIGNMENT: scoring}
     lines = [run.words(remark) for remark in remarks]
     undivided = []
     if summary["n_leaves"] == 1 and not flat:
@@ -87,10 +105,14 @@ def find_groups(
     return Result(
         summary,
         took,
-        table=lambda: _table(records, edited, names),
+        table=lambda: _table(records, edited, names, scoring),
         format="clusters",
         content=lambda: _content(summary, lines),
         save=lambda path: edited.save(path, vectorizer_config=config),
+        tables={
+            "table_one": lambda: report.table_one(summary),
+            **({"fits_table": lambda: report.fits_table(summary)} if candidates else {}),
+        },
         remarks=[*lines, *undivided],
     )
 
@@ -151,9 +173,9 @@ def _predictive_power(run: Run, records: Records, labels: Any) -> dict[str, Any]
     powers = {}
     for name, values in records.outcomes.items():
         known = values[records.enough]
-        if known.dtype.kind == "f" and len(set(known[known == known])) > _MOST_CLASSES:
-            run.note(Message("numeric_outcome", name=name))
-            continue
+        numeric = known.dtype.kind == "f" and len(set(known[known == known])) > _MOST_CLASSES
+        if numeric or name in records.covariates:
+            continue  # the report shows means, and how covariates predict the group
         try:
             powers[name] = metrics.predictive_accuracy(labels, known)
         except InvalidDataError:  # the message contains counts of records per class
@@ -171,16 +193,22 @@ def _name(node: Mapping[str, Any]) -> str:
     return " · ".join(node["long_name_parts"])
 
 
-def _table(records: Records, estimator: Any, names: Sequence[str]) -> CsvTable:
-    """Return the group of every record, including those with too few codes for the fit."""
+def _table(
+    records: Records, estimator: Any, names: Sequence[str], scoring: Mapping[str, Any]
+) -> CsvTable:
+    """Return the group of every record; those with too few codes for the fit may have none."""
     X: Any = records.X
+    labels, proba = estimator.predict(X), estimator.predict_proba(X)
+    reasons = [""] * len(labels)
+    short = np.flatnonzero(~records.enough)
+    if len(short):
+        codes = records.codes.tolist()
+        found = RecordAssigner.of(scoring, codes, len(names)).assign(X[short])
+        labels[short], proba[short] = found.labels, found.proba
+        for i, reason in zip(short.tolist(), found.reasons, strict=True):
+            reasons[i] = reason
     table = assignments(
-        "group",
-        names,
-        estimator.predict(X),
-        estimator.predict_proba(X),
-        every=False,
-        id=records.ids,
+        "group", names, labels, proba, every=False, undecided=reasons, id=records.ids
     )
     n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
     fitted = ["yes" if enough else "no" for enough in records.enough]
@@ -225,6 +253,7 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
             {
                 "name": outcome["name"],
                 "missing": _known(outcome["missing"]),
+                "numbers": outcome["numbers"],
                 "classes": [
                     {
                         "name": one["name"],
@@ -236,6 +265,8 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
             }
             for outcome in summary["outcomes"]
         ],
+        **{key: summary[key] for key in ("certainty", "corrected", "table_one")},
+        "fits": summary["fits"] and summary["fits"]["numbers"],
     }
 
 

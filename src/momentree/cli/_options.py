@@ -75,6 +75,16 @@ def whole_number_or_all(text: str) -> int | Literal["all"]:
     return int(text)
 
 
+def count_range(text: str) -> range:
+    """Parse two numbers of groups, such as 2-10; the range includes both."""
+    low, _, high = text.partition("-")
+    if not (low.strip().isdecimal() and high.strip().isdecimal()):
+        raise _refused("not_a_range", value=text)
+    if not 1 <= int(low) <= int(high):
+        raise _refused("not_a_range", value=text)
+    return range(int(low), int(high) + 1)
+
+
 def positive_or_auto(text: str) -> float | None:
     """Parse a positive number, or ``auto``, which is None."""
     if text == "auto":
@@ -130,7 +140,12 @@ Vocabulary = Annotated[
 IdColumn = Annotated[
     str | None, reading_option(metavar="NAME", help="Column with the id of each row.")
 ]
-Encoding = Annotated[str, reading_option(metavar="NAME", help="Encoding of text files.")]
+Encoding = Annotated[
+    str,
+    reading_option(
+        metavar="NAME|auto", help="Encoding of text files. auto guesses it for each file."
+    ),
+]
 Separator = Annotated[
     str | None,
     reading_option(metavar="CHAR", help="Character between columns.", show_default="detected"),
@@ -152,14 +167,22 @@ UnionBy = Annotated[
 ]
 Sheet = Annotated[
     str | None,
-    records_option(metavar="NAME", help="Sheet of a spreadsheet.", show_default="the first"),
+    reading_option(metavar="NAME", help="Sheet of a spreadsheet.", show_default="the first"),
 ]
 SkipRows = Annotated[
     int,
-    records_option(
+    reading_option(
         metavar="N",
         parser=whole_number,
         help="Rows to skip above the header row, such as a title.",
+    ),
+]
+Header = Annotated[
+    bool | None,
+    reading_option(
+        "--header/--no-header",
+        help="Whether the first row of a table names its columns.",
+        show_default="detected",
     ),
 ]
 Ignore = Annotated[

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,28 @@ import typer
 from momentree.cli._words import audience_of
 from momentree.cli.output import Outputs
 from momentree.cli.progress import Progress, seconds
-from momentree.cli.screen import one_line, printable, say, show
+from momentree.cli.screen import INCOMPLETE, one_line, printable, say, show
 from momentree.cli.tables import CsvTable, write_json
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, in_words
 
-_SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "json": (".json",)}
+_INCOMPLETE = ("files_unreadable",)
+"""Notes on input that could not be read."""
+_SUFFIXES = {
+    "output": (".html", ".htm"),
+    "csv": (".csv",),
+    "json": (".json",),
+    "table_one": (".csv", ".xlsx", ".tex"),
+    "fits_table": (".csv", ".xlsx", ".tex"),
+}
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a command; ``--json`` writes `content` after the name of its format."""
+    """The result of a command; ``--json`` writes `content` after the name of its format.
+
+    `tables` are further tables of text, by the option that names their file.
+    """
 
     summary: Mapping[str, Any]
     took: float
@@ -32,6 +44,7 @@ class Result:
     content: Callable[[], Mapping[str, Any]]
     save: Callable[[Path], object]
     remarks: Sequence[str] = ()
+    tables: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
 
 class Run:
@@ -48,6 +61,7 @@ class Run:
         escape_formulas: bool = False,
     ) -> None:
         self.quiet = quiet
+        self._incomplete = False
         self._escape_formulas = escape_formulas
         self._audience = audience_of(context.command)
         self._progress = Progress(quiet=quiet, verbose=verbose)
@@ -72,7 +86,8 @@ class Run:
         return one_line(in_words(message, self._audience))
 
     def note(self, message: Message) -> None:
-        """Print a note on standard error."""
+        """Print a note on standard error; one on input that was left out changes the status."""
+        self._incomplete |= message.code in _INCOMPLETE
         if not self.quiet:
             say(f"momentree: note: {self.words(message)}")
 
@@ -84,26 +99,40 @@ class Run:
             write("output", lambda path: report.write_html(result.summary, path))
             write("csv", lambda path: self._write_csv(result.table(), path))
             write("json", lambda path: write_json(path, result.format, result.content()))
+            for option, table in result.tables.items():
+                write(option, partial(self._write_table, table))
             write("save", result.save)
             write("model", result.save)
         if not self.quiet:
             from momentree.cli.drawing import show_summary
 
             show_summary(result.summary, result.took, result.remarks)
-        self.list_files()
+        self.end()
 
     def write_table(self, table: CsvTable) -> None:
         """Write a table only."""
         with self._outputs.writing() as write:
             write("csv", lambda path: self._write_csv(table, path))
 
+    def _write_table(self, make: Callable[[], Any], path: Path) -> None:
+        """Write a data frame of text as CSV, Excel or LaTeX."""
+        from momentree import report
+
+        table = make()
+        if path.suffix.lower() == ".csv":
+            self._write_csv(CsvTable(list(table.columns), table.to_numpy().tolist()), path)
+        else:
+            report.write_table(table, path)
+
     def _write_csv(self, table: CsvTable, path: Path) -> None:
         table.write(path, escape_formulas=self._escape_formulas)
 
-    def list_files(self) -> None:
-        """Print the names of the files written."""
+    def end(self) -> None:
+        """Print the names of the files written; exit with status 3 if input was left out."""
         if self._outputs.paths and not self.quiet:
             show("\nWrote " + ", ".join(map(printable, self._outputs.paths)) + "\n")
+        if self._incomplete:
+            raise typer.Exit(INCOMPLETE)
 
 
 def made_with(name: str, took: float, **settings: object) -> dict[str, object]:

@@ -12,6 +12,7 @@ from momentree.messages.catalogue.report import PLAIN
 # Python parameters and the corresponding options, of which a command has at most one.
 _OPTIONS = {
     "code_columns": ("--code-column",),
+    "covariate_columns": ("--covariate",),
     "ignore_columns": ("--ignore",),
     "max_depth": ("--depth",),
     "max_leaf_nodes": ("--leaves", "--groups"),
@@ -21,6 +22,7 @@ _OPTIONS = {
 # Values with their own option.
 _SWITCHES: Mapping[str, Mapping[object, str]] = {
     "drop_constant": {False: "--keep-constant"},
+    "header": {True: "--header", "True": "--header", False: "--no-header", "False": "--no-header"},
     "lowercase": {False: "--keep-case"},
     "refine": {None: "--no-refine", "em": "--refine"},
 }

@@ -26,7 +26,7 @@ Assign new records:\n
 """
 
 _FOR_TEXT = ("text_column", "vocabulary")
-_FOR_RECORDS = ("code_column", "union_by", "sheet", "skip_rows", "ignore")
+_FOR_RECORDS = ("code_column", "union_by", "ignore", "complete")
 
 
 def assign(
@@ -48,7 +48,7 @@ def assign(
         ),
     ],
     id_column: options.IdColumn = None,
-    encoding: options.Encoding = "utf-8",
+    encoding: options.Encoding = "auto",
     separator: options.Separator = None,
     text_column: options.TextColumn = None,
     vocabulary: options.Vocabulary = None,
@@ -56,7 +56,16 @@ def assign(
     union_by: options.UnionBy = None,
     sheet: options.Sheet = None,
     skip_rows: options.SkipRows = 0,
+    header: options.Header = None,
     ignore: options.Ignore = None,
+    complete: Annotated[
+        bool,
+        options.records_option(
+            "--complete",
+            help="The records are as complete as those of the fit, so that a code that a record "
+            "lacks counts as much as one that it has.",
+        ),
+    ] = False,
     csv: Annotated[
         Path | None,
         options.output_option(
@@ -71,8 +80,8 @@ def assign(
 
     The output is a table with the columns id, leaf (or topic, or group), name and probability, and
     one column for each topic or group. Words and codes are counted as for the model; unknown ones
-    are ignored. Columns of records default to those of the model. --quiet omits notes, not the
-    table.
+    are ignored. Columns of records default to those of the model. A record whose codes do not
+    decide between groups has an empty group. --quiet omits notes, not the table.
     """
     run = Run(
         context,
@@ -92,23 +101,28 @@ def assign(
         if options.given(context, name):
             code = "applies_to_documents" if of_records else "applies_to_records"
             raise InvalidParameterError(code, parameter=name, path=str(model))
-    reading: dict[str, Any] = {"id_column": id_column, "encoding": encoding, "separator": separator}
+    reading: dict[str, Any] = {
+        "id_column": id_column,
+        "encoding": encoding,
+        "separator": separator,
+        "sheet": sheet,
+        "skip_rows": skip_rows,
+        "header": header,
+    }
     if of_records:
         reading |= {
             "code_columns": code_column or None,
             "union_by": union_by,
-            "sheet": sheet,
-            "skip_rows": skip_rows,
             "ignore_columns": ignore or (),
         }
-        table, result = assign_records(run, loaded, source, reading)
+        table, result = assign_records(run, loaded, source, reading, complete=complete)
     else:
         reading["text_column"] = text_column
         table, result = assign_documents(run, loaded, source, vocabulary, reading)
     if csv is None:
         table.print(escape_formulas=escape_formulas)
-        return
-    run.write_table(table)
-    if not quiet:
-        show(f"{run.words(result)}\n")
-    run.list_files()
+    else:
+        run.write_table(table)
+        if not quiet:
+            show(f"{run.words(result)}\n")
+    run.end()

@@ -28,6 +28,9 @@ The codes of MIMIC, with outcomes from its table of admissions:\n
 Admissions joined by patient, as many groups as the data support, and a model for new patients:\n
   momentree clusters stays.csv --union-by patient --groups auto --save stays.mt
 
+Table one by group for a paper, and fits with 2 to 10 groups:\n
+  momentree clusters visits.csv --covariate age --covariate sex --table-one one.xlsx --fits 2-10
+
 The same groups, with group 3 split and then 2 and 5 merged:\n
   momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
 """
@@ -78,6 +81,23 @@ def clusters(
             help="Outcome column, or a pattern; report its rate per group. Repeatable.",
         ),
     ] = None,
+    covariate: Annotated[
+        list[str] | None,
+        group_option(
+            metavar="NAME",
+            help="Column known before, such as age or sex, or a pattern; describe it per group, "
+            "and report how it predicts the group. Repeatable.",
+        ),
+    ] = None,
+    fits: Annotated[
+        range | None,
+        group_option(
+            metavar="LOW-HIGH",
+            parser=options.count_range,
+            help="Compare fits with these numbers of groups, such as 2-10: log-likelihood, AIC, "
+            "BIC, entropy and smallest group; with --stability, stability as well.",
+        ),
+    ] = None,
     stability: Annotated[
         bool,
         group_option(
@@ -100,12 +120,13 @@ def clusters(
     ] = None,
     refine: options.Refine = True,
     id_column: options.IdColumn = None,
-    encoding: options.Encoding = "utf-8",
+    encoding: options.Encoding = "auto",
     separator: options.Separator = None,
     code_column: options.CodeColumns = None,
     union_by: options.UnionBy = None,
     sheet: options.Sheet = None,
     skip_rows: options.SkipRows = 0,
+    header: options.Header = None,
     ignore: options.Ignore = None,
     join: Annotated[
         list[Path] | None,
@@ -201,6 +222,18 @@ def clusters(
             help="Table with the group of each record, by id. Nothing is suppressed.",
         ),
     ] = None,
+    table_one: Annotated[
+        Path | None,
+        options.output_option(
+            metavar="FILE",
+            help="Table one, the characteristics of each group: .csv, .xlsx or .tex. Suppressed "
+            "like the report.",
+        ),
+    ] = None,
+    fits_table: Annotated[
+        Path | None,
+        options.output_option(metavar="FILE", help="The table of --fits: .csv, .xlsx or .tex."),
+    ] = None,
     escape_formulas: options.EscapeFormulas = False,
     json: Annotated[
         Path | None, options.output_option(metavar="FILE.json", help="The groups and their codes.")
@@ -223,12 +256,22 @@ def clusters(
     if flat and options.given(context, "min_samples_leaf"):
         raise InvalidParameterError("applies_to_trees", parameter="min_samples_leaf")
     check_needed(context, "include_records", needs="output", code="applies_to_report")
-    check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
+    if table_one is None and fits_table is None:
+        check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
+    if fits_table is not None:
+        check_needed(context, "fits_table", needs="fits", code="applies_to_fits")
     mappings = [Path(name) for name in (rollup, names) if name is not None]
     run = Run(
         context,
         inputs=(source, *(join or ()), *filter(Path.is_file, mappings)),
-        outputs={"output": output, "csv": csv, "json": json, "save": save},
+        outputs={
+            "output": output,
+            "csv": csv,
+            "json": json,
+            "save": save,
+            "table_one": table_one,
+            "fits_table": fits_table,
+        },
         quiet=quiet,
         verbose=verbose,
         escape_formulas=escape_formulas,
@@ -236,6 +279,7 @@ def clusters(
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
         from momentree.cli._clusters import find_groups
+        from momentree.report.records import notes_shown
 
         records = readers.read_records(
             source,
@@ -243,6 +287,7 @@ def clusters(
             code_columns=code_column or None,
             union_by=union_by,
             outcome_columns=outcome or (),
+            covariate_columns=covariate or (),
             ignore_columns=ignore or (),
             join=join or (),
             on=on or (),
@@ -257,8 +302,9 @@ def clusters(
             separator=separator,
             sheet=sheet,
             skip_rows=skip_rows,
+            header=header,
         )
-    for note in records.notes:
+    for note in notes_shown(records, min_cell):
         run.note(note)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     if not flat:
@@ -271,6 +317,7 @@ def clusters(
         flat=flat,
         edits=edits,
         stability=stability,
+        candidates=fits,
         title=title,
         min_cell=min_cell,
         include_records=include_records,

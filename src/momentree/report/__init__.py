@@ -13,10 +13,12 @@ from momentree.report.figures.heat_map import plot_record_heatmap
 from momentree.report.figures.topics import plot_topic_proportions, plot_topic_words
 from momentree.report.figures.trees import plot_icicle, plot_tree
 from momentree.report.html import render_html, write_html
-from momentree.report.records import summarize_records
+from momentree.report.records import fits_table, summarize_records, table_one
+from momentree.report.table_files import write_table
 from momentree.report.topics import summarize
 
 __all__ = [
+    "fits_table",
     "group_colors",
     "plot_code_frequencies",
     "plot_documents",
@@ -33,5 +35,7 @@ __all__ = [
     "render_html",
     "summarize",
     "summarize_records",
+    "table_one",
     "write_html",
+    "write_table",
 ]

@@ -50,9 +50,6 @@ class FittedGroups(_Estimator, Protocol):
     def predict_proba(self, X: Any) -> Floats:
         """Return the posterior probabilities of the groups for each record."""
 
-    def scoring(self) -> dict[str, Any]:
-        """Return the assignment of a record as plain arrays."""
-
 
 @dataclass(frozen=True)
 class Fitted:

@@ -28,8 +28,10 @@ _SCRIPTS = {
     "topics": "core topics tree map topics_node topics_documents topics_map proportions "
     "topics_search views rename export address topics_start",
     "records": "core records_numbers tree map records_node records_heat records_codes "
-    "records_assign views rename export address records_start",
+    "records_rule records_assign views rename export address records_start",
 }
+# Parts of a summary that the page shows without scripts.
+_NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected")
 # Runs before the page is painted; parts that need scripts are hidden without scripts.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
 # Without scripts, names in the icicle fit a page of this width in pixels.
@@ -146,11 +148,12 @@ def _hash_source(script: str) -> str:
 
 
 def _packed(summary: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a summary with its documents packed, which halves the size of the page."""
-    if "documents" not in summary:
-        return summary
-    documents = {**summary["documents"], "items": pack(summary["documents"]["items"])}
-    return {**summary, "documents": documents}
+    """Return what scripts need of a summary, its documents packed: this halves the page."""
+    needed = {key: value for key, value in summary.items() if key not in _NOT_IN_SCRIPT}
+    if "documents" not in needed:
+        return needed
+    documents = {**needed["documents"], "items": pack(needed["documents"]["items"])}
+    return {**needed, "documents": documents}
 
 
 def _script_json(value: Mapping[str, Any]) -> str:

@@ -9,17 +9,22 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
 from momentree._choices import Growth
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
+from momentree.assignment.incomplete import IncompleteAssigner
+from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
-from momentree.objects import IncompleteBernoulliParameters
+from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import Kind
 from momentree.tree.build import build_nodes
@@ -35,7 +40,11 @@ from momentree.tree.stopping import Stop, accept_all, mixture_bic
 Refine = Literal["em", "splits", "leaves"]
 
 
-class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its own to_html
+def _is_binary(tree: Any) -> bool:
+    return getattr(tree, "data_", "binary") == "binary"
+
+
+class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ignore[misc] # its own to_html
     """Grow a tree of clusters without a model, from the moments of the data.
 
     SIDIWO recovers discriminators d_1, d_2 from the raw moments M2 = sum x x^T / n and
@@ -268,10 +277,17 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         weight: Floats,
         at: Ints,
     ) -> TreeNode:
-        """Return the finished tree; `values` are in the order of the data, others in canonical."""
+        """Count codes by leaf, and return the finished tree.
+
+        `values` are in the order of the data, the others in canonical order.
+        """
         feature_map, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
         sums = rows.group_sums(labels, k, weight)
         sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        self._incomplete = None
+        if feature_map.kind == "binary":
+            gaps = sums[d:] if feature_map.incomplete else None
+            self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, sizes)
         if feature_map.kind in ("binary", "counts"):
             of_values = sums[:d]
         else:
@@ -297,38 +313,42 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
             name_by_codes(tree, self.vocabulary_)
         return tree
 
+    @available_if(_is_binary)  # type: ignore[untyped-decorator]
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each binary sample under the mixture of the leaves.
+
+        With EM over the leaves, this is the mixture that EM has fitted. Otherwise its weights and
+        frequencies are those of the samples in each leaf.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            0 or 1, with the columns of ``fit``; NaN for missing values, which are ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            log P[x] in nats. Only trees of binary data have this method.
+        """
+        check_is_fitted(self, "tree_")
+        X, missing, _ = check_values(self, X, None, reset=False)
+        self._feature_map.check(X, missing)
+        assigner = self._assigner
+        if isinstance(assigner, MixtureAssigner):
+            weights, centers = assigner.parameters.weights, assigner.parameters.centers
+        else:
+            weights = np.array([leaf.weight for leaf in self.leaves_])
+            centers = np.column_stack([leaf.center for leaf in self.leaves_])
+        if missing is None:
+            return log_posterior(log_joint(RowBlocks(X), BernoulliParameters(weights, centers)))[1]
+        rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
+        return log_posterior(log_joint(rows, IncompleteBernoulliParameters(weights, centers)))[1]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
         check_is_fitted(self, "tree_")
         scale = self._feature_map.scale if self.data_ == "real" else None
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
-
-    def scoring(self) -> dict[str, Any]:
-        """Return plain arrays that assign a binary record, for use outside Python.
-
-        Returns
-        -------
-        dict
-            With EM over the leaves, ``{"kind": "mixture", "coef": (m, d), "intercept": (m,),
-            "group": (m,)}``: component probabilities are softmax(coef @ x + intercept), and
-            "group" is the leaf of each component.
-            Without it, ``{"kind": "rules", "nodes": [...]}``, one entry per inner node in
-            pre-order, with "coef" (s, d), "intercept" (s,) and "children". For nodes of the kind
-            "scores", choose the side with the largest (coef @ x + intercept)^2; for "linear"
-            (``refine="splits"``), the largest coef @ x + intercept. Child j >= 0 is an inner node;
-            -1 - i is leaf i. After :meth:`split_group`, ``{"kind": "nested", "base": ..., "parts":
-            [...]}``: "base" is one of these, and "parts" contains, for each of its leaves, the
-            final leaf, or ``{"scoring": ..., "leaves": [...]}`` to divide its records further.
-
-        Raises
-        ------
-        InvalidDataError
-            If the tree was not fitted to binary data.
-        """
-        check_is_fitted(self, "tree_")
-        if self.data_ != "binary":
-            raise InvalidDataError("not_fitted_to_binary", kind=self.data_)
-        return self._assigner.scoring(len(self.vocabulary_))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -351,6 +371,7 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         if feature_map.kind != "real":
             self._check_profiles()
         check_assigner(self._assigner, feature_map.family, p, k)
+        self._check_incomplete(k, d, expected=feature_map.kind == "binary")
         return k
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:

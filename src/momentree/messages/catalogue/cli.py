@@ -7,6 +7,7 @@ WORDS: dict[str, str] = {
     "not_a_whole_number_or_all": "{value!r}; expected a whole number, or 'all'",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
     "not_a_fraction": "{value!r}; expected a number above 0 and at most 1",
+    "not_a_range": ("{value!r}; expected a smallest and a largest number of groups, such as 2-10"),
     "not_a_count_or_auto": "{value!r}; expected a whole number of at least 1, or 'auto'",
     "not_a_count_or_fraction": (
         "{value!r}; expected a number of documents (5), or a fraction of them with a decimal point "
@@ -30,6 +31,9 @@ WORDS: dict[str, str] = {
     ),
     # --- options that have no effect -------------------------------------------------------------
     "applies_to_csv": "{parameter} applies only to the CSV table; add {parameters.csv:FILE.csv}",
+    "applies_to_fits": (
+        "{parameter} writes the table of fits; add {parameters.fits:2-10}, or leave it out"
+    ),
     "applies_to_report": (
         "{parameter} applies only to the report; add {parameters.output:FILE.html}"
     ),
@@ -112,10 +116,6 @@ WORDS: dict[str, str] = {
     ),
     "edit_failed": "{parameter:{value}}: {reason}",
     "fewer_parts": "{parameter:{value}} made {found:~group}; no more could be distinguished",
-    "numeric_outcome": (
-        "outcome {name!r} is numeric: the report shows rates by quartile, but not how well groups "
-        "predict it"
-    ),
     "outcome_not_measured": (
         "how well groups predict outcome {name!r} was not measured: this requires at least two "
         "classes with several records each"
@@ -126,6 +126,17 @@ WORDS: dict[str, str] = {
     ),
     "residual_group": (
         "Residual group: {n_codes} codes per record ({n_overall} overall), no code in half of them"
+    ),
+    "fits_compared": (
+        "Fits with other numbers of groups: lowest AIC at {aic}, BIC at {bic}, adjusted BIC at "
+        "{adjusted_bic}"
+    ),
+    "fits_open": (
+        "BIC is lowest at {most}, the largest number compared: a larger number may be better"
+    ),
+    "certainty": (
+        "Certainty of assignment by the model: mean probability {low:.0%} to {high:.0%} "
+        "per group; relative entropy {entropy:.2f} (1 = certain)"
     ),
     "stability_of_groups": (
         "Stability over {n} samples: {mean:.2f} on average, {low:.2f} to {high:.2f} (1 = the same "
@@ -149,18 +160,20 @@ WORDS: dict[str, str] = {
         "{n_records:,} of {n_all:~document} have no words in common with the model; they get its "
         "mean topic proportions"
     ),
-    "few_codes": (
-        "{n_records:,} of {n_all:~record} have fewer than {few_codes} codes, but three quarters of "
-        "the records used in the fit had at least that many. With so few codes, the assignment "
-        "depends on absent codes and is less certain than its probability suggests"
+    "undecided": (
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no group, because the codes are "
+        "too few to say, or of different groups; the columns of probabilities show the leading "
+        "groups. If the records are as complete as those of the fit, add {parameters.complete}"
     ),
+    "undecided_few": "too few codes to say",
+    "undecided_different": "codes of different groups",
     "no_known_codes": (
-        "{n_records:,} of {n_all:~record} have no codes in common with the model; their assignment "
-        "depends only on absent codes"
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes in common with the "
+        "model; check that the codes are of the same system"
     ),
     "assigned_to_leaves": "Assigned {n_documents:~document} to {n_places:~leaf/leaves}.",
     "assigned_to_topics": "Assigned {n_documents:~document} to {n_places:~topic}.",
     "assigned_to_groups": "Assigned {n_records:~record} to {n_groups:~group}.",
     "damaged_group_names": "the model is damaged: its {n_groups} groups have the names {found}",
-    "damaged_few_codes": "the model is damaged: its threshold for few codes is {found}",
+    "damaged_assignment": "the model is damaged: {found} does not fit its groups and codes",
 }

@@ -20,6 +20,19 @@ WORDS: dict[str, str] = {
     "no_values_to_order_by": (
         "{name} has no values; pass numbers or dates by which to order documents"
     ),
+    "no_fits": (
+        "the summary contains no fits; pass quality={{'fits': compare_fits(...)}} to "
+        "summarize_records"
+    ),
+    "covariates_separate": (
+        "a covariate separates some groups almost perfectly, so that some odds ratios have no "
+        "finite estimate; leave it out, or combine its classes"
+    ),
+    "no_table_one": (
+        "the summary is of kind {kind!r}; expected one from summarize_records, with groups of "
+        "records"
+    ),
+    "not_a_table_file": "{path}: the name of the file must end in {suffixes:or}",
     "not_a_list": "{parameter} is of type {type}; expected a list of entries",
     "not_a_matrix": "X has shape {shape}; expected (n, d), records by codes",
     "not_a_number_of_documents": ("{parameter:=value}; expected a number of documents, or 'all'"),

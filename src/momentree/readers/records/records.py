@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._choices import Empty
-from momentree._validation import check_choice, check_integer, check_number
+from momentree._validation import check_choice, check_flag, check_integer, check_number
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells
@@ -37,7 +38,7 @@ from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.records.coder import EMPTY, RecordCoder
 from momentree.readers.records.codes import SYSTEMS
 from momentree.readers.records.objects import Records
-from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import fits
 from momentree.readers.tables.table import Table, excerpts
@@ -50,6 +51,7 @@ def read_records(
     code_columns: str | Sequence[str] | None = None,
     union_by: str | None = None,
     outcome_columns: str | Sequence[str] = (),
+    covariate_columns: str | Sequence[str] = (),
     ignore_columns: str | Sequence[str] = (),
     join: Paths = (),
     on: str | Sequence[str] = (),
@@ -60,10 +62,11 @@ def read_records(
     min_codes: int = 1,
     drop_constant: bool = True,
     empty: Empty = "missing",
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
     separator: str | None = None,
     sheet: str | None = None,
     skip_rows: int = 0,
+    header: bool | None = None,
     coder: RecordCoder | None = None,
 ) -> Records:
     r"""Read coded records from a table: CSV, TSV, Parquet, Excel or OpenDocument.
@@ -93,6 +96,9 @@ def read_records(
     outcome_columns : str or sequence of str, default=()
         Columns, by name or pattern, that are outcomes, not codes. A pattern skips columns of codes
         and ids.
+    covariate_columns : str or sequence of str, default=()
+        Columns, by name or pattern, with what was known before, such as age and sex. They are read
+        and described like outcomes, and can predict the group.
     ignore_columns : str or sequence of str, default=()
         Columns to leave out, by name or pattern.
     join : path or sequence of paths, default=()
@@ -119,14 +125,17 @@ def read_records(
     empty : {"missing", "zero"}, default="missing"
         Meaning of an empty cell in a wide table: a missing value, or that the record does not have
         the code. NA and similar values are always missing values.
-    encoding : str, default="utf-8"
-        Encoding of text.
+    encoding : str, default="auto"
+        Encoding of text; "auto" guesses it for each file.
     separator : str or None, default=None
         For text: the character between columns. None detects comma, semicolon, tab or pipe.
     sheet : str or None, default=None
         For spreadsheets: the name of the sheet; None for the first.
     skip_rows : int, >= 0, default=0
         Rows of a spreadsheet, or lines of text, above the header.
+    header : bool or None, default=None
+        For spreadsheets and text: whether the first row names the columns. None finds out; without
+        names, they are "column 1", "column 2" and so on.
     coder : RecordCoder or None, default=None
         Coder of previously read records. The new records get the same columns, and their codes are
         read from the same columns of the table unless `code_columns` is given. Columns missing
@@ -188,6 +197,8 @@ def read_records(
     check_number("cumulative_frequency", cumulative_frequency, above=0, at_most=1, optional=True)
     check_integer("min_codes", min_codes, at_least=0)
     check_integer("skip_rows", skip_rows, at_least=0)
+    if header is not None:
+        check_flag("header", header)
     check_choice("empty", empty, EMPTY)
     if coder is not None:
         _check_coder(
@@ -205,9 +216,11 @@ def read_records(
         separator=separator,
         sheet=sheet,
         skip_rows=skip_rows,
+        header=header,
         check_titles=True,
     )
-    asked = as_names("outcome_columns", outcome_columns)
+    covariates = as_names("covariate_columns", covariate_columns)
+    asked = [*as_names("outcome_columns", outcome_columns), *covariates]
     patterns = as_names("ignore_columns", ignore_columns)
     ignored = set(matching(source.head, "ignore_columns", patterns))
     table = source.read([name for name in source.head.names if name not in ignored])
@@ -220,6 +233,7 @@ def read_records(
         separator=separator,
     )
     named = as_names("code_columns", code_columns)
+    matching(table, "covariate_columns", covariates)  # so that an error names this parameter
     union_by = _known(table, union_by, before.union_by)
     layout = find_layout(
         table,
@@ -282,7 +296,12 @@ def read_records(
         table.path.name,
         layout.form,
         tuple(notes),
+        tuple(name for name in outcomes if _matches(name, covariates)),
     )
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _new_coder(

@@ -61,7 +61,7 @@ def summarize_quality(
         "other": [
             [clean_text(name), clean_text(value)]
             for name, value in quality.items()
-            if name not in ("stability", "predictive_power", "recurrence")
+            if name not in ("stability", "predictive_power", "recurrence", "fits")
         ]
         + rough,
     }

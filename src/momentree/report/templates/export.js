@@ -202,4 +202,8 @@ function setupExport() {
   }]));
   add("document-map", () => chartTools("document-map", savedPoints));
   add("heat", () => chartTools("heat-map", heatChart));
+  for (const table of $$(".text-table")) {
+    const what = table.parentElement.getAttribute("aria-labelledby").replace("-title", "");
+    table.parentElement.before(el("div", { class: "tools" }, el("span", {}, "Save as"), tableTools(table, what)));
+  }
 }
