@@ -252,7 +252,7 @@ def counts(tmp_path, documents):
 def test_counts_with_vocabulary(run, counts, tmp_path):
     result = run("topics", counts, "--vocabulary", tmp_path / "words.txt", "-k", 4)
     assert result.exit_code == 0, result.output
-    assert f"{N_DOCUMENTS} documents, 40 words, 4 leaves" in result.stdout
+    assert f"{N_DOCUMENTS} documents: 40 words, 4 leaves" in result.stdout
 
 
 def test_quiet(run, lasting_table, tmp_path):
@@ -263,7 +263,7 @@ def test_quiet(run, lasting_table, tmp_path):
 
 def test_verbose(run, lasting_table, caplog):
     with caplog.at_level(logging.INFO, logger="momentree"):
-        result = run("topics", lasting_table, "--verbose")
+        result = run("topics", lasting_table, "-k", 4, "--verbose")
     lines = result.stderr.splitlines()
     steps = [line.removeprefix("  ") for line in lines if line.startswith("  ")]
     stages = [line for line in lines if not line.startswith("  ")]

@@ -13,7 +13,9 @@ from sklearn.base import clone
 
 from momentree import metrics, models, report
 from momentree.cli._edits import Edit, apply_edits
+from momentree.cli._fewer import note_number, why_no_more
 from momentree.cli._incomplete import RecordAssigner
+from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
@@ -40,6 +42,7 @@ def find_groups(
     *,
     flat: bool,
     edits: Sequence[Edit],
+    given: GivenNames,
     stability: bool,
     candidates: range | None = None,
     **shown: Any,
@@ -55,12 +58,8 @@ def find_groups(
     with run.stage("finding groups"):
         find = _fit_flat if flat else _grow_tree
         fitted, remarks = find(run, X, n_groups, parameters, records.codes)
-        found = len(getattr(fitted, "leaves_", ())) or len(fitted.weights_)
-        reason = _why_no_more(fitted)
-        if n_groups and found < n_groups:
-            code = "fewer_groups" if reason is None else "fewer_groups_because"
-            run.note(Message(code, found=found, requested=n_groups, reason=reason))
-        edited = apply_edits(run, fitted, X, edits)
+        note_number(run, fitted, n_groups, "groups")
+        edited = given.apply(apply_edits(run, fitted, X, edits))
     took = time.perf_counter() - start
     quality: dict[str, Any] = {}
     if stability:
@@ -84,6 +83,7 @@ def find_groups(
         "records joined by": records.coder.union_by,
         "codes rolled up by": records.coder.rollup,
         "edited by hand": ", ".join(map(str, edits)) or None,
+        "named by hand": str(given) or None,
     }
     with run.stage("summarizing"):
         summary = report.summarize_records(
@@ -100,7 +100,7 @@ def find_groups(
     lines = [run.words(remark) for remark in remarks]
     undivided = []
     if summary["n_leaves"] == 1 and not flat:
-        reason = _why_no_more(edited) or Message("one_group_requested")
+        reason = why_no_more(edited) or Message("one_group_requested")
         undivided.append(run.words(Message("not_split", reason=reason)))
     return Result(
         summary,
@@ -158,14 +158,6 @@ def _fit_flat(
         # A note already reports if there are fewer groups.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return models.BernoulliMixture(n_groups, **parameters).fit(X, feature_names=codes), []
-
-
-def _why_no_more(fitted: Any) -> Message | None:
-    """Return why a tree stopped growing: the reason of the largest leaf that has one."""
-    leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
-    # The tree may have reached the number of leaves before EM emptied one of them.
-    reasons = (leaf.reason for leaf in leaves if leaf.reason)
-    return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)
 
 
 def _predictive_power(run: Run, records: Records, labels: Any) -> dict[str, Any]:

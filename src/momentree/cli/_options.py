@@ -190,6 +190,14 @@ Ignore = Annotated[
     records_option(metavar="NAME", help="Column to ignore, or a pattern. Repeatable."),
 ]
 Refine = Annotated[bool, fitting_option(help="Refine the result of the moments by EM.")]
+Rename = Annotated[
+    list[str] | None,
+    output_option(
+        metavar="N=NAME",
+        help="Name a leaf, topic or group; 0-3=NAME names the node above leaves 0 to 3. "
+        "Repeatable.",
+    ),
+]
 Output = Annotated[
     Path | None,
     output_option(
@@ -209,7 +217,7 @@ Title = Annotated[
     output_option(
         metavar="TEXT",
         help="Title of the report and of the printed result.",
-        show_default="name of the input",
+        show_default="from the input",
     ),
 ]
 Quiet = Annotated[bool, output_option("--quiet", "-q", help="Print only errors.")]

@@ -30,6 +30,9 @@ Every leaf split down to depth 3, by moments alone:\n
 
 Twelve topics that documents mix, charted over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
+
+A name of your own for leaf 3:\n
+  momentree topics letters/ --rename 3="Climate" -o letters.html
 """
 
 word_option = options.in_panel("Counting words")
@@ -189,6 +192,16 @@ def topics(
     keep_case: Annotated[
         bool, word_option("--keep-case", help="Do not convert words to lower case.")
     ] = False,
+    rename: options.Rename = None,
+    names: Annotated[
+        Path | None,
+        options.output_option(
+            metavar="FILE",
+            parser=options.input_path,
+            help="Names of leaves or topics: a table with columns number and name, such as the "
+            "report saves.",
+        ),
+    ] = None,
     output: options.Output = None,
     title: options.Title = None,
     documents: Annotated[
@@ -226,7 +239,7 @@ def topics(
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
     run = Run(
         context,
-        inputs=(source, vocabulary, stop_words),
+        inputs=(source, vocabulary, stop_words, names),
         outputs={"output": output, "csv": csv, "json": json, **target},
         escape_formulas=escape_formulas,
         quiet=quiet,
@@ -234,8 +247,10 @@ def topics(
     )
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
-        from momentree.cli._topics import fit_flat, grow_tree, read_order
+        from momentree.cli._names import GivenNames
+        from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
 
+        given = GivenNames.read(rename or (), names)
         places: Any = None
         table: dict[str, Any] = {
             "text_column": text_column,
@@ -269,7 +284,7 @@ def topics(
         run.note(message)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     scaling = None if log_scaling == "none" else log_scaling
-    shown = {"title": title, "order": places, "documents": documents}
+    shown = {"title": title or title_of(source), "order": places, "documents": documents}
     if flat:
         # Flat models and trees have different defaults.
         if options.given(context, "weighting"):
@@ -278,7 +293,9 @@ def topics(
             parameters["alpha0"] = alpha0
         elif options.given(context, "log_scaling"):
             parameters["log_scaling"] = scaling
-        result = fit_flat(run, corpus, kind or "single-topic", components, parameters, **shown)
+        result = fit_flat(
+            run, corpus, kind or "single-topic", components, parameters, given, **shown
+        )
     else:
         parameters |= {
             "max_leaf_nodes": leaves,
@@ -288,7 +305,7 @@ def topics(
             "log_scaling": scaling,
             "weighting": weighting,
         }
-        result = grow_tree(run, corpus, parameters, **shown)
+        result = grow_tree(run, corpus, parameters, given, **shown)
     run.finish(result)
 
 
@@ -326,6 +343,8 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
         refuse("applies_to_trees", "depth", "growth", "min_samples_leaf")
     else:
         refuse("applies_to_flat", "components", "alpha0")
+        if context.params["growth"] == "depth" and context.params["depth"] is not None:
+            refuse("leaves_and_depth", "leaves")
         if model is not None:
             raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
     if context.params["output"] is None:

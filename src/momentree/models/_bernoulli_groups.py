@@ -26,6 +26,8 @@ from momentree.models._bernoulli_data import BinaryData
 from momentree.models._fit_result import FitResult
 from momentree.models._sample import SamplesByComponent, draw_rows
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
+from momentree.tree.naming import Names, name_by_codes
+from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage
 
 
@@ -150,6 +152,9 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
     def _profiles(self) -> Floats:
         return self.components_
 
+    def _name(self, root: TreeNode, vocabulary: Names) -> None:
+        name_by_codes(root, vocabulary)
+
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
         d = self.components_.shape[1]
 
@@ -248,6 +253,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         # The log-likelihood belongs to the model before the edit.
         known = self.diagnostics_.items()
         out.diagnostics_ = {key: value for key, value in known if key != "log_likelihood"}
+        out._keep_names(self)
         return out
 
     def _check_restored(self) -> int:

@@ -133,7 +133,7 @@ def test_lists_of_codes_begin_with_the_name_and_no_name_is_cut_in_the_long_one()
     summary = summarize_records(model, records)
     for node in summary["nodes"][1:]:
         first = [summary["codes"]["name"][j] for j in node["top"][:3]]
-        assert node["long_name_parts"] == first
+        assert node["long_name_parts"] == first  # with one level, no other codes set groups apart
         assert "…" in node["name"]
 
 
@@ -143,7 +143,7 @@ def test_leaves_of_a_tree_are_named_as_groups_of_the_page():
     records.names = {}
     names = [leaf.name.split(", ") for leaf in tree.leaves_]
     groups = [n for n in summarize_records(tree, records, min_cell=1)["nodes"] if not n["children"]]
-    assert [[records.codes[j] for j in node["top"][:3]] for node in groups] == names
+    assert [node["name_parts"] for node in groups] == names
 
 
 def test_share_intervals_hold_the_share_and_widen_with_doubt():

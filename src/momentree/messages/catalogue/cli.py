@@ -24,6 +24,11 @@ WORDS: dict[str, str] = {
     "not_a_model": (
         "{parameter:{value}}; expected {choices:or}, or a file name ending in .mt to save the model"
     ),
+    "two_names_of_codes": (
+        "{parameter} was given {values:and}, which all name codes; give one. A table that names "
+        "groups has the columns number and name"
+    ),
+    "two_names_of_groups": "{parameter} was given {values:and}, which all name groups; give one",
     "two_models": "{parameter} names two models, {names:and}; give one",
     "two_model_files": (
         "two files were given for the model; give only one {parameters.save:FILE.mt} or "
@@ -43,6 +48,10 @@ WORDS: dict[str, str] = {
     "leaves_of_flat": (
         "{parameter} applies only to trees; leave out {parameters.flat}, or set the number of flat "
         "topics with {parameters.components}"
+    ),
+    "leaves_and_depth": (
+        "{parameter} has no effect with {parameters.growth:depth} and {parameters.max_depth}; "
+        "leave out one of the three"
     ),
     "applies_to_flat": "{parameter} applies only to flat topics; add {parameters.flat}",
     "model_applies_to_flat": "{parameter:{value}} is a flat model; add {parameters.flat}",
@@ -109,6 +118,12 @@ WORDS: dict[str, str] = {
     ),
     "fewer_groups": "{found:~group} instead of {requested}",
     "fewer_groups_because": "{found:~group} instead of {requested}: {reason}",
+    "fewer_leaves": "{found:~leaf/leaves} instead of {requested}",
+    "fewer_leaves_because": "{found:~leaf/leaves} instead of {requested}: {reason}",
+    "more_leaves": (
+        "{found:~leaf/leaves} instead of {requested}, because {parameters.growth:depth} splits "
+        "every leaf of a level; leave it out to get {requested}"
+    ),
     "n_groups_chosen": "Number of groups chosen by the lowest BIC among 1 to {most} groups.",
     "no_group": (
         "{parameter:{value}}: group {group} does not exist; without this option, the groups are "

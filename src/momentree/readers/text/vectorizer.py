@@ -165,6 +165,16 @@ class TextVectorizer:
         known = {word: column for column, word in enumerate(self.vocabulary)}
         return sp.csr_array(_counter(tokenize, known).transform(texts))
 
+    def splitter(self) -> Callable[[str], list[str]]:
+        """Return the function that splits a text into words, as they are counted.
+
+        Returns
+        -------
+        callable
+            Given a text, returns its words in order, with those that are not counted.
+        """
+        return tokenizer(self.token_pattern, lowercase=self.lowercase)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values for JSON."""
         values = asdict(self)

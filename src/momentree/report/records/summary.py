@@ -73,7 +73,7 @@ def summarize_records(
         Whether the heat map shows up to 2,000 individual records with their ids. Readers can then
         count small cells there.
     title : str, optional
-        Heading of the page; by default the name of the records.
+        Heading of the page; "Groups of records" by default.
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made.
     quality : mapping of str to object, optional
@@ -191,6 +191,7 @@ def summarize_records(
         proba,
         spread=not tree,
         n_codes=max(n_codes, 10),  # for the cards
+        given=getattr(estimator, "given_names_", {}),
     )
     reasons = {name: why_no_classes(values) for name, values in outcomes.items()}
     counted = count_outcomes(
@@ -243,7 +244,7 @@ def summarize_records(
     means = np.array([in_groups[j] for j in range(k)])
     summary = {
         "kind": "records-tree" if tree else "records-flat",
-        "title": clean_text(title or getattr(records, "name", "") or "Groups of records"),
+        "title": clean_text(title or "Groups of records"),
         "n_records": len(labels),
         "n_left_out": disclosure.count(n_left_out),
         "n_features": len(vocabulary),

@@ -15,6 +15,7 @@ from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.metrics.words import relevance_order, word_probabilities
+from momentree.naming import join_forms
 from momentree.report._estimators import (
     Fitted,
     FittedFlat,
@@ -39,6 +40,7 @@ DEFAULT_LAMBDA = 0.7
 # The usual number of words in coherence measures.
 _COHERENCE_WORDS = 10
 _COHERENCE_NODES = 64
+_ALSO = 8
 # Bytes of styles, scripts and fixed text in a page.
 _MARKUP = 150_000
 
@@ -84,7 +86,7 @@ def summarize(
         orders the documents; it omits None, NaN and "" entries. By default, a flat model uses the
         order of the input, and a tree has no chart.
     title : str, optional
-        Name of the corpus; "Topic tree" or "Topics" by default.
+        Name of the corpus; "Topics of 2,225 documents" by default.
     n_words : int, default=20
         Number of words that a node shows at one setting of the slider, >= 1.
     n_documents : int, default=10
@@ -108,9 +110,10 @@ def summarize(
         sample weight; for a topic of a flat model its mean proportion, or its weight in the model
         if neither ``X`` nor ``topic_proportions`` is given), ``gain`` (nats), ``reason`` (text),
         ``words`` (``index`` into the words and ``p`` = p(w|node), complete for every lambda in
-        [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first),
-        ``coherence`` (``umass``, ``npmi`` and, for NPMI, ``words``; or None), ``separation`` (for a
-        split of a tree ``same_side``, ``agreement``, ``words``, see
+        [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first), ``also``
+        (those of the best words that are not in the name), ``coherence`` (``umass``, ``npmi`` and,
+        for NPMI, ``words``; or None), ``separation`` (for a split of a tree ``same_side``,
+        ``agreement``, ``words``, see
         `momentree.report.topics.separation`; or None), ``documents`` (positions in the shown
         documents, most typical first), ``labels`` (pairs of label index and count, descending),
         ``other_labels`` (number of documents whose labels are not listed), ``cell`` (position in
@@ -190,7 +193,7 @@ def summarize(
         entry["documents"] = positions
     summary = {
         "kind": model.kind,
-        "title": clean_text(title if title else "Topic tree" if model.kind == "tree" else "Topics"),
+        "title": clean_text(title or default_title(n)),
         "n_documents": n,
         "n_features": d,
         "n_leaves": n_leaves,
@@ -215,8 +218,13 @@ def summarize(
     return summary
 
 
+def default_title(n_documents: int) -> str:
+    """Return the title of a report on documents without a name."""
+    return f"Topics of {n_documents:,} {'document' if n_documents == 1 else 'documents'}"
+
+
 def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    root, vocabulary = model.root, model.vocabulary
+    root, vocabulary, languages = model.root, model.vocabulary, model.languages
     base = root.center
     position: dict[int, int] = {}
     nodes = []
@@ -240,6 +248,9 @@ def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[
                 "reason": for_readers(node.reason or ""),
                 "words": {"index": index, "p": _short(node.center[columns])},
                 "top": [index[j] for j in top],
+                "also": _also(
+                    node.name, [(vocabulary[columns[j]], index[j]) for j in top], languages
+                ),
                 "cell": cell.as_json(),
             }
         )
@@ -249,6 +260,20 @@ def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[
         "p": _short(base[used]),
     }
     return words, nodes
+
+
+def _also(name: str, top: Sequence[tuple[Any, int]], languages: Sequence[str]) -> list[int]:
+    """Return the most relevant words that are not in a name, one form of each."""
+    named = name.replace(",", " ").split()
+    words = list(dict.fromkeys([*named, *(str(word) for word, _ in top)]))
+    form = dict(zip(words, join_forms(words, languages).tolist(), strict=True))
+    seen = {form[word] for word in named}
+    also = []
+    for word, index in top:
+        if form[str(word)] not in seen:
+            seen.add(form[str(word)])
+            also.append(index)
+    return also[:_ALSO]
 
 
 def _name(node: TreeNode) -> str:
