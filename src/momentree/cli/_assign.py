@@ -12,6 +12,7 @@ from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+from momentree.readers.text.languages import notes_on_new_texts
 from momentree.report.topics import topic_names
 
 
@@ -56,9 +57,9 @@ def _read_counts(
     if model.vectorizer_config_ is None:
         raise InvalidDataError("model_of_counts", path=str(source))
     documents = readers.read_documents(source, **reading)
-    for note in documents.notes:
-        run.note(note)
     vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
+    for note in (*documents.notes, *notes_on_new_texts(documents.texts, vectorizer.language)):
+        run.note(note)
     return documents.ids, vectorizer.transform(documents.texts)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 
 
@@ -33,6 +34,18 @@ def input_path(text: str) -> Path:
     if not text:
         raise _refused("empty_path")
     return Path(text)
+
+
+def words_or_file(text: str, parameter: str) -> Path | tuple[str, ...]:
+    """Parse words separated by commas, or the path of a file of words."""
+    path = input_path(text)
+    if path.is_file():
+        return path
+    words = tuple(word.strip() for word in text.split(",") if word.strip())
+    # One name with a folder or a suffix is a file that does not exist.
+    if not words or ("," not in text and (path.suffix or len(path.parts) > 1)):
+        raise InvalidParameterError("no_file_of_words", parameter=parameter, value=text)
+    return words
 
 
 def choice_of(kind: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from momentree.exceptions import ConvergenceWarning, InvalidParameterError, Read
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.readers import Corpus
-from momentree.report.topics import sort_documents, topic_names
+from momentree.report.topics import notes_on_function_words, sort_documents, topic_names
 from momentree.tree import TopicTree
 
 _SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase")
@@ -69,7 +69,7 @@ def grow_tree(
         "n_words": summary["n_features"],
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
-    remarks = []
+    remarks = _on_function_words(run, tree)
     if summary["n_leaves"] == 1 and tree.tree_.reason:
         remarks.append(run.words(Message("not_split", reason=tree.tree_.reason)))
     return Result(
@@ -109,6 +109,7 @@ def fit_flat(
         proportions = fitted.transform(corpus.X)
     summary = _summarize(run, fitted, corpus, took, **shown, topic_proportions=proportions)
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
+    remarks += _on_function_words(run, fitted)
     if choice is not None:
         chosen = run.words(Message("n_topics_chosen", reason=choice["reason"]))
         summary["diagnostics"]["words"].insert(0, chosen)
@@ -128,6 +129,10 @@ def _named(run: Run, model: Any, corpus: Corpus, given: GivenNames) -> Any:
     """Return a model whose topics are named by the texts, or by hand."""
     with run.stage("naming topics"):
         return given.apply(model.name_topics(corpus))
+
+
+def _on_function_words(run: Run, model: Any) -> list[str]:
+    return [f"Note: {run.words(note)}" for note in notes_on_function_words(model)]
 
 
 def _choose(run: Run, corpus: Corpus, model: TopicModel) -> dict[str, Any]:
@@ -173,6 +178,7 @@ def _summarize(
             labels=labels and [label or None for label in labels],
             title=title,
             documents=documents,
+            notes=corpus.notes,
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )

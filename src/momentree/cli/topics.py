@@ -19,8 +19,8 @@ EXAMPLES = """
 A folder of text files, eight topics, a report:\n
   momentree topics letters/ --output letters.html
 
-A table of Italian text, with known labels to compare with the topics:\n
-  momentree topics news.csv --label-column section --language it
+A table with known labels to compare with the topics, and words to leave out:\n
+  momentree topics news.csv --label-column section --stop-words said,mr
 
 As many topics as the data support, and a model for new documents:\n
   momentree topics news.jsonl.gz --leaves auto --save news.mt
@@ -150,13 +150,17 @@ def topics(
     language: Annotated[
         str,
         word_option(
-            metavar="CODE", help="Drop the stop words of this language; none keeps all words."
+            metavar="CODE|auto",
+            help="Drop the stop words of this language, or of several: en,fr. auto finds the "
+            "languages of the texts; none keeps all words.",
         ),
-    ] = "en",
+    ] = "auto",
     stop_words: Annotated[
-        Path | None,
+        list[str] | None,
         word_option(
-            metavar="FILE", parser=options.input_path, help="Additional stop words, one per line."
+            metavar="FILE|WORDS",
+            help="Additional stop words: a file with one per line, or words separated by commas, "
+            "said,mr. Repeatable.",
         ),
     ] = None,
     min_df: Annotated[
@@ -235,11 +239,12 @@ def topics(
     All files are written together at the end; after an error, none is written.
     """
     kind, target = _read_model(model or (), save)
+    lists = [options.words_or_file(value, "stop_words") for value in stop_words or ()]
     _check_together(context, flat=flat, model=kind)
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
     run = Run(
         context,
-        inputs=(source, vocabulary, stop_words, names),
+        inputs=(source, vocabulary, names, *(words for words in lists if isinstance(words, Path))),
         outputs={"output": output, "csv": csv, "json": json, **target},
         escape_formulas=escape_formulas,
         quiet=quiet,
@@ -249,6 +254,7 @@ def topics(
         from momentree import readers
         from momentree.cli._names import GivenNames
         from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
+        from momentree.readers.text.words import read_words
 
         given = GivenNames.read(rename or (), names)
         places: Any = None
@@ -267,7 +273,7 @@ def topics(
             "label_column": label_column,
             "id_column": id_column,
             "vocabulary": vocabulary,
-            "stop_words": stop_words,
+            "stop_words": [word for part in lists for word in read_words("stop_words", part)],
             "min_df": min_df,
             "max_df": max_df,
             "max_features": max_features,
@@ -277,7 +283,7 @@ def topics(
             source,
             # The reader has its own defaults for options that were not given.
             **{name: value for name, value in reading.items() if value is not None},
-            language=None if language.lower() == "none" else language,
+            language=None if language.lower() == "none" else language.lower(),
             lowercase=not keep_case,
         )
     for message in corpus.notes:

@@ -14,6 +14,10 @@ WORDS: dict[str, str] = {
         "(0.05)"
     ),
     "not_positive_or_auto": "{value!r}; expected a number above 0, or 'auto'",
+    "no_file_of_words": (
+        "{parameter:=value}: no such file; expected a file with one word per line, or words "
+        "separated by commas, such as said,mr"
+    ),
     "not_a_merge": (
         "{parameter:{value}}; expected two or more different group numbers, such as {parameter:2,5}"
     ),

@@ -13,6 +13,7 @@ from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.metrics.words import relevance_order, word_probabilities
 from momentree.naming import join_forms
@@ -26,6 +27,7 @@ from momentree.report._provenance import provenance
 from momentree.report.layout import icicle_cells
 from momentree.report.text import clean_text, for_readers
 from momentree.report.topics._diagnostics import describe_model, diagnostics
+from momentree.report.topics._function_words import notes_on_function_words
 from momentree.report.topics._labels import agreement, count_labels, index_labels
 from momentree.report.topics.chart import proportions_in_columns
 from momentree.report.topics.document_order import sort_documents
@@ -59,6 +61,7 @@ def summarize(
     n_documents: int = 10,
     documents: Documents = None,
     made_with: Mapping[str, object] | None = None,
+    notes: Sequence[Message] = (),
 ) -> dict[str, Any]:
     """Summarize a fitted tree or flat model and its documents as a dictionary for `render_html`.
 
@@ -98,6 +101,8 @@ def summarize(
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made, such as the input or the time of
         the fit. No date is added, so that equal input gives equal bytes.
+    notes : sequence of Message, default=()
+        What was found when the documents were read, as in :class:`Corpus`.
 
     Returns
     -------
@@ -127,6 +132,8 @@ def summarize(
         leaf (``row``, ``id``, ``label``, ``leaf``, ``text``; with a map ``at``, the coordinates,
         from 0 to 1000; for a flat model with ``X`` ``proportions``: pairs of topic and proportion,
         per mille);
+        ``notes``: sentences, those given and one on each language whose function words make up
+        topics;
         ``given_names``: names given by hand, by the number of a leaf or the first and last number
         below a node ("0-3"); ``made``: ``parameters``, ``versions``, ``notes``;
         ``areas``: the chart of topic proportions, or None: ``proportions`` (k rows, per mille),
@@ -206,6 +213,7 @@ def summarize(
         "documents": index,
         "areas": areas,
         "given_names": dict(getattr(estimator, "given_names_", {})),
+        "notes": [for_readers(note) for note in (*notes, *notes_on_function_words(estimator))],
         "made": provenance(estimator, made_with),
     }
     if model.kind == "flat":
