@@ -208,8 +208,9 @@ def test_an_outcome_of_numbers(run, records, tmp_path):
     )
     result = run("clusters", path, "-k", 4, "--outcome", "days", "--code-column", "DX*")
     assert result.exit_code == 0, result.output
-    assert words("numeric_outcome", name="days") in result.stderr
-    assert "up to 9" in result.stdout
+    assert re.search(r"^days, mean .* 19\.5$", result.stdout, re.MULTILINE)
+    assert re.search(r"^days, SD .* 11\.6$", result.stdout, re.MULTILINE)
+    assert re.search(r"^days, median .* 19\.5$", result.stdout, re.MULTILINE)
 
 
 def test_stability(clusters, tmp_path):

@@ -191,7 +191,7 @@ def test_a_share_is_the_mean_proportion_over_documents(run, two_sided, tmp_path)
     for topic, line in zip(topics, lines, strict=True):
         assert line.startswith(f"{topic['topic']} ")
         assert f"{100 * topic['share']:.1f}%" in line
-        assert page.count(f"{100 * topic['share']:.1f} %") >= 2
+        assert page.count(f"{100 * topic['share']:.1f}%") >= 2
     content = read_json(paths[2])
     assert content["alpha"] == pytest.approx(model.alpha_, rel=1e-5)
     assert content["alpha0"] == pytest.approx(model.alpha_.sum(), rel=1e-5)
@@ -347,6 +347,7 @@ def test_one_topic(run, lasting_table, tmp_path):
         (["--model", "a.mt", "--save", "b.mt"], "two_model_files"),
         (["--save", "a.zip"], "cannot_write"),
         (["--order", "year"], "applies_to_report"),
+        (["--documents", "all"], "applies_to_report"),
         (["--escape-formulas"], "applies_to_csv"),
     ],
 )

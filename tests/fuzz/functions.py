@@ -84,6 +84,32 @@ def calls() -> dict[str, Call]:
             metrics.predictive_accuracy,
             {"labels": labels, "outcome": outcome, "cv": 3, "random_state": 0},
         ),
+        "classification_table": (
+            metrics.classification_table,
+            {"labels": labels, "proba": np.full((len(labels), 3), 0.1) + 0.7 * np.eye(3)[labels]},
+        ),
+        "corrected_outcome": (
+            metrics.corrected_outcome,
+            {
+                "labels": labels,
+                "proba": np.full((len(labels), 3), 0.1) + 0.7 * np.eye(3)[labels],
+                "outcome": outcome,
+                "confidence": 0.9,
+            },
+        ),
+        "corrected_covariates": (
+            metrics.corrected_covariates,
+            {
+                "labels": labels,
+                "proba": np.full((len(labels), 3), 0.1) + 0.7 * np.eye(3)[labels],
+                "covariates": {"z": np.arange(len(labels)) % 7 + 0.0},
+                "reference": 1,
+            },
+        ),
+        "compare_fits": (
+            mt.models.compare_fits,
+            {"X": ones["X"], "estimator": mt.ClusterTree(3), "candidates": [2, 1], "stability": 0},
+        ),
         "bootstrap_groups": (
             metrics.bootstrap_groups,
             {**ones, "estimator": mt.ClusterTree(3), "n_bootstrap": 3, "confidence": 0.9},
@@ -211,7 +237,8 @@ NAMES = (
     *("make_bernoulli_mixture", "make_patient_records", "vectorize", "filter_vocabulary"),
     *("make_hospital_visits", "code_titles"),
     *("align_columns", "plot_topic_proportions", "eigendecomposition", "jennrich", "svd_method"),
-    *("random_projections", "svtd", "tensor_power_method"),
+    *("random_projections", "svtd", "tensor_power_method", "classification_table"),
+    *("corrected_outcome", "corrected_covariates", "compare_fits"),
 )
 
 

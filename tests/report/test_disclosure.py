@@ -173,16 +173,17 @@ def test_notes_of_few_records_are_suppressed():
         Message("d", reason=Message("inner", n_records=3)),
         Message("e", n_records={"401": 7, "402": 1}),
         Message("e", n_records=896, n_all=900),
+        Message("i", n_rows=903, n_records=900),
     ]
     kept = [
         Message("f", n_records=5, n_all=900),
         Message("g", n_records=0),
         Message("h", n_codes=3, encoding="UTF-8", n_repaired=2.5, strict=True),
     ]
-    found = Disclosure(5).notes([*few, *kept], 900, 0)
+    found = Disclosure(5).notes([*few, *kept], [900])
     assert codes(found) == ["f", "g", "h", "notes_suppressed"]
     assert found[-1].values["n_notes"] == len(few)
-    assert Disclosure(1).notes([*few, *kept], 900, 0) == [*few, *kept]
+    assert Disclosure(1).notes([*few, *kept], [900]) == [*few, *kept]
 
 
 @pytest.mark.parametrize("n_left_out", [0, 3, 5])
@@ -192,9 +193,22 @@ def test_notes_of_the_total_are_suppressed_if_few_records_were_left_out(n_left_o
         Message("of", part=Message("total", total=900)),
         Message("read"),
     ]
-    found = codes(Disclosure(5).notes(notes, 900 - n_left_out, n_left_out))
+    found = codes(Disclosure(5).notes(notes, [900 - n_left_out]))
     few = n_left_out == 3
     assert found == (["read", "notes_suppressed"] if few else ["joined", "of", "read"])
+
+
+def test_a_note_is_suppressed_if_another_count_differs_little_from_its_own():
+    empty, few = Message("a", n_records=40, n_all=900), Message("b", n_records=43, n_all=900)
+    assert codes(Disclosure(5).notes([empty, few], [900])) == ["a", "notes_suppressed"]
+    assert codes(Disclosure(3).notes([empty, few], [900])) == ["a", "b"]
+    # 58 records of the page have no outcome; 3 of those left out have none either.
+    missing = Message("c", n_records=61, n_all=900)
+    assert codes(Disclosure(5).notes([missing], [850, 50, 58])) == ["notes_suppressed"]
+    assert codes(Disclosure(5).notes([missing], [850, 50, 61])) == ["c"]
+    # Entries and codes are no records.
+    entries = Message("d", n_entries=42, n_codes=41)
+    assert codes(Disclosure(5).notes([empty, entries], [900])) == ["a", "d"]
 
 
 # Values that count no records, but columns, codes and sheets.

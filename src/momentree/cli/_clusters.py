@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from momentree import metrics, models, report
 from momentree.cli._edits import Edit, apply_edits
@@ -29,6 +30,8 @@ ASSIGNMENT = "assignment"
 _MOST_CLASSES = 10
 """A numeric outcome with more different values is continuous."""
 _JSON_CODES = 20
+_REPEATS = 5
+"""Repeats of the measure of stability."""
 
 
 def find_groups(
@@ -41,6 +44,7 @@ def find_groups(
     edits: Sequence[Edit],
     given: GivenNames,
     stability: bool,
+    candidates: range | None = None,
     **shown: Any,
 ) -> Result:
     """Find groups of records; if `n_groups` is None, BIC chooses their number.
@@ -62,6 +66,15 @@ def find_groups(
         with run.stage("measuring stability"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             quality["stability"] = metrics.stability_score(fitted, X)
+    if candidates is not None:
+        with run.stage("comparing numbers of groups"):
+            quality["fits"] = models.compare_fits(
+                clone(fitted),
+                X,
+                candidates,
+                stability=_REPEATS if stability else 0,
+                progress=lambda k: run.update(f"comparing numbers of groups: fitting {k}"),
+            )
     if records.outcomes:
         with run.stage("measuring how well groups predict outcomes"):
             quality["predictive_power"] = _predictive_power(run, records, edited.labels_)
@@ -96,6 +109,10 @@ def find_groups(
         format="clusters",
         content=lambda: _content(summary, lines),
         save=lambda path: edited.save(path, vectorizer_config=config),
+        tables={
+            "table_one": lambda: report.table_one(summary),
+            **({"fits_table": lambda: report.fits_table(summary)} if candidates else {}),
+        },
         remarks=[*lines, *undivided],
     )
 
@@ -148,9 +165,9 @@ def _predictive_power(run: Run, records: Records, labels: Any) -> dict[str, Any]
     powers = {}
     for name, values in records.outcomes.items():
         known = values[records.enough]
-        if known.dtype.kind == "f" and len(set(known[known == known])) > _MOST_CLASSES:
-            run.note(Message("numeric_outcome", name=name))
-            continue
+        numeric = known.dtype.kind == "f" and len(set(known[known == known])) > _MOST_CLASSES
+        if numeric or name in records.covariates:
+            continue  # the report shows means, and how covariates predict the group
         try:
             powers[name] = metrics.predictive_accuracy(labels, known)
         except InvalidDataError:  # the message contains counts of records per class
@@ -228,6 +245,7 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
             {
                 "name": outcome["name"],
                 "missing": _known(outcome["missing"]),
+                "numbers": outcome["numbers"],
                 "classes": [
                     {
                         "name": one["name"],
@@ -239,6 +257,8 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
             }
             for outcome in summary["outcomes"]
         ],
+        **{key: summary[key] for key in ("certainty", "corrected", "table_one")},
+        "fits": summary["fits"] and summary["fits"]["numbers"],
     }
 
 

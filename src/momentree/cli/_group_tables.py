@@ -73,6 +73,9 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
     # The summary has the overall rates of binary outcomes.
     overall = iter(summary["nodes"][0]["outcome_rates"])
     for outcome in summary["outcomes"]:
+        if outcome["numbers"] is not None:
+            rows += _numeric_rows(outcome)
+            continue
         if outcome["binary"]:
             rates, _ = _rates(summary, outcome, outcome["classes"][0])
             rows.append((outcome["name"], rates, next(overall).replace(" ", "")))
@@ -85,9 +88,11 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
     first = max(cell_len(name) for name in ("group", *(name for name, _, _ in rows)))
     widest = 2 + max(len(cell) for _, cells, whole in rows for cell in (*cells, whole, "all"))
     block = max(1, (console.width - first) // widest - 1)
+    numeric = any(outcome["numbers"] is not None for outcome in summary["outcomes"])
+    kind = "rates and means" if numeric else "rates"
     parts: list[RenderableType] = [
         "",
-        Text("Outcomes: rates in each group, among records with a known outcome"),
+        Text(f"Outcomes: {kind} in each group, among records with a known outcome"),
     ]
     for start in range(0, k, block):
         end = min(start + block, k)
@@ -102,6 +107,43 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
         reason = Message("suppressed_rates", mark=_HIDDEN, min_cell=summary["min_cell"])
         parts += ["", Text(str(reason))]
     return parts
+
+
+def _numeric_rows(outcome: Mapping[str, Any]) -> list[tuple[str, Sequence[str], str]]:
+    """Return the means, standard deviations and medians of a numeric outcome, as text."""
+    found = outcome["numbers"]
+    rows: list[tuple[str, Sequence[str], str]] = []
+    for title, key in (("mean", "mean"), ("SD", "sd"), ("median", "median")):
+        cells = [
+            _HIDDEN if hidden else "" if entry is None else f"{entry[key]:,.{entry['digits']}f}"
+            for entry, hidden in zip(found["groups"], found["hidden"], strict=True)
+        ]
+        whole = found["all"]
+        overall = "" if whole is None else f"{whole[key]:,.{whole['digits']}f}"
+        rows.append((f"{outcome['name']}, {title}", cells, overall))
+    return rows
+
+
+def draw_fits(summary: Mapping[str, Any]) -> list[RenderableType]:
+    """Return the table of fits with different numbers of groups."""
+    if not summary["fits"]:
+        return []
+    table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="dim")
+    rows = summary["fits"]["rows"]
+    shown = [
+        at
+        for at, name in enumerate(summary["fits"]["columns"])
+        if name not in ("Log-likelihood", "Parameters") and {row[at] for row in rows} != {"–"}
+    ]
+    for at in shown:
+        table.add_column(summary["fits"]["columns"][at].lower(), justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(row[at]) for at in shown))
+    lowest = summary["fits"]["lowest"]
+    compared = [Text(str(Message("fits_compared", **lowest)))]
+    if summary["fits"]["open"]:
+        compared.append(Text(str(Message("fits_open", most=lowest["bic"]))))
+    return ["", *compared, "", table]
 
 
 def _rates(
@@ -135,6 +177,12 @@ def describe_quality(summary: Mapping[str, Any]) -> list[str]:
     """Return a line for each measure of quality."""
     quality = summary["quality"]
     lines = []
+    diagonal = [
+        row[j] for j, row in enumerate(summary["certainty"]["mean_posterior"]) if row is not None
+    ]
+    if summary["n_leaves"] > 1 and diagonal:
+        entropy = summary["certainty"]["entropy"]
+        lines.append(Message("certainty", entropy=entropy, low=min(diagonal), high=max(diagonal)))
     if stability := quality["stability"]:
         lines.append(Message("stability_of_groups", **stability))
     for power in quality["predictive_power"]:

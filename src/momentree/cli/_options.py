@@ -3,7 +3,7 @@
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -84,6 +84,25 @@ def words_of_passage(text: str) -> int | str | None:
 def count_or_auto(text: str) -> int | None:
     """Parse an integer of at least 1, or ``auto``, which is None."""
     return None if text == "auto" else count(text, code="not_a_count_or_auto")
+
+
+def whole_number_or_all(text: str) -> int | Literal["all"]:
+    """Parse an integer of at least 0, or ``all``."""
+    if text == "all":
+        return "all"
+    if not str(text).isdecimal():
+        raise _refused("not_a_whole_number_or_all", value=text)
+    return int(text)
+
+
+def count_range(text: str) -> range:
+    """Parse two numbers of groups, such as 2-10; the range includes both."""
+    low, _, high = text.partition("-")
+    if not (low.strip().isdecimal() and high.strip().isdecimal()):
+        raise _refused("not_a_range", value=text)
+    if not 1 <= int(low) <= int(high):
+        raise _refused("not_a_range", value=text)
+    return range(int(low), int(high) + 1)
 
 
 def positive_or_auto(text: str) -> float | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,21 @@ from momentree.messages import Message, in_words
 
 _INCOMPLETE = ("files_unreadable",)
 """Notes on input that could not be read."""
-_SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "json": (".json",)}
+_SUFFIXES = {
+    "output": (".html", ".htm"),
+    "csv": (".csv",),
+    "json": (".json",),
+    "table_one": (".csv", ".xlsx", ".tex"),
+    "fits_table": (".csv", ".xlsx", ".tex"),
+}
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a command; ``--json`` writes `content` after the name of its format."""
+    """The result of a command; ``--json`` writes `content` after the name of its format.
+
+    `tables` are further tables of text, by the option that names their file.
+    """
 
     summary: Mapping[str, Any]
     took: float
@@ -34,6 +44,7 @@ class Result:
     content: Callable[[], Mapping[str, Any]]
     save: Callable[[Path], object]
     remarks: Sequence[str] = ()
+    tables: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
 
 class Run:
@@ -88,6 +99,8 @@ class Run:
             write("output", lambda path: report.write_html(result.summary, path))
             write("csv", lambda path: self._write_csv(result.table(), path))
             write("json", lambda path: write_json(path, result.format, result.content()))
+            for option, table in result.tables.items():
+                write(option, partial(self._write_table, table))
             write("save", result.save)
             write("model", result.save)
         if not self.quiet:
@@ -100,6 +113,16 @@ class Run:
         """Write a table only."""
         with self._outputs.writing() as write:
             write("csv", lambda path: self._write_csv(table, path))
+
+    def _write_table(self, make: Callable[[], Any], path: Path) -> None:
+        """Write a data frame of text as CSV, Excel or LaTeX."""
+        from momentree import report
+
+        table = make()
+        if path.suffix.lower() == ".csv":
+            self._write_csv(CsvTable(list(table.columns), table.to_numpy().tolist()), path)
+        else:
+            report.write_table(table, path)
 
     def _write_csv(self, table: CsvTable, path: Path) -> None:
         table.write(path, escape_formulas=self._escape_formulas)

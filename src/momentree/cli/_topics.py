@@ -56,7 +56,7 @@ def title_of(source: Path) -> str | None:
 def grow_tree(
     run: Run, corpus: Corpus, parameters: Mapping[str, Any], given: GivenNames, **shown: Any
 ) -> Result:
-    """Grow a tree of topics; `shown` is a title, and an order of the documents for the chart."""
+    """Grow a tree of topics; `shown` are arguments of `summarize`."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
         tree = TopicTree(**parameters).fit(
@@ -165,6 +165,7 @@ def _summarize(
     *,
     title: str | None = None,
     order: pd.Series[Any] | None = None,
+    documents: Any = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Summarize a model completely for a report, otherwise only what is printed."""
@@ -172,6 +173,8 @@ def _summarize(
         order = order.iloc[corpus.passages.document_of]  # passages have the place of their document
     if run.writes("output"):
         options |= {"ids": corpus.ids, "texts": corpus.texts, "order": order}
+    else:
+        documents = 0
     labels: Any = corpus.labels
     settings = _config(corpus) or {}
     with run.stage("summarizing"):
@@ -181,6 +184,7 @@ def _summarize(
             # An empty label is unknown.
             labels=labels and [label or None for label in labels],
             title=title,
+            documents=documents,
             notes=corpus.notes,
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,

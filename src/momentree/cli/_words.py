@@ -12,6 +12,7 @@ from momentree.messages.catalogue.report import PLAIN
 # Python parameters and the corresponding options, of which a command has at most one.
 _OPTIONS = {
     "code_columns": ("--code-column",),
+    "covariate_columns": ("--covariate",),
     "ignore_columns": ("--ignore",),
     "max_depth": ("--depth",),
     "max_leaf_nodes": ("--leaves", "--groups"),

@@ -28,6 +28,9 @@ The codes of MIMIC, with outcomes from its table of admissions:\n
 Admissions joined by patient, as many groups as the data support, and a model for new patients:\n
   momentree clusters stays.csv --union-by patient --groups auto --save stays.mt
 
+Table one by group for a paper, and fits with 2 to 10 groups:\n
+  momentree clusters visits.csv --covariate age --covariate sex --table-one one.xlsx --fits 2-10
+
 The same groups, with group 3 split and then 2 and 5 merged:\n
   momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
 
@@ -79,6 +82,23 @@ def clusters(
         group_option(
             metavar="NAME",
             help="Outcome column, or a pattern; report its rate per group. Repeatable.",
+        ),
+    ] = None,
+    covariate: Annotated[
+        list[str] | None,
+        group_option(
+            metavar="NAME",
+            help="Column known before, such as age or sex, or a pattern; describe it per group, "
+            "and report how it predicts the group. Repeatable.",
+        ),
+    ] = None,
+    fits: Annotated[
+        range | None,
+        group_option(
+            metavar="LOW-HIGH",
+            parser=options.count_range,
+            help="Compare fits with these numbers of groups, such as 2-10: log-likelihood, AIC, "
+            "BIC, entropy and smallest group; with --stability, stability as well.",
         ),
     ] = None,
     stability: Annotated[
@@ -207,6 +227,18 @@ def clusters(
             help="Table with the group of each record, by id. Nothing is suppressed.",
         ),
     ] = None,
+    table_one: Annotated[
+        Path | None,
+        options.output_option(
+            metavar="FILE",
+            help="Table one, the characteristics of each group: .csv, .xlsx or .tex. Suppressed "
+            "like the report.",
+        ),
+    ] = None,
+    fits_table: Annotated[
+        Path | None,
+        options.output_option(metavar="FILE", help="The table of --fits: .csv, .xlsx or .tex."),
+    ] = None,
     escape_formulas: options.EscapeFormulas = False,
     json: Annotated[
         Path | None, options.output_option(metavar="FILE.json", help="The groups and their codes.")
@@ -229,12 +261,22 @@ def clusters(
     if flat and options.given(context, "min_samples_leaf"):
         raise InvalidParameterError("applies_to_trees", parameter="min_samples_leaf")
     check_needed(context, "include_records", needs="output", code="applies_to_report")
-    check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
+    if table_one is None and fits_table is None:
+        check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
+    if fits_table is not None:
+        check_needed(context, "fits_table", needs="fits", code="applies_to_fits")
     mappings = [Path(name) for name in (rollup, *(names or ())) if name is not None]
     run = Run(
         context,
         inputs=(source, *(join or ()), *filter(Path.is_file, mappings)),
-        outputs={"output": output, "csv": csv, "json": json, "save": save},
+        outputs={
+            "output": output,
+            "csv": csv,
+            "json": json,
+            "save": save,
+            "table_one": table_one,
+            "fits_table": fits_table,
+        },
         quiet=quiet,
         verbose=verbose,
         escape_formulas=escape_formulas,
@@ -243,6 +285,7 @@ def clusters(
         from momentree import readers
         from momentree.cli._clusters import find_groups
         from momentree.cli._names import GivenNames, sort_names
+        from momentree.report.records import notes_shown
 
         names_of_codes, names_of_groups = sort_names(names or ())
         given = GivenNames.read(rename or (), names_of_groups)
@@ -252,6 +295,7 @@ def clusters(
             code_columns=code_column or None,
             union_by=union_by,
             outcome_columns=outcome or (),
+            covariate_columns=covariate or (),
             ignore_columns=ignore or (),
             join=join or (),
             on=on or (),
@@ -268,7 +312,7 @@ def clusters(
             skip_rows=skip_rows,
             header=header,
         )
-    for note in records.notes:
+    for note in notes_shown(records, min_cell):
         run.note(note)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     if not flat:
@@ -282,6 +326,7 @@ def clusters(
         edits=edits,
         given=given,
         stability=stability,
+        candidates=fits,
         title=title,
         min_cell=min_cell,
         include_records=include_records,

@@ -11,7 +11,13 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from momentree.cli._group_tables import describe_quality, draw_codes, draw_outcomes, tight_percent
+from momentree.cli._group_tables import (
+    describe_quality,
+    draw_codes,
+    draw_fits,
+    draw_outcomes,
+    tight_percent,
+)
 from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
 from momentree.cli.progress import seconds
 from momentree.cli.screen import CONTROL, one_line
@@ -140,9 +146,15 @@ def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[Renderabl
     ]
     if console.width >= _INTERVALS_FROM:
         intervals = [_interval(node["share_interval"]) for node in nodes]
-        before.append(Column("95 % interval", intervals, styles=["dim"] * len(nodes)))
+        before.append(Column("95% interval", intervals, styles=["dim"] * len(nodes)))
     tree = draw_nodes(summary, words, before, [], console)
-    return [tree, "", *draw_codes(summary, console), *draw_outcomes(summary, console)]
+    return [
+        tree,
+        "",
+        *draw_codes(summary, console),
+        *draw_outcomes(summary, console),
+        *draw_fits(summary),
+    ]
 
 
 def _interval(interval: Sequence[float] | None) -> str:

@@ -218,6 +218,15 @@ def topics(
     ] = None,
     output: options.Output = None,
     title: options.Title = None,
+    documents: Annotated[
+        Any,
+        options.output_option(
+            metavar="N|all",
+            parser=options.whole_number_or_all,
+            help="Number of documents that the report lists, spread evenly over the topics.",
+            show_default="as many as 4 MB hold",
+        ),
+    ] = None,
     csv: Annotated[
         Path | None,
         options.output_option(
@@ -296,8 +305,8 @@ def topics(
     for message in corpus.notes:
         run.note(message)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
-    shown = {"title": title or title_of(source), "order": places}
     scaling = None if log_scaling == "none" else log_scaling
+    shown = {"title": title or title_of(source), "order": places, "documents": documents}
     if flat:
         # Flat models and trees have different defaults.
         if options.given(context, "weighting"):
@@ -361,7 +370,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
         if model is not None:
             raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
     if context.params["output"] is None:
-        refuse("applies_to_report", "order")
+        refuse("applies_to_report", "order", "documents")
     if model != "lda":
         refuse("applies_to_lda", "alpha0")
         if flat and scaled and context.params["weighting"] == "three_words":

@@ -1,6 +1,9 @@
-"""Metrics: topic coherence, recovery, stability, profiles of groups, and outcomes."""
+"""Metrics: coherence, recovery, stability, profiles of groups, outcomes and covariates."""
 
 from momentree.metrics.bootstrap import GroupStability, bootstrap_groups
+from momentree.metrics.classification import Classification, classification_table
+from momentree.metrics.covariates import CorrectedCovariates, corrected_covariates
+from momentree.metrics.distal import CorrectedOutcome, corrected_outcome
 from momentree.metrics.groups import GroupProfiles, group_profiles
 from momentree.metrics.prediction import (
     OutcomeRates,
@@ -13,11 +16,17 @@ from momentree.metrics.stability import stability_score
 from momentree.metrics.words import npmi_coherence, relevance, umass_coherence
 
 __all__ = [
+    "Classification",
+    "CorrectedCovariates",
+    "CorrectedOutcome",
     "GroupProfiles",
     "GroupStability",
     "OutcomeRates",
     "PredictivePower",
     "bootstrap_groups",
+    "classification_table",
+    "corrected_covariates",
+    "corrected_outcome",
     "group_profiles",
     "match_components",
     "npmi_coherence",

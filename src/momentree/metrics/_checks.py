@@ -7,8 +7,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._types import Ints
-from momentree._validation import check_integer, check_shape
+from momentree._types import Floats, Ints
+from momentree._validation import as_floats, check_integer, check_shape
 from momentree.exceptions import InvalidDataError
 
 
@@ -39,6 +39,15 @@ def check_labels(labels: ArrayLike, n: int | None, n_groups: int | None) -> tupl
     if low < 0 or high >= k:
         raise InvalidDataError("labels_out_of_range", low=low, high=high, most=max(k, 1) - 1)
     return groups.astype(np.intp), k
+
+
+def as_probabilities(proba: ArrayLike, shape: tuple[int | str, int | str] = ("n", "k")) -> Floats:
+    """Return probabilities of groups, in rows that sum to 1."""
+    P = as_floats("proba", proba)
+    check_shape("proba", P, shape)
+    if not (P >= 0).all() or not np.allclose(P.sum(axis=1), 1.0, atol=1e-6):
+        raise InvalidDataError("rows_not_distributions", parameter="proba")
+    return P
 
 
 def check_list(parameter: str, values: ArrayLike) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from momentree._types import Ints
+from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 
@@ -66,6 +66,22 @@ def outcome_classes(
     place = {kind: i for i, kind in enumerate(order)}
     codes[~missing] = [place[value] for value in known]
     return codes, [f"{kind:g}" if numeric else str(kind) for kind in order], False
+
+
+def outcome_numbers(outcome: ArrayLike, n: int) -> Floats | None:
+    """Return a numeric outcome with more than ten values as floats, NaN if missing, or None."""
+    import pandas as pd
+
+    given: Any = outcome if hasattr(outcome, "shape") else np.asarray(outcome, dtype=object)
+    check_shape("outcome", given, (n,))
+    values = pd.Series(given)
+    missing = values.isna() | (values.astype(object) == "")
+    known: Any = values[~missing].infer_objects()
+    if not pd.api.types.is_numeric_dtype(known.dtype) or known.nunique() <= MAX_NUMBERS:
+        return None
+    numbers = np.full(n, np.nan)
+    numbers[~missing.to_numpy()] = known.to_numpy(dtype=np.float64)
+    return numbers
 
 
 def _natural_order(names: Sequence[str]) -> list[int]:

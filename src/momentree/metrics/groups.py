@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from momentree._types import Floats
-from momentree._validation import as_floats, check_number, check_sample_weight, check_shape
-from momentree.exceptions import InvalidDataError
-from momentree.metrics._checks import check_labels
+from momentree._validation import check_number, check_sample_weight
+from momentree.metrics._checks import as_probabilities, check_labels
 from momentree.metrics._records import ROUNDING, check_records, group_sums
 from momentree.metrics.intervals import (
     bootstrap_interval,
@@ -161,7 +160,7 @@ def group_profiles(
     n = X.shape[0]
     groups, k = check_labels(labels, n, n_groups)
     w = check_sample_weight(sample_weight, n)
-    P = None if proba is None else _checked_proba(proba, (n, k))
+    P = None if proba is None else as_probabilities(proba, (n, k))
     n_records, counts, observed = group_sums(X, groups, w, k)
     total = float(w.sum())
     sizes = n_records if P is None else np.asarray(w @ P)
@@ -198,11 +197,3 @@ def _other_groups(values: Floats) -> Floats:
     total = values.sum(axis=0)
     others = total - values
     return np.where(others <= ROUNDING * total, 0.0, others)
-
-
-def _checked_proba(proba: ArrayLike, shape: tuple[int, int]) -> Floats:
-    P = as_floats("proba", proba)
-    check_shape("proba", P, shape)
-    if not (P >= 0).all() or not np.allclose(P.sum(axis=1), 1.0, atol=1e-6):
-        raise InvalidDataError("rows_not_distributions", parameter="proba")
-    return P

@@ -4,7 +4,12 @@ from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture
-from momentree.models.selection import ComponentChoice, choose_n_components, lowest_bic
+from momentree.models.selection import (
+    ComponentChoice,
+    choose_n_components,
+    compare_fits,
+    lowest_bic,
+)
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.persistence import load
 
@@ -16,6 +21,7 @@ __all__ = [
     "PoissonMixture",
     "SingleTopicModel",
     "choose_n_components",
+    "compare_fits",
     "load",
     "lowest_bic",
 ]

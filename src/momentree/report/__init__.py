@@ -2,6 +2,7 @@
 
 from momentree.report.figures.codes import plot_code_frequencies, plot_relative_risk
 from momentree.report.figures.components import plot_n_components
+from momentree.report.figures.documents import plot_documents
 from momentree.report.figures.groups import (
     group_colors,
     plot_group_sizes,
@@ -12,12 +13,15 @@ from momentree.report.figures.heat_map import plot_record_heatmap
 from momentree.report.figures.topics import plot_topic_proportions, plot_topic_words
 from momentree.report.figures.trees import plot_icicle, plot_tree
 from momentree.report.html import render_html, write_html
-from momentree.report.records import summarize_records
+from momentree.report.records import fits_table, summarize_records, table_one
+from momentree.report.table_files import write_table
 from momentree.report.topics import summarize
 
 __all__ = [
+    "fits_table",
     "group_colors",
     "plot_code_frequencies",
+    "plot_documents",
     "plot_group_sizes",
     "plot_icicle",
     "plot_n_components",
@@ -31,5 +35,7 @@ __all__ = [
     "render_html",
     "summarize",
     "summarize_records",
+    "table_one",
     "write_html",
+    "write_table",
 ]

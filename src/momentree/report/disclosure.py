@@ -26,6 +26,8 @@ HIDDEN = -2
 
 COUNTS = ("n_records", "n_rows", "n_entries", "n_entries_first", "n_patients")
 """Values of messages that count records, or rows or entries, which may belong to one record."""
+PERSONS = ("n_records", "n_patients")
+"""Those that are compared between notes."""
 TOTAL = "n_all"
 """Value of messages that contains the number of all records."""
 
@@ -196,23 +198,28 @@ class Disclosure:
         place[:-1][joined] = -1 if few else len(kept)
         return place[classes].astype(np.intp), kept if few else [*kept, other]
 
-    def notes(self, notes: Sequence[Message], n_fitted: int, n_left_out: int) -> list[Message]:
-        """Drop notes on reading that disclose a small number, and add a note with their number.
+    def notes(self, notes: Sequence[Message], shown: Iterable[int]) -> list[Message]:
+        """Drop notes that disclose a small number of records, and add a note with their number.
 
-        These notes count few records, rows or entries, or all but a few. If few records were
-        excluded from the fit, notes with the total are dropped as well, because that small number
-        could be derived from it.
+        A note is dropped if one of its counts is small, or could be subtracted from another one to
+        give a small difference: another count of the same note, one of `shown` (the counts shown
+        elsewhere), or a count of records or patients in a note that is kept.
         """
-        total = n_fitted + n_left_out if 0 < n_left_out < self.min_cell else None
-
-        def disclosive(note: Message) -> bool:
+        known, kept = set(shown), list[Message]()
+        for note in notes:
             numbers = list(_numbers("", note))
-            counts = [n for name, n in numbers if name in COUNTS]
-            # The total minus a count is a count too.
-            counts += [n - m for name, n in numbers if name == TOTAL for m in counts]
-            return any(0 < n < self.min_cell for n in counts) or any(n == total for _, n in numbers)
-
-        kept = [note for note in notes if not disclosive(note)]
+            counts = {n for name, n in numbers if name in COUNTS}
+            if counts:
+                counts |= {n for name, n in numbers if name == TOTAL}
+            persons = {n for name, n in numbers if counts and name in (*PERSONS, TOTAL)}
+            differences = [n - m for n in counts for m in counts]
+            differences += [n - m for n in persons for m in known]
+            # Any number may be the total, whatever its name is.
+            differences += [n - m for _, n in numbers for m in known if m >= 10 * self.min_cell]
+            if self.is_small(np.abs([*counts, *differences])).any():
+                continue
+            known |= persons
+            kept.append(note)
         if dropped := len(notes) - len(kept):
             kept.append(Message("notes_suppressed", n_notes=dropped, min_cell=self.min_cell))
         return kept

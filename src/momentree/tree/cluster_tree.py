@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
@@ -18,10 +19,12 @@ from momentree._validation import check_integer, check_shape, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
-from momentree.objects import IncompleteBernoulliParameters
+from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import Kind
 from momentree.tree.build import build_nodes
@@ -35,6 +38,10 @@ from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
 Refine = Literal["em", "splits", "leaves"]
+
+
+def _is_binary(tree: Any) -> bool:
+    return getattr(tree, "data_", "binary") == "binary"
 
 
 class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ignore[misc] # its own to_html
@@ -305,6 +312,37 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
         else:
             name_by_codes(tree, self.vocabulary_)
         return tree
+
+    @available_if(_is_binary)  # type: ignore[untyped-decorator]
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each binary sample under the mixture of the leaves.
+
+        With EM over the leaves, this is the mixture that EM has fitted. Otherwise its weights and
+        frequencies are those of the samples in each leaf.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            0 or 1, with the columns of ``fit``; NaN for missing values, which are ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            log P[x] in nats. Only trees of binary data have this method.
+        """
+        check_is_fitted(self, "tree_")
+        X, missing, _ = check_values(self, X, None, reset=False)
+        self._feature_map.check(X, missing)
+        assigner = self._assigner
+        if isinstance(assigner, MixtureAssigner):
+            weights, centers = assigner.parameters.weights, assigner.parameters.centers
+        else:
+            weights = np.array([leaf.weight for leaf in self.leaves_])
+            centers = np.column_stack([leaf.center for leaf in self.leaves_])
+        if missing is None:
+            return log_posterior(log_joint(RowBlocks(X), BernoulliParameters(weights, centers)))[1]
+        rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
+        return log_posterior(log_joint(rows, IncompleteBernoulliParameters(weights, centers)))[1]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""

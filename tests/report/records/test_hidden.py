@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ def test_classes_of_few_records_are_joined_and_not_named():
     assert summary["outcomes"][0]["classes"][0]["total"] in (40, HIDDEN)
     assert "Quorl" not in render_html(summary)
     # Nothing is confidential: all are named.
-    assert render_html(with_outcome(values, min_cell=1)).count("Quorl") == 5
+    assert len(set(re.findall(r"Zyx\w+ Quorl", render_html(with_outcome(values, min_cell=1))))) == 5
 
 
 def test_joined_classes_that_are_still_few_are_left_out():

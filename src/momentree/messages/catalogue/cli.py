@@ -4,9 +4,11 @@ WORDS: dict[str, str] = {
     # --- values of options -----------------------------------------------------------------------
     "not_an_option": "{value!r}; expected {choices:quoted or}",
     "not_a_whole_number": "{value!r}; expected a whole number",
+    "not_a_whole_number_or_all": "{value!r}; expected a whole number, or 'all'",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
     "not_a_fraction": "{value!r}; expected a number above 0 and at most 1",
     "not_passages_option": ("{value!r} is neither auto, none, nor a number of words of 1 or more"),
+    "not_a_range": ("{value!r}; expected a smallest and a largest number of groups, such as 2-10"),
     "not_a_count_or_auto": "{value!r}; expected a whole number of at least 1, or 'auto'",
     "not_a_count_or_fraction": (
         "{value!r}; expected a number of documents (5), or a fraction of them with a decimal point "
@@ -39,6 +41,9 @@ WORDS: dict[str, str] = {
     ),
     # --- options that have no effect -------------------------------------------------------------
     "applies_to_csv": "{parameter} applies only to the CSV table; add {parameters.csv:FILE.csv}",
+    "applies_to_fits": (
+        "{parameter} writes the table of fits; add {parameters.fits:2-10}, or leave it out"
+    ),
     "applies_to_report": (
         "{parameter} applies only to the report; add {parameters.output:FILE.html}"
     ),
@@ -131,10 +136,6 @@ WORDS: dict[str, str] = {
     ),
     "edit_failed": "{parameter:{value}}: {reason}",
     "fewer_parts": "{parameter:{value}} made {found:~group}; no more could be distinguished",
-    "numeric_outcome": (
-        "outcome {name!r} is numeric: the report shows rates by quartile, but not how well groups "
-        "predict it"
-    ),
     "outcome_not_measured": (
         "how well groups predict outcome {name!r} was not measured: this requires at least two "
         "classes with several records each"
@@ -145,6 +146,17 @@ WORDS: dict[str, str] = {
     ),
     "residual_group": (
         "Residual group: {n_codes} codes per record ({n_overall} overall), no code in half of them"
+    ),
+    "fits_compared": (
+        "Fits with other numbers of groups: lowest AIC at {aic}, BIC at {bic}, adjusted BIC at "
+        "{adjusted_bic}"
+    ),
+    "fits_open": (
+        "BIC is lowest at {most}, the largest number compared: a larger number may be better"
+    ),
+    "certainty": (
+        "Certainty of assignment by the model: mean probability {low:.0%} to {high:.0%} "
+        "per group; relative entropy {entropy:.2f} (1 = certain)"
     ),
     "stability_of_groups": (
         "Stability over {n} samples: {mean:.2f} on average, {low:.2f} to {high:.2f} (1 = the same "

@@ -40,6 +40,25 @@ WORDS: dict[str, str] = {
         "the outcome has classes of {n_rows:list} records, too few for {folds} folds; lower "
         "{parameters.cv}, or merge classes"
     ),
+    # --- corrected relations ---------------------------------------------------------------------
+    "groups_overlap_too_much": (
+        "the groups overlap too much for a correction: the classification probabilities have "
+        "condition number {condition:.2g}; merge groups that are hard to distinguish, or fit fewer"
+    ),
+    "group_never_assigned": (
+        "no record with a known value is assigned to group {group}; leave the group out, or merge "
+        "it with another"
+    ),
+    "no_covariates": "no covariates were given; pass at least one column",
+    "constant_covariate": (
+        "covariate {name!r} has the same value in all records without missing values; leave it out"
+    ),
+    "dependent_covariates": (
+        "the covariates are linearly dependent, such as a total and its parts; leave one out"
+    ),
+    "too_few_complete_records": (
+        "{n_rows:~record} {n_rows:?has/have} no missing covariate; at least {needed} are required"
+    ),
     # --- stability -------------------------------------------------------------------------------
     "ids_with_an_estimator": (
         "ids_a and ids_b identify the labels of two runs; omit them with an estimator"

@@ -23,6 +23,10 @@ WORDS: dict[str, str] = {
         "{parameters.alpha0:=instead}, or refine the topics"
     ),
     # --- the number of components: parameters of choose_n_components -----------------------------
+    "no_numbers_to_compare": (
+        "{parameters.candidates} contains no number of groups up to {n_rows:~record}; give numbers "
+        "from 1 to the number of records"
+    ),
     "not_candidates": "{parameters.candidates:=value}; expected whole numbers of 1 or more",
     "not_criteria": ("{parameters.criteria:=value}; expected one or more of {choices:quoted list}"),
     "too_many_candidates": (

@@ -2,5 +2,6 @@
 
 from momentree.models.selection.bic import lowest_bic
 from momentree.models.selection.choice import ComponentChoice, choose_n_components
+from momentree.models.selection.fits import compare_fits
 
-__all__ = ["ComponentChoice", "choose_n_components", "lowest_bic"]
+__all__ = ["ComponentChoice", "choose_n_components", "compare_fits", "lowest_bic"]

@@ -43,6 +43,8 @@ class Records:
         Form of the table.
     notes : sequence of Message, default=()
         What the reader guessed, repaired or left out.
+    covariates : sequence of str, default=()
+        Those of the outcomes that are covariates: known before, such as age and sex.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class Records:
     name: str = "records"
     form: str = "long"
     notes: Sequence[Message] = ()
+    covariates: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         n, d = self.X.shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -50,6 +51,7 @@ def read_records(
     code_columns: str | Sequence[str] | None = None,
     union_by: str | None = None,
     outcome_columns: str | Sequence[str] = (),
+    covariate_columns: str | Sequence[str] = (),
     ignore_columns: str | Sequence[str] = (),
     join: Paths = (),
     on: str | Sequence[str] = (),
@@ -94,6 +96,9 @@ def read_records(
     outcome_columns : str or sequence of str, default=()
         Columns, by name or pattern, that are outcomes, not codes. A pattern skips columns of codes
         and ids.
+    covariate_columns : str or sequence of str, default=()
+        Columns, by name or pattern, with what was known before, such as age and sex. They are read
+        and described like outcomes, and can predict the group.
     ignore_columns : str or sequence of str, default=()
         Columns to leave out, by name or pattern.
     join : path or sequence of paths, default=()
@@ -214,7 +219,8 @@ def read_records(
         header=header,
         check_titles=True,
     )
-    asked = as_names("outcome_columns", outcome_columns)
+    covariates = as_names("covariate_columns", covariate_columns)
+    asked = [*as_names("outcome_columns", outcome_columns), *covariates]
     patterns = as_names("ignore_columns", ignore_columns)
     ignored = set(matching(source.head, "ignore_columns", patterns))
     table = source.read([name for name in source.head.names if name not in ignored])
@@ -227,6 +233,7 @@ def read_records(
         separator=separator,
     )
     named = as_names("code_columns", code_columns)
+    matching(table, "covariate_columns", covariates)  # so that an error names this parameter
     union_by = _known(table, union_by, before.union_by)
     layout = find_layout(
         table,
@@ -289,7 +296,12 @@ def read_records(
         table.path.name,
         layout.form,
         tuple(notes),
+        tuple(name for name in outcomes if _matches(name, covariates)),
     )
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _new_coder(

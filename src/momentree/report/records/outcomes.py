@@ -10,9 +10,10 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.messages import Message
-from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes
+from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes, outcome_numbers
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.numbers import percent
+from momentree.report.records.statistics import number_statistics
 from momentree.report.text import clean_text
 
 _MAX_NUMBERS = 10
@@ -33,7 +34,8 @@ def count_outcomes(
     Numeric outcomes with more than ten values are divided at their quartiles. Rare categories
     beyond twenty are merged, and so are those with fewer than `min_cell` records (missing if still
     fewer together). Binary outcomes count only "yes". `words` contains the words for "no" and "yes"
-    of each outcome. Outcomes without remaining classes are omitted.
+    of each outcome. ``numbers`` are the means and quartiles of `number_statistics`, or None.
+    Outcomes without remaining classes are omitted.
     """
     disclosure = Disclosure(min_cell)
     found = []
@@ -67,6 +69,9 @@ def count_outcomes(
                     }
                     for j, class_name in enumerate(names)
                 ],
+                "numbers": number_statistics(numbers, labels, n_groups, disclosure)
+                if (numbers := outcome_numbers(_series(values), len(labels))) is not None
+                else None,
             }
         )
     return found

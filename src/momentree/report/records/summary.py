@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.metrics import group_profiles
+from momentree.metrics import classification_table, group_profiles
 from momentree.report._estimators import FittedGroups, check_fitted
 from momentree.report._provenance import provenance
 from momentree.report.disclosure import SMALL, Disclosure
@@ -22,7 +22,16 @@ from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._short_titles import short_titles
 from momentree.report.records._table import PublishedTable
+from momentree.report.records.corrected import (
+    correct_covariates,
+    correct_outcomes,
+    describe_certainty,
+)
+from momentree.report.records.fits import describe_fits
+from momentree.report.records.notes import notes_shown
 from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
+from momentree.report.records.statistics import code_statistics
+from momentree.report.records.table_one import describe_characteristics
 from momentree.report.text import clean_text, for_readers
 from momentree.tree.naming import CODE_LAMBDA
 
@@ -71,7 +80,8 @@ def summarize_records(
         Measures to show: ``"stability"``, scores of repeats; ``"predictive_power"``, a
         `momentree.metrics.PredictivePower` for each outcome, of which only the rough AUC is shown
         if small counts could be derived from it; ``"recurrence"``, the similarity of each group to
-        its match in resampled records, in [0, 1]; and anything printable.
+        its match in resampled records, in [0, 1]; ``"fits"``, the table of
+        `momentree.models.compare_fits`; and anything printable.
 
     Returns
     -------
@@ -96,8 +106,14 @@ def summarize_records(
         (text, for binary outcomes), ``cell`` (position in the icicle);
         ``common``: codes by descending frequency; ``outcomes`` (see
         `momentree.report.records.count_outcomes`); ``heat``; ``scoring`` (the numbers that assign a
-        record, from the published counts); ``quality``; ``notes`` (text); ``made``. Counts of -1
-        are small; counts of -2 are hidden to protect them.
+        record, from the published counts); ``quality``;
+        ``codes_per_record`` (means and quartiles), ``table_one`` (``columns`` and ``rows``; see
+        `table_one`), ``certainty`` (relative ``entropy``, and ``mean_posterior`` (k, k) by assigned
+        group), ``corrected`` (``outcomes`` and ``covariates`` by the three-step method; None for
+        one group), ``fits`` (``columns``, ``rows``, ``numbers``, ``lowest``, ``open``; or None);
+        ``notes`` (text); ``given_names``: names given by hand, by the number of a leaf or the first
+        and last number below a node ("0-3"); ``made``. Counts of -1 are small; counts of -2 are
+        hidden to protect them.
 
     Raises
     ------
@@ -198,14 +214,35 @@ def summarize_records(
         counts = count_outcomes(alone, labels, k, min_cell, records.outcome_names)
         return disclosure.permits_accuracy(counts, outcomes[name].tolist())
 
+    def covariates() -> tuple[dict[str, Any], list[str]]:
+        """Return the covariates of which nothing is suppressed, and the names of the others."""
+        given = [name for name in getattr(records, "covariates", ()) if reasons.get(name) is None]
+        shown = {name: outcomes[name] for name in given if permits_relation(name)}
+        return shown, [clean_text(name) for name in given if name not in shown]
+
+    def permits_relation(name: str) -> bool:
+        found = count_outcomes({name: outcomes[name]}, labels, k, min_cell, {})
+        if not found or found[0]["numbers"] is None:
+            return permits_accuracy(name)
+        return min(found[0]["missing"]) >= 0 and not any(found[0]["numbers"]["hidden"])
+
+    certainty = classification_table(labels, proba)
+    fits = (quality or {}).get("fits")
     n_left_out = int((~enough).sum())
-    notes = disclosure.notes(records.notes or (), len(labels), n_left_out)
+    notes = notes_shown(records, min_cell)
     notes += [
         Message("outcome_not_shown", outcome=name, reason=reason)
         for name, reason in reasons.items()
         if reason is not None
     ]
-    return {
+    n_codes_of = np.bincount(
+        np.repeat(np.arange(len(labels)), np.diff(X.indptr))[X.data == 1], minlength=len(labels)
+    )
+    in_groups = {
+        node["leaf"]: node["codes_per_record"] for node in nodes if node["leaf"] is not None
+    }
+    means = np.array([in_groups[j] for j in range(k)])
+    summary = {
         "kind": "records-tree" if tree else "records-flat",
         "title": clean_text(title or "Groups of records"),
         "n_records": len(labels),
@@ -228,6 +265,9 @@ def summarize_records(
         "nodes": nodes,
         "common": common.tolist(),
         "outcomes": counted,
+        "codes_per_record": code_statistics(
+            n_codes_of, labels, table.sizes, means, nodes[0]["codes_per_record"]
+        ),
         "heat": {
             "codes": common[:heat_codes].tolist(),
             "bands": bands(X, labels, order, columns, disclosure),
@@ -236,8 +276,18 @@ def summarize_records(
         "scoring": summarize_scoring(published),
         "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy),
         "notes": [for_readers(note) for note in notes],
+        "given_names": dict(getattr(estimator, "given_names_", {})),
         "made": provenance(fitted, made_with),
+        "certainty": describe_certainty(certainty, table.sizes, disclosure),
+        "corrected": {
+            **correct_outcomes(counted, certainty, table.sizes, table.size_estimates, disclosure),
+            "covariates": correct_covariates(labels, proba, *covariates()),
+        }
+        if k > 1
+        else None,
+        "fits": describe_fits(fits, disclosure) if fits is not None else None,
     }
+    return {**summary, "table_one": describe_characteristics(summary)}
 
 
 def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any, Any]:
