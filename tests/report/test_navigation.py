@@ -42,6 +42,7 @@ def browse(driver, addresses, request):
     def go(hash_=""):
         driver.get("about:blank")
         driver.get(address + hash_)
+        wait(driver).until(lambda page: state(page)[0])
         return driver
 
     with opened(driver, address):
@@ -50,6 +51,7 @@ def browse(driver, addresses, request):
 
 STATE = """
 const tab = document.querySelector('[role="tab"][aria-selected="true"]');
+if (!tab) return [null, null, null, null]; // not drawn yet
 return [tab.getAttribute("aria-controls"),
   Number(document.querySelector('[role="treeitem"][aria-selected="true"]').dataset.node),
   document.documentElement.classList.contains("exact"), location.hash];
@@ -110,8 +112,7 @@ def test_an_address_typed_into_an_open_page_is_followed(browse):
     until(page, "leaves", 2, False)
     page.execute_script("location.hash = '#made'")  # no part of the address of this page
     until(page, "leaves", 2, False)
-    page.back()
-    page.back()
+    page.execute_script("history.go(-2)")
     until(page, "explore", 0, False)
 
 

@@ -59,7 +59,8 @@ function setUnsaved(now) {
 
 function drawNamesBar() {
   const bar = $("#names-bar");
-  bar.hidden = !given.size && !unsaved;
+  // Those who are handed a page with names need no advice on them.
+  bar.hidden = nodes.every((node) => node.name === opening.names[node.id].name);
   const file = fileName("names", "csv");
   const count = given.size ? `${plural(given.size, "name")} of your own${unsaved ? ", not saved yet" : ""}` : "Your names are removed, which is not saved yet";
   bar.replaceChildren(
