@@ -196,6 +196,16 @@ def topics(
     keep_case: Annotated[
         bool, word_option("--keep-case", help="Do not convert words to lower case.")
     ] = False,
+    raw: options.Raw = False,
+    passages: options.Passages = "auto",
+    unique: Annotated[
+        bool | None,
+        word_option(
+            "--unique/--every-copy",
+            help="Count equal and nearly equal texts as one document.",
+            show_default="if one text has so many copies that they could form a topic",
+        ),
+    ] = None,
     rename: options.Rename = None,
     names: Annotated[
         Path | None,
@@ -279,12 +289,18 @@ def topics(
             "max_features": max_features,
             "token_pattern": token_pattern,
         }
+        cleaning: dict[str, Any] = {
+            "raw": raw,
+            "passages": passages,
+            "unique": "auto" if unique is None else unique,
+        }
         corpus = readers.read_corpus(
             source,
             # The reader has its own defaults for options that were not given.
             **{name: value for name, value in reading.items() if value is not None},
             language=None if language.lower() == "none" else language.lower(),
             lowercase=not keep_case,
+            **cleaning,
         )
     for message in corpus.notes:
         run.note(message)

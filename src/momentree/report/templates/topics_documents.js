@@ -142,7 +142,7 @@ function drawDocument(entry, { found = false, within = null } = {}) {
   const leaf = topicNode(entry.leaf);
   return el("article", { class: found ? "document found" : "document" },
     el("header", {}, user("b", entry.id),
-      within === leaf ? null : el("span", { class: "of", style: color(leaf) }, el("span", { class: "chip", "aria-hidden": "true" }), drawName(leaf)),
+      within === leaf ? null : el("span", { class: "of", style: color(leaf) }, drawName(leaf)),
       entry.label === null ? null : user("span", data.labels[entry.label], { class: "tag" })),
     drawMix(entry, found),
     entry.text ? user("p", entry.text, found ? {} : { class: "short" }) : el("p", { class: "note" }, "(no text)"),

@@ -110,7 +110,7 @@ function showPoint(at, announced = false) {
   tip.style.setProperty("--h", leaf.cell.hue);
   tip.replaceChildren(
     user("b", entry.id),
-    el("span", { class: "of" }, el("span", { class: "chip", "aria-hidden": "true" }), drawName(leaf)),
+    el("span", { class: "of" }, drawName(leaf)),
     user("span", text));
   // Beside the point, on the side with more room.
   const [x, y] = entry.at.map(onChart);

@@ -54,7 +54,8 @@ function marked(text, parts) {
       for (let i = at; i < at + part.length; i += 1) inside[starts[i]] = true;
     }
   }
-  const from = first > 90 ? first - 40 : 0;
+  let from = first > 90 ? first - 40 : 0;
+  while (from && from < first && letters[from - 1].trim()) from += 1; // begin with a whole word
   const span = el("span", { class: "text", dir: "auto" }, from ? "…" : "");
   for (let at = from; at < letters.length;) {
     let end = at;
@@ -87,7 +88,7 @@ function search() {
   if (topics.length) {
     content.push(el("h2", {}, "Topics and groups"), ...topics.slice(0, MOST_TOPICS).map((node) =>
       el("button", { type: "button", style: color(node), onclick: () => pick(node.id) },
-        el("span", { class: "line" }, el("span", { class: "chip", "aria-hidden": "true" }), el("b", {}, drawName(node)), el("span", { class: "end" }, integer(node.n_samples))),
+        el("span", { class: "line" }, node.leaf === null ? el("span", { class: "chip", "aria-hidden": "true" }) : null, el("b", {}, drawName(node)), el("span", { class: "end" }, integer(node.n_samples))),
         marked(node.top.slice(0, 12).map((word) => data.words.word[word]).join(", "), parts),
       )));
   }
@@ -96,7 +97,7 @@ function search() {
     const entry = documents[at];
     const leaf = topicNode(entry.leaf);
     return el("button", { type: "button", style: color(leaf), onclick: () => pick(leaf.id, at) },
-      el("span", { class: "line" }, el("span", { class: "chip", "aria-hidden": "true" }), user("b", entry.id), el("span", { class: "end" }, entry.label === null ? drawName(leaf) : el("span", {}, drawNumber(leaf), user("span", data.labels[entry.label])))),
+      el("span", { class: "line" }, user("b", entry.id), el("span", { class: "end" }, entry.label === null ? drawName(leaf) : el("span", {}, drawNumber(leaf), user("span", data.labels[entry.label])))),
       marked(entry.text, parts),
     );
   }));

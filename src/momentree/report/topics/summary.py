@@ -116,9 +116,9 @@ def summarize(
         if neither ``X`` nor ``topic_proportions`` is given), ``gain`` (nats), ``reason`` (text),
         ``words`` (``index`` into the words and ``p`` = p(w|node), complete for every lambda in
         [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first), ``also``
-        (those of the best words that are not in the name),
-        ``coherence`` (``umass``, ``npmi`` and, for NPMI, ``words``; or None), ``separation`` (for a
-        split of a tree ``same_side``, ``agreement``, ``words``, see
+        (those of the best words that are not in the name), ``coherence`` (``umass``, ``npmi`` and,
+        for NPMI, ``words``; or None), ``separation`` (for a split of a tree ``same_side``,
+        ``agreement``, ``words``, see
         `momentree.report.topics.separation`; or None), ``documents`` (positions in the shown
         documents, most typical first), ``labels`` (pairs of label index and count, descending),
         ``other_labels`` (number of documents whose labels are not listed), ``cell`` (position in
