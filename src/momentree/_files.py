@@ -47,6 +47,15 @@ def check_readable(path: str | PathLike[str]) -> Path:
     return found
 
 
+def is_special(path: Path) -> bool:
+    """Return whether a path leads to a pipe, a socket or a device."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 @contextmanager
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing, and put it in place only when it is complete.

@@ -17,7 +17,8 @@ from .conftest import words, write_csv
     [
         ("none.csv", None),
         ("empty.csv", b""),
-        ("latin.csv", "text\ncaffè\n".encode("latin-1")),
+        ("binary.csv", b"text\n\0\x01\n"),
+        ("rubbish.csv", bytes(range(255, 0, -1)) * 9),
         ("bad.jsonl", b'{"text": "a b"}\n{"text": \n'),
         ("broken.parquet", b"PAR1 not really"),
         ("broken.npz", b"PK not really"),

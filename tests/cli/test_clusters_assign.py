@@ -117,7 +117,7 @@ def test_options_of_documents_are_refused(refuses, groups_model, records_table, 
     assert line.code == "applies_to_documents"
 
 
-@pytest.mark.parametrize("option", ["--code-column", "--union-by", "--sheet", "--ignore"])
+@pytest.mark.parametrize("option", ["--code-column", "--union-by", "--ignore"])
 def test_options_of_records_are_refused(refuses, model, lasting_table, option):
     line = refuses("assign", model, lasting_table, option, "x")
     assert line.code == "applies_to_records"

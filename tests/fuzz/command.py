@@ -20,6 +20,8 @@ from .formats import changed
 from .mutate import mutated
 from .workers import Fault, as_fault
 
+REFUSED, INCOMPLETE = 2, 3
+"""Statuses: an input was refused; files in it were left out."""
 SPECIAL = ("fifo", "loop", "dangling", "folder", "bytes", "deep")
 """Entries of a folder that are not plain files."""
 _SHORT_OF_MEMORY = re.compile(r"not enough memory|unable to allocate|MemoryError|bad_alloc", re.I)
@@ -69,14 +71,16 @@ class Files:
         status, stdout, stderr = command(arguments, folder, temporary)
         _check(status, stdout, stderr)
         left = sorted(os.listdir(out))
-        expected = sorted(suffix[name] for name in promised) if status == 0 else []
+        expected = sorted(suffix[name] for name in promised) if status != REFUSED else []
         if left != expected:
-            raise Fault("files left" if status else "other files", detail=f"{left}\n{stderr}")
+            raise Fault(
+                "files left" if status == REFUSED else "other files", detail=f"{left}\n{stderr}"
+            )
         if os.listdir(temporary):
             raise Fault("temporary files left", detail=str(os.listdir(temporary)))
-        if status == 0:
+        if status != REFUSED:
             _check_outputs(out, stdout if self.command == "assign" and not promised else "")
-        return "refused" if status else "accepted"
+        return "refused" if status == REFUSED else "accepted"
 
     def _write(self, rng: random.Random, source: Path) -> None:
         pool = list(self.files.values())
@@ -149,7 +153,7 @@ def command(arguments: Sequence[str], folder: Path, temporary: Path) -> tuple[in
 
 
 def _check(status: int, stdout: str, stderr: str) -> None:
-    if status not in (0, 2):
+    if status not in (0, REFUSED, INCOMPLETE):
         raise Fault(f"status {status}", detail=stderr)
     if "Traceback" in stderr:
         raise Fault("a traceback", detail=stderr)
@@ -159,11 +163,11 @@ def _check(status: int, stdout: str, stderr: str) -> None:
     if lines.pop() or not all(line.startswith("momentree: ") for line in lines):
         raise Fault("lines on stderr that are not of momentree", detail=stderr)
     errors = [line for line in lines if line.startswith("momentree: error: ")]
-    if len(errors) != (status == 2):
+    if len(errors) != (status == REFUSED):
         raise Fault(f"{len(errors)} errors on stderr", detail=stderr)
     if errors and _SHORT_OF_MEMORY.search(errors[0]):
         raise Fault("short of memory", detail=stderr)
-    if status == 2 and stdout:
+    if status == REFUSED and stdout:
         raise Fault("output before a refusal", detail=stdout)
 
 

@@ -107,7 +107,9 @@ def _all(folder: Path) -> dict[str, Kind]:
 
     found: dict[str, Kind] = {}
     for form, files in seeds.texts().items():
-        options = _FOLDER if form == "folder" else _TEXT
+        options = _FOLDER if form in ("folder", "formats", "mbox") else _TEXT
+        if form in ("xlsx", "ods"):
+            options = (*_TEXT[:2], ("-k", "3", "--skip-rows", "1", "--no-header"))
         if form == "stop-words":
             options = ((*_TEXT[0], "--stop-words", "@/stop.txt"),)
         found[f"text-{form}"] = Files("topics", files, options)

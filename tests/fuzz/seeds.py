@@ -7,7 +7,7 @@ import io
 import json
 import random
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ import pandas as pd
 import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
+
+from tests.readers.text import office_files
 
 THEMES = (
     ["boat", "harbour", "sail", "wind", "wave", "anchor"],
@@ -130,6 +132,23 @@ def _ods(rows: list[list[str]]) -> bytes:
     return out.getvalue()
 
 
+def _mailed(text: str) -> bytes:
+    """Return a message of a mailbox."""
+    return b"From a@b.org Mon Jan  1 00:00:00 2024\n" + office_files.mail("news", text) + b"\n"
+
+
+_WRITERS: Mapping[str, Callable[[str], bytes]] = {
+    "pdf": office_files.pdf,
+    "docx": office_files.docx,
+    "odt": office_files.odt,
+    "rtf": office_files.rtf,
+    "eml": lambda text: office_files.mail("news", text, html=True),
+    "html": lambda text: f"<meta charset=cp1252><p>{text} &eacute;</p>".encode(),
+    "txt": lambda text: f"{text} é".encode("cp1252"),
+    "json": lambda text: json.dumps({"a": {"text": text, "n": [{"b": 1}]}}).encode(),
+}
+
+
 def texts() -> dict[str, dict[str, bytes]]:
     """Return the files of each text input of ``topics``, the input itself first."""
     found = documents()
@@ -144,6 +163,15 @@ def texts() -> dict[str, dict[str, bytes]]:
         "jsonl.gz": {"docs.jsonl.gz": gzip.compress(lines, mtime=0)},
         "json": {"docs.json": json.dumps(found).encode()},
         "parquet": {"docs.parquet": _bytes(pd.DataFrame(found).to_parquet)},
+        "xlsx": {"docs.xlsx": _xlsx(rows)},
+        "ods": {"docs.ods": _ods(rows)},
+        "no-header": {"docs.csv": _table(rows[1:])},
+        "nested": {"docs.json": json.dumps({"n": 1, "hits": [{"a": d} for d in found]}).encode()},
+        "mbox": {"docs.mbox": b"".join(_mailed(d["text"]) for d in found)},
+        "formats": {
+            f"docs/{d['theme']}/{d['key']}.{form}": write(d["text"])
+            for d, (form, write) in zip(found, 3 * [*_WRITERS.items()], strict=False)
+        },
         "stop-words": {"docs.csv": _table(rows), "stop.txt": b"wind\nsugar\nlawn\n"},
     }
 
@@ -186,9 +214,8 @@ def record_files() -> dict[str, dict[str, bytes]]:
     wide = pd.DataFrame(tables["wide"][1:], columns=tables["wide"][0]).drop(columns="died")
     wide[CODE_NAMES] = wide[CODE_NAMES].astype(int)
     groups = _table([["code", "group"], *([code, code[:2]] for code in CODE_NAMES)])
-    stays = _table(
-        [["visit_id", "late"], *([row[0], str(i % 2)] for i, row in enumerate(slots[1:]))]
-    )
+    late = ([row[0], str(i % 2)] for i, row in enumerate(slots[1:]))
+    stays = _table([["visit_id", "late"], *late])
     names = _table([["code", "name"], *([code, f"Name of {code}"] for code in CODE_NAMES)])
     return {
         **{form: {"t.csv": _table(rows)} for form, rows in tables.items()},

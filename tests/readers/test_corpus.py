@@ -129,9 +129,11 @@ def test_the_encoding_serves_texts_and_words(tmp_path):
     path = write(tmp_path, "docword.txt", BAG, words=None)
     (tmp_path / "vocab.txt").write_bytes("sole\nluna\ncittà\nmare\n".encode("cp1252"))
     with pytest.raises(ReadError):
-        read_corpus(path, min_df=1)
-    corpus = read_corpus(path, min_df=1, max_df=1.0, encoding="cp1252")
-    assert corpus.vocabulary.tolist() == ["sole", "luna", "mare"]  # città is in no document
+        read_corpus(path, min_df=1, encoding="utf-8")
+    for encoding in ("cp1252", "auto"):
+        corpus = read_corpus(path, min_df=1, max_df=1.0, encoding=encoding)
+        assert corpus.vocabulary.tolist() == ["sole", "luna", "mare"]  # città is in no document
+    assert "guessed_encoding" in {note.code for note in corpus.notes}
 
 
 @pytest.mark.parametrize(

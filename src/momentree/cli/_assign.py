@@ -24,7 +24,7 @@ def assign_documents(
 ) -> tuple[CsvTable, Message]:
     """Assign documents to the leaves or topics of a model; return a table and a summary."""
     with run.stage(f"reading {source.name or source}"):
-        ids, X = _read_counts(model, source, vocabulary, reading)
+        ids, X = _read_counts(run, model, source, vocabulary, reading)
     is_tree = hasattr(model, "tree_")
     unknown = int((X.sum(axis=1) == 0).sum())
     if unknown:
@@ -46,7 +46,7 @@ def assign_documents(
 
 
 def _read_counts(
-    model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
+    run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
 ) -> tuple[list[str], Any]:
     """Read documents as counts with the columns of a model."""
     if readers.holds_counts(source):
@@ -55,6 +55,8 @@ def _read_counts(
     if model.vectorizer_config_ is None:
         raise InvalidDataError("model_of_counts", path=str(source))
     documents = readers.read_documents(source, **reading)
+    for note in documents.notes:
+        run.note(note)
     vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
     return documents.ids, vectorizer.transform(documents.texts)
 

@@ -131,7 +131,12 @@ Vocabulary = Annotated[
 IdColumn = Annotated[
     str | None, reading_option(metavar="NAME", help="Column with the id of each row.")
 ]
-Encoding = Annotated[str, reading_option(metavar="NAME", help="Encoding of text files.")]
+Encoding = Annotated[
+    str,
+    reading_option(
+        metavar="NAME|auto", help="Encoding of text files. auto guesses it for each file."
+    ),
+]
 Separator = Annotated[
     str | None,
     reading_option(metavar="CHAR", help="Character between columns.", show_default="detected"),
@@ -153,14 +158,22 @@ UnionBy = Annotated[
 ]
 Sheet = Annotated[
     str | None,
-    records_option(metavar="NAME", help="Sheet of a spreadsheet.", show_default="the first"),
+    reading_option(metavar="NAME", help="Sheet of a spreadsheet.", show_default="the first"),
 ]
 SkipRows = Annotated[
     int,
-    records_option(
+    reading_option(
         metavar="N",
         parser=whole_number,
         help="Rows to skip above the header row, such as a title.",
+    ),
+]
+Header = Annotated[
+    bool | None,
+    reading_option(
+        "--header/--no-header",
+        help="Whether the first row of a table names its columns.",
+        show_default="detected",
     ),
 ]
 Ignore = Annotated[

@@ -14,11 +14,13 @@ import typer
 from momentree.cli._words import audience_of
 from momentree.cli.output import Outputs
 from momentree.cli.progress import Progress, seconds
-from momentree.cli.screen import one_line, printable, say, show
+from momentree.cli.screen import INCOMPLETE, one_line, printable, say, show
 from momentree.cli.tables import CsvTable, write_json
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, in_words
 
+_INCOMPLETE = ("files_unreadable",)
+"""Notes on input that could not be read."""
 _SUFFIXES = {
     "output": (".html", ".htm"),
     "csv": (".csv",),
@@ -59,6 +61,7 @@ class Run:
         escape_formulas: bool = False,
     ) -> None:
         self.quiet = quiet
+        self._incomplete = False
         self._escape_formulas = escape_formulas
         self._audience = audience_of(context.command)
         self._progress = Progress(quiet=quiet, verbose=verbose)
@@ -83,7 +86,8 @@ class Run:
         return one_line(in_words(message, self._audience))
 
     def note(self, message: Message) -> None:
-        """Print a note on standard error."""
+        """Print a note on standard error; one on input that was left out changes the status."""
+        self._incomplete |= message.code in _INCOMPLETE
         if not self.quiet:
             say(f"momentree: note: {self.words(message)}")
 
@@ -103,7 +107,7 @@ class Run:
             from momentree.cli.drawing import show_summary
 
             show_summary(result.summary, result.took, result.remarks)
-        self.list_files()
+        self.end()
 
     def write_table(self, table: CsvTable) -> None:
         """Write a table only."""
@@ -123,10 +127,12 @@ class Run:
     def _write_csv(self, table: CsvTable, path: Path) -> None:
         table.write(path, escape_formulas=self._escape_formulas)
 
-    def list_files(self) -> None:
-        """Print the names of the files written."""
+    def end(self) -> None:
+        """Print the names of the files written; exit with status 3 if input was left out."""
         if self._outputs.paths and not self.quiet:
             show("\nWrote " + ", ".join(map(printable, self._outputs.paths)) + "\n")
+        if self._incomplete:
+            raise typer.Exit(INCOMPLETE)
 
 
 def made_with(name: str, took: float, **settings: object) -> dict[str, object]:

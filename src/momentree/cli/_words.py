@@ -22,6 +22,7 @@ _OPTIONS = {
 # Values with their own option.
 _SWITCHES: Mapping[str, Mapping[object, str]] = {
     "drop_constant": {False: "--keep-constant"},
+    "header": {True: "--header", "True": "--header", False: "--no-header", "False": "--no-header"},
     "lowercase": {False: "--keep-case"},
     "refine": {None: "--no-refine", "em": "--refine"},
 }

@@ -26,7 +26,7 @@ Assign new records:\n
 """
 
 _FOR_TEXT = ("text_column", "vocabulary")
-_FOR_RECORDS = ("code_column", "union_by", "sheet", "skip_rows", "ignore")
+_FOR_RECORDS = ("code_column", "union_by", "ignore")
 
 
 def assign(
@@ -48,7 +48,7 @@ def assign(
         ),
     ],
     id_column: options.IdColumn = None,
-    encoding: options.Encoding = "utf-8",
+    encoding: options.Encoding = "auto",
     separator: options.Separator = None,
     text_column: options.TextColumn = None,
     vocabulary: options.Vocabulary = None,
@@ -56,6 +56,7 @@ def assign(
     union_by: options.UnionBy = None,
     sheet: options.Sheet = None,
     skip_rows: options.SkipRows = 0,
+    header: options.Header = None,
     ignore: options.Ignore = None,
     csv: Annotated[
         Path | None,
@@ -92,13 +93,18 @@ def assign(
         if options.given(context, name):
             code = "applies_to_documents" if of_records else "applies_to_records"
             raise InvalidParameterError(code, parameter=name, path=str(model))
-    reading: dict[str, Any] = {"id_column": id_column, "encoding": encoding, "separator": separator}
+    reading: dict[str, Any] = {
+        "id_column": id_column,
+        "encoding": encoding,
+        "separator": separator,
+        "sheet": sheet,
+        "skip_rows": skip_rows,
+        "header": header,
+    }
     if of_records:
         reading |= {
             "code_columns": code_column or None,
             "union_by": union_by,
-            "sheet": sheet,
-            "skip_rows": skip_rows,
             "ignore_columns": ignore or (),
         }
         table, result = assign_records(run, loaded, source, reading)
@@ -107,8 +113,8 @@ def assign(
         table, result = assign_documents(run, loaded, source, vocabulary, reading)
     if csv is None:
         table.print(escape_formulas=escape_formulas)
-        return
-    run.write_table(table)
-    if not quiet:
-        show(f"{run.words(result)}\n")
-    run.list_files()
+    else:
+        run.write_table(table)
+        if not quiet:
+            show(f"{run.words(result)}\n")
+    run.end()

@@ -120,12 +120,13 @@ def clusters(
     ] = None,
     refine: options.Refine = True,
     id_column: options.IdColumn = None,
-    encoding: options.Encoding = "utf-8",
+    encoding: options.Encoding = "auto",
     separator: options.Separator = None,
     code_column: options.CodeColumns = None,
     union_by: options.UnionBy = None,
     sheet: options.Sheet = None,
     skip_rows: options.SkipRows = 0,
+    header: options.Header = None,
     ignore: options.Ignore = None,
     join: Annotated[
         list[Path] | None,
@@ -301,6 +302,7 @@ def clusters(
             separator=separator,
             sheet=sheet,
             skip_rows=skip_rows,
+            header=header,
         )
     for note in notes_shown(records, min_cell):
         run.note(note)

@@ -13,6 +13,7 @@ from typing import TextIO
 from momentree.messages import Message
 
 GENERAL_ERROR = 2
+INCOMPLETE = 3  # done, but without some files that could not be read
 BROKEN_PIPE = 141  # 128 + SIGPIPE, as shells report it
 
 # C0, DEL and C1; line and paragraph separators; text direction overrides.

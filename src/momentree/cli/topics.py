@@ -44,8 +44,9 @@ def topics(
         typer.Argument(
             metavar="INPUT",
             parser=options.input_path,
-            help="A folder of text files; a CSV, TSV, JSON Lines or Parquet file; or word counts: "
-            "UCI bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
+            help="A folder of documents (text, HTML, e-mail, PDF, Word, ...); a table (CSV, Excel, "
+            "OpenDocument, JSON, Parquet); a mailbox; one long text; or word counts: UCI "
+            "bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
         ),
     ],
     leaves: Annotated[
@@ -122,8 +123,11 @@ def topics(
         ),
     ] = "length",
     id_column: options.IdColumn = None,
-    encoding: options.Encoding = "utf-8",
+    encoding: options.Encoding = "auto",
     separator: options.Separator = None,
+    sheet: options.Sheet = None,
+    skip_rows: options.SkipRows = 0,
+    header: options.Header = None,
     text_column: options.TextColumn = None,
     label_column: Annotated[
         str | None,
@@ -228,6 +232,9 @@ def topics(
             "text_column": text_column,
             "encoding": encoding,
             "separator": separator,
+            "sheet": sheet,
+            "skip_rows": skip_rows,
+            "header": header,
         }
         if order != "input":
             places = read_order(source, order, **table)

@@ -11,6 +11,8 @@ from momentree.messages.catalogue import CATALOGUE
 
 LISTED = 8
 """Maximum number of entries of a list that are written out."""
+ALL_LISTED = 40
+"""The same if the reader must find one of them, such as a column."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ def in_words(message: Message, audience: Audience = PYTHON) -> str:
       word;
     - ``{n:~sample}`` and ``{samples}`` have the word of the audience for samples;
     - ``{names:list}``, ``{names:and}`` and ``{names:or}`` join a list; ``{names:quoted list}`` etc.
-      also quote its entries; ``{facts:sentences}`` puts one sentence after another.
+      also quote its entries; ``{names:all}`` lists many; ``{facts:sentences}`` puts one sentence
+      after another.
 
     Parameters
     ----------
@@ -156,9 +159,10 @@ class _Words(Formatter):
         words = [repr(v) if quoted else self.format_field(v, "") for v in values]
         if how == "sentences":
             return " ".join(words)
-        if len(words) > LISTED:
-            return f"{', '.join(words[:LISTED])} and {len(words) - LISTED:,} more"
-        if how == "list" or len(words) < 2:
+        most = ALL_LISTED if how == "all" else LISTED
+        if len(words) > most:
+            return f"{', '.join(words[:most])} and {len(words) - most:,} more"
+        if how in ("list", "all") or len(words) < 2:
             return ", ".join(words)
         return f"{', '.join(words[:-1])} {how} {words[-1]}"
 

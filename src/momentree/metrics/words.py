@@ -209,7 +209,8 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
 
 def _document_counts(top_words: ArrayLike, X: Any) -> tuple[Ints, Floats]:
     """Return renumbered words, and the number of documents that contain each pair of them."""
-    X = sp.csc_array(X if sp.issparse(X) else as_floats("X", X))
+    counts: Any = X if sp.issparse(X) else as_floats("X", X)
+    X = sp.csc_array(counts)
     as_floats("top_words", top_words)  # rejects lists of unequal lengths
     table = np.asarray(top_words)
     if table.ndim != 2 or table.dtype.kind not in "iu":

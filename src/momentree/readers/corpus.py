@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
+from typing import Any
 
 from momentree.exceptions import InvalidParameterError
 from momentree.readers.counts._companions import Lines
 from momentree.readers.counts.files import holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
-from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
@@ -24,7 +25,10 @@ def read_corpus(
     label_column: str | None = None,
     id_column: str | None = None,
     separator: str | None = None,
-    encoding: str = "utf-8",
+    sheet: str | None = None,
+    skip_rows: int = 0,
+    header: bool | None = None,
+    encoding: str = AUTO,
     vocabulary: Lines | None = None,
     language: str | None = "en",
     stop_words: Iterable[str] | PathLike[str] = (),
@@ -41,10 +45,10 @@ def read_corpus(
     path : str or path-like
         A file or folder: of counts if :func:`holds_counts` returns True, see :func:`read_counts`;
         otherwise of texts, see :func:`read_documents`.
-    text_column, label_column, id_column, separator : str or None, default=None
+    text_column, label_column, id_column, separator, sheet, skip_rows, header : optional
         For texts: how to read a table, see :func:`read_documents`.
-    encoding : str, default="utf-8"
-        Encoding of texts, or of the words that go with counts.
+    encoding : str, default="auto"
+        Encoding of texts, or of the words that go with counts; "auto" guesses it for each file.
     vocabulary : path, sequence of str or None, default=None
         For counts: the words of the columns, see :func:`read_counts`.
     language, stop_words, min_df, max_df, max_features : optional
@@ -81,15 +85,18 @@ def read_corpus(
     (['cat', 'dog'], [[1, 0], [1, 1], [0, 1]])
     """
     path = check_exists(path)
-    for_texts = {
+    for_texts: dict[str, Any] = {
         "text_column": text_column,
         "label_column": label_column,
         "id_column": id_column,
         "separator": separator,
+        "sheet": sheet,
+        "skip_rows": skip_rows,
+        "header": header,
     }
     if holds_counts(path):
         for parameter, value in for_texts.items():
-            if value is not None:
+            if value is not None and (parameter != "skip_rows" or value):
                 raise InvalidParameterError("only_for_texts", parameter=parameter, path=str(path))
         return filter_vocabulary(
             read_counts(path, vocabulary=vocabulary, encoding=encoding),

@@ -337,7 +337,7 @@ def test_vocabularies_of_the_wrong_length(tmp_path, words):
 
 
 @pytest.mark.parametrize(
-    "words", [b"a\nb\n\xe8\nd\n", gzip.compress(b"a\nb\nc\nd", mtime=0)[:-9], b"a\nb\n\nc\nd\n"]
+    "words", [b"a\nb\0\n\xe8\nd\n", gzip.compress(b"a\nb\nc\nd", mtime=0)[:-9], b"a\nb\n\nc\nd\n"]
 )
 def test_faults_of_the_vocabulary(tmp_path, words):
     path = write(tmp_path, "docword.txt", BAG, words=None)

@@ -73,7 +73,7 @@ def test_spreadsheets_with_a_title(tmp_path):
     pytest.importorskip("openpyxl", reason="openpyxl, which writes the table, is not installed")
     file = tmp_path / "title.xlsx"
     frame = pd.DataFrame({"visit_id": list("abc"), "code": ["A1", "B1", "A1"]})
-    with pd.ExcelWriter(file) as writer:
+    with pd.ExcelWriter(file, engine="openpyxl") as writer:
         frame.to_excel(writer, sheet_name="Codes", index=False, startrow=3)
         writer.sheets["Codes"].cell(2, 1, "Discharges of 2024")
         pd.DataFrame({"about": []}).to_excel(writer, sheet_name="About", index=False)

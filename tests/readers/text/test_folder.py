@@ -61,15 +61,15 @@ def test_other_files_are_left_out_with_a_note(fill):
             "README": "words",
             "core": b"\x7fELF\0\0",
             "photo.png": b"\x89PNG\0",
-            "paper.pdf": "%PDF",
-            "b.pdf": "%PDF",
+            "film.mp4": "ftyp",
+            "b.mp4": "ftyp",
             ".hidden.txt": "no",
             ".git/x.txt": "no",
         }
     )
     documents = read_documents(folder)
     assert documents.ids == ["README", "a.txt", "sci.space.60772"]
-    left_out = ["2 .pdf", "1 .png", "1 binary"]
+    left_out = ["2 .mp4", "1 .png", "1 binary"]
     assert documents.notes == [
         Message("files_left_out", source=folder.name, n_all=3, n_files=4, left_out=left_out)
     ]
@@ -84,25 +84,71 @@ def test_links_to_folders_are_not_followed(fill):
     assert read_documents(folder).ids == ["in/a.txt"]
 
 
-@pytest.mark.parametrize("files", [{}, {"a.pdf": "%PDF"}, {".a.txt": "hidden"}, {"sub/b.png": "x"}])
+@pytest.mark.parametrize("files", [{}, {"a.mp4": "ftyp"}, {".a.txt": "hidden"}, {"sub/b.png": "x"}])
 def test_no_text_file(fill, files):
     with raises(ReadError, "no_text_file"):
         read_documents(fill(files))
 
 
-@pytest.mark.parametrize(
-    "content", [b"caff\xe8\n", b"text\0text", gzip.compress(b"text" * 500, mtime=0)[:20]]
-)
-def test_a_bad_file_is_named(fill, content):
-    folder = fill({"a.txt": "text", "sub/bad.txt": content})
-    with pytest.raises(ReadError) as caught:
+BROKEN = {
+    "sub/bad.txt": (b"text\0text", "binary_file"),
+    "bad.txt.gz": (gzip.compress(b"text" * 500, mtime=0)[:20], "damaged_gzip"),
+    "rubbish.txt": (bytes(range(1, 256)) * 9, "binary_content"),
+    "bad.pdf": (b"%PDF-1.4 and no more", "damaged_file"),
+    "bad.docx": (b"PK\3\4 and no more", "damaged_file"),
+    "not.docx": (b"\xd0\xcf\x11\xe0", "damaged_file"),
+    "empty.pdf": (b"", "wrong_content"),
+    "bad.json": (b'{"text": ', "not_json"),
+    "bad.mbox": (b"no messages", "wrong_content"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_cannot_be_read_is_left_out_and_named(fill, name):
+    content, code = BROKEN[name]
+    folder = fill({"a.txt": "text", name: content})
+    documents = read_documents(folder)
+    assert documents.ids == ["a.txt"]
+    summary, reason = documents.notes
+    names = {"source": folder.name, "n_files": 1, "n_all": 2, "names": [name]}
+    assert summary == Message("files_unreadable", **names)
+    assert reason.code == code
+    assert reason.values["path"] == name
+    (folder / "a.txt").unlink()
+    with raises(ReadError, "no_readable_file", n_files=1, path=str(folder)):
         read_documents(folder)
-    assert caught.value.message.values["path"] == str(folder / "sub" / "bad.txt")
 
 
-def test_encoding_of_a_folder(fill):
-    folder = fill({"a.txt": "caffè".encode("latin-1")})
-    assert read_documents(folder, encoding="latin-1").texts == ["caffè"]
+def test_of_many_files_that_cannot_be_read_some_are_explained(fill):
+    folder = fill({"z.txt": "text", **{f"{i}.pdf": "%PDF" for i in range(9)}})
+    codes = [note.code for note in read_documents(folder).notes]
+    assert codes == ["files_unreadable", *["damaged_file"] * 3]
+
+
+def test_encodings_of_a_folder(fill):
+    folder = fill(
+        {
+            "a.txt": "caffè",
+            "b.txt": "caffè e città, perché no".encode("cp1252"),
+            "c.html": '<meta charset="iso-8859-2"><p>żółw</p>'.encode("iso-8859-2"),
+            "d.txt": "море и солнце, берег и ветер".encode("koi8-r"),
+            "e.txt": "sole".encode("utf-16"),
+        }
+    )
+    documents = read_documents(folder)
+    assert documents.texts == [
+        "caffè",
+        "caffè e città, perché no",
+        "żółw",
+        "море и солнце, берег и ветер",
+        "sole",
+    ]
+    (note,) = documents.notes
+    assert note.code == "guessed_encodings"
+    assert note.values["read_as"] == ["1 as cp1252", "1 as iso8859-2", "1 as koi8-r"]
+    strict = read_documents(folder, encoding="latin-1")
+    assert strict.texts[1] == documents.texts[1]
+    assert strict.texts[0] != documents.texts[0]
 
 
 @pytest.mark.parametrize("option", ["text_column", "label_column", "id_column"])
@@ -114,8 +160,40 @@ def test_a_folder_has_no_columns(fill, option):
 def test_a_file_that_vanishes(fill, monkeypatch):
     folder = fill({"a.txt": "text"})
     monkeypatch.setattr(os, "walk", lambda *_, **__: [(str(folder), [], ["a.txt", "gone.txt"])])
-    with pytest.raises(ReadError):
-        read_documents(folder)
+    documents = read_documents(folder)
+    assert documents.ids == ["a.txt"]
+    assert [note.code for note in documents.notes] == ["files_unreadable", "no_such_file"]
+
+
+def test_rows_and_messages_in_a_folder(fill):
+    mails = "From a@b Mon\nSubject: {}\n\nwords\n\n"
+    folder = fill(
+        {
+            "in/one.json": '{"article": {"body": "a body of words"}, "url": "http://a.b/c"}',
+            "in/two.jsonl": '{"body": "first row"}\n{"body": "second row"}\n',
+            "out/mail.mbox": mails.format("One") + mails.format("Two"),
+            "rows.csv": "text\nsome words\n",
+        }
+    )
+    documents = read_documents(folder)
+    assert dict(zip(documents.ids, documents.texts, strict=True)) == {
+        "in/one.json": "a body of words",
+        "in/two.jsonl:1": "first row",
+        "in/two.jsonl:2": "second row",
+        "out/mail.mbox:1": "Subject: One\nFrom: \n\nwords\n\n",
+        "out/mail.mbox:2": "Subject: Two\nFrom: \n\nwords\n\n",
+    }
+    assert documents.labels == ["in", "in", "in", "out", "out"]
+    codes = [note.code for note in documents.notes]
+    assert codes == ["tables_left_out", "guessed_text_column"]
+
+
+def test_tables_are_read_if_there_are_more_of_them(fill):
+    tables = {f"{year}.csv": f"id,text\n1,words of {year}\n2,more\n" for year in (2021, 2022)}
+    documents = read_documents(fill({**tables, "README.md": "about"}), text_column="text")
+    assert documents.ids == ["2021.csv:1", "2021.csv:2", "2022.csv:1", "2022.csv:2", "README.md"]
+    assert documents.texts[2] == "words of 2022"
+    assert list(documents.notes) == []
 
 
 def test_documents_for_scikit_learn():

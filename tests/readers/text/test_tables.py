@@ -39,9 +39,6 @@ def as_csv(separator=",", rows=ROWS, header=("key", "text", "kind"), end="\n") -
 CUT = gzip.compress(b"text\n" + random.Random(0).randbytes(9999), mtime=0)[:5000]
 
 
-TRY_CP1252 = Message("try_encoding", parameter="encoding", value="cp1252")
-
-
 def at(line, **values):
     return {"origin": Message("at_line", line=line), **values}
 
@@ -52,6 +49,7 @@ def save(folder, name, content):
     return path
 
 
+CHOOSE = {"parameter": "text_column"}
 FORMS = ("csv", "jsonl", "parquet")
 
 
@@ -95,8 +93,9 @@ def test_encodings(tmp_path, encoding):
 
 
 def test_byte_order_mark_needs_no_option(tmp_path):
-    path = save(tmp_path, "t.csv", as_csv(header=("text", "id", "n")).encode("utf-8-sig"))
-    assert read_documents(path).texts == [row[0] for row in ROWS]
+    path = save(tmp_path, "t.csv", as_csv(header=("id", "text", "n")).encode("utf-8-sig"))
+    assert read_documents(path).texts == [row[1] for row in ROWS]
+    assert read_documents(path).ids == [row[0] for row in ROWS]
 
 
 @pytest.mark.parametrize("options", [{}, {"row_group_size": 2}, {"compression": "gzip"}])
@@ -116,7 +115,7 @@ def test_parquet_missing_values(tmp_path):
     assert documents.labels == ["1", "", "2"]
     assert documents.ids == ["1", "2", "3"]
     assert documents.notes == [
-        Message("guessed_text_column", column="words", source="t.pq"),
+        Message("guessed_text_column", column="words", columns=["n", "y"], source="t.pq", **CHOOSE),
         Message("rows_without_text", n_rows=1, n_all=3, source="t.pq"),
         Message("rows_without_label", n_rows=1, n_all=3, source="t.pq"),
     ]
@@ -129,7 +128,9 @@ def test_text_and_id_columns_are_guessed(tmp_path):
     path = save(tmp_path, "u.csv", "n,x,y\n1,of two,the longest column\n")
     documents = read_documents(path)
     assert documents.texts == ["the longest column"]
-    assert documents.notes == [Message("guessed_text_column", column="y", source="u.csv")]
+    assert documents.notes == [
+        Message("chose_text_column", column="y", columns=["x"], source="u.csv", **CHOOSE)
+    ]
 
 
 def test_words_that_look_like_missing_values_are_words(tmp_path):
@@ -201,30 +202,6 @@ def test_ways_to_write_a_tab(tmp_path, separator):
         ("empty.csv", "", "empty_file", {}),
         ("blank.csv", " \n\n", "empty_file", {}),
         ("quoted-blank.csv", '" "\n', "empty_file", {}),
-        (
-            "latin.csv",
-            "text\ncaffè\n".encode("latin-1"),
-            "wrong_encoding",
-            {"offset": 9, "line": 2, "remedy": TRY_CP1252},
-        ),
-        (
-            "old.csv",
-            b"text\ncaff\xe8 \x81\n",
-            "wrong_encoding",
-            {"remedy": Message("try_encoding", parameter="encoding", value="latin-1")},
-        ),
-        (
-            "windows.csv",
-            "text\n“so”\n".encode("cp1252"),
-            "wrong_encoding",
-            {"offset": 5, "line": 2, "byte": "0x93", "remedy": TRY_CP1252},
-        ),
-        (
-            "wide.csv",
-            "text\nso\n".encode("utf-16"),
-            "wrong_encoding",
-            {"offset": 0, "remedy": Message("try_encoding", parameter="encoding", value="utf-16")},
-        ),
         ("binary.csv", bytes(range(256)) * 20, "binary_file", {"offset": 0}),
         ("cut.csv.gz", CUT, "damaged_gzip", {}),
         ("broken.csv.gz", b"\x1f\x8b" + b"?" * 100, "damaged_gzip", {}),
@@ -240,6 +217,23 @@ def test_malformed(tmp_path, name, content, code, values):
     with raises(ReadError, code, path=str(path), **values) as caught:
         read_documents(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "guess", "values"),
+    [
+        ("text\ncaffè\n".encode("latin-1"), "cp1252", {"offset": 9, "line": 2}),
+        (b"text\ncaff\xe8 \x81\n", "latin-1", {}),
+        ("text\n“so”\n".encode("cp1252"), "cp1252", {"offset": 5, "line": 2, "byte": "0x93"}),
+        ("text\nso\n".encode("utf-16"), "utf-16", {"offset": 0}),
+    ],
+)
+def test_an_encoding_that_is_given_is_obeyed(tmp_path, content, guess, values):
+    path = save(tmp_path, "t.csv", content)
+    remedy = Message("try_encoding", parameter="encoding", value=guess)
+    with raises(ReadError, "wrong_encoding", encoding="utf-8", remedy=remedy, **values):
+        read_documents(path, encoding="utf-8")
+    assert read_documents(path, encoding=guess).texts == read_documents(path).texts
 
 
 def test_utf_16_without_its_mark_is_not_read_as_utf_16(tmp_path):
@@ -308,7 +302,7 @@ def test_paths_that_are_not_tables(tmp_path):
     for name in ("none.csv", "none"):
         with raises(ReadError, "no_such_file"):
             read_documents(tmp_path / name)
-    for name in ("notes.txt", "image.png", "data"):
+    for name in ("image.png", "data", "old.doc"):
         with raises(ReadError, "unknown_document_suffix"):
             read_documents(save(tmp_path, name, "text"))
 

@@ -18,7 +18,18 @@ WORDS: dict[str, str] = {
     ),
     "undecodable": "cannot read {path}: it is not {encoding} ({details})",
     "try_encoding": "Try {parameter:=value}",
-    "find_out_encoding": "Determine its encoding and pass it as {parameter}",
+    "find_out_encoding": "Pass its true encoding, or {parameter:=value} to have it guessed",
+    "binary_content": (
+        "cannot read {path}: it looks like a binary file, not text; if it is text, pass its "
+        "{parameter}"
+    ),
+    "guessed_encoding": (
+        "{source} is not UTF-8: read as {encoding}. If letters look wrong, pass {parameter}"
+    ),
+    "damaged_utf8": (
+        "{source} is UTF-8 except for some damaged bytes, which are replaced; if letters look "
+        "wrong, pass {parameter}"
+    ),
     # Formats
     "folder_not_table": "{path} is a folder; expected a file with a table",
     "unknown_suffix": (
@@ -29,12 +40,19 @@ WORDS: dict[str, str] = {
     "no_rows_to_skip": (
         "{parameter:{value}} applies only to text and spreadsheets; {path} is neither"
     ),
+    "no_header_row": (
+        "{parameter:{value}} applies only to text and spreadsheets; {path} always names its columns"
+    ),
     # Columns and rows
+    "no_header": (
+        "the first row of {source} looks like data, not like names of columns: read it as data, "
+        "with columns named 'column 1', 'column 2' and so on; {parameter:True} takes it as names"
+    ),
     "no_rows": "{path} has no rows below the header{sheets}",
     "no_columns": "{path} has no columns",
     "no_rows_below": "cannot read {path}: nothing follows its first {n_skipped:~line}",
     "no_such_column": (
-        "{path} has no column {column!r} for {parameter}; its columns are {columns:quoted list}"
+        "{path} has no column {column!r} for {parameter}; its columns are {columns:quoted all}"
     ),
     "duplicate_columns": (
         "{path} has more than one column named {columns:quoted list}; give each column a unique "
@@ -70,6 +88,7 @@ WORDS: dict[str, str] = {
         "{path}, {origin}, is of type {found}; expected one JSON object per line, such as "
         '{{"text": "..."}}'
     ),
+    "json_entries": "read the {n_rows:~object} in field {key!r} of {source}",
     # Parquet
     "unreadable_parquet": "cannot read {path} as Parquet: {details}",
     # Spreadsheets

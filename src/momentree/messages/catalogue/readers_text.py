@@ -3,22 +3,38 @@
 WORDS: dict[str, str] = {
     # --- files and folders -----------------------------------------------------------------------
     "unknown_document_suffix": (
-        "cannot determine the format of {path} from its suffix; expected a folder of text files, a "
-        "file that ends in {suffixes} (or compressed, .gz), or word counts: .npz, .mtx, .svm or "
-        "docword.NAME.txt"
+        "cannot determine the format of {path} from its suffix; expected a folder of documents, a "
+        "file that ends in {suffixes} (text may be compressed, .gz), or word counts: .npz, .mtx, "
+        ".svm or docword.NAME.txt"
     ),
     "no_text_file": (
-        "the folder {path} contains no text file (other files: {left_out:list}); expected files "
-        "that end in {suffixes:list}"
+        "the folder {path} contains no documents (other files: {left_out:list}); expected files "
+        "that end in {suffixes:all}"
     ),
+    "no_readable_file": ("none of {n_files:~file} in {path} can be read: {reasons:sentences}"),
     "folder_unreadable": "cannot read the folder {path}: {error}",
     "column_of_folder": (
-        "{parameter:=value} names a column, but {path} is a folder of text files; leave it out "
+        "{parameter:=value} names a column, but {path} contains no tables; leave it out "
         "(the names of sub-folders are labels)"
     ),
+    "not_for_text_files": (
+        "{parameter:=value} applies only to tables, but {path} has none; leave it out"
+    ),
+    "wrong_content": (
+        "cannot read {path}: it is not a {format} file, whatever its name says, or it is protected "
+        "by a password; open it in the program that wrote it and save it again"
+    ),
+    "damaged_file": (
+        "cannot read {path} as {format}: it is damaged, or takes too much memory or time; open it "
+        "in the program that wrote it and save it again"
+    ),
+    "encrypted_pdf": "cannot read {path}: it needs a password; save a copy without one",
+    "pdf_without_text": (
+        "cannot read {path}: its pages are images without a text layer, as from a scanner; run "
+        "text recognition (OCR) first"
+    ),
     "no_text_column": (
-        "{path} has no text column; its columns are {columns:quoted list}. Name one with "
-        "{parameter}"
+        "{path} has no text column; its columns are {columns:quoted all}. Name one with {parameter}"
     ),
     "not_text": (
         "{path}: column {column!r} contains {kind}, not text; name a column of strings with "
@@ -26,14 +42,38 @@ WORDS: dict[str, str] = {
     ),
     # --- notes -----------------------------------------------------------------------------------
     "guessed_text_column": (
-        "read the text of {source} from column {column!r}, which has the longest strings"
+        "read the text of {source} from column {column!r}, which has the most words; "
+        "{parameter} chooses another ({columns:quoted all})"
+    ),
+    "chose_text_column": (
+        "read the text of {source} from column {column!r}; {columns:quoted all} also "
+        "contain text: {parameter} chooses another"
+    ),
+    "passed_text_column": (
+        "read the text of {source} from column {column!r}, as {columns:quoted all} contains few "
+        "words or none; {parameter} chooses another"
+    ),
+    "no_words_in_columns": (
+        "no column of {source} contains words; read {column!r}, which has the longest strings. "
+        "{parameter} chooses another ({columns:quoted all})"
     ),
     "rows_without_text": "{n_rows:,} of {n_all:~row} in {source} {n_rows:?has/have} no text",
     "rows_without_label": "{n_rows:,} of {n_all:~row} in {source} {n_rows:?has/have} no label",
-    "files_left_out": (
-        "read {n_all:~text file} in {source}, left out {n_files:~other file} ({left_out:list})"
+    "files_unreadable": (
+        "left out {n_files:,} of {n_all:~file} in {source}, which cannot be read: {names:list}"
     ),
-    "files_empty": "{n_rows:,} of {n_all:~text file} in {source} {n_rows:?is/are} empty",
+    "files_left_out": (
+        "read {n_all:~file} in {source}, left out {n_files:~other file} ({left_out:list})"
+    ),
+    "tables_left_out": (
+        "left out {n_files:~table} beside the documents in {source} ({names:list}); to read the "
+        "rows of a table, give it alone"
+    ),
+    "guessed_encodings": (
+        "{n_files:,} of {n_all:~file} in {source} {n_files:?is/are} not UTF-8; read "
+        "{read_as:list}. If letters look wrong, pass {parameter}"
+    ),
+    "files_empty": "{n_rows:,} of {n_all:~document} in {source} {n_rows:?is/are} empty",
     "documents_without_words": (
         "{n_rows:,} of {n_all:~document} {n_rows:?contains/contain} none of the words kept and "
         "{n_rows:?is/are} treated as empty"

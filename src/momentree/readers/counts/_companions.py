@@ -11,7 +11,7 @@ from momentree._validation import check_lengths
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.counts._raw import fault_in_line
-from momentree.readers.tables.files import open_text
+from momentree.readers.tables.files import find_encoding, note_encoding, open_text
 
 Lines = str | PathLike[str] | Sequence[str]
 """Words, labels or ids, or the path of a file with one per line."""
@@ -24,14 +24,16 @@ NAMES = {
 }
 
 
-def read_vocabulary(path: Path, given: Lines | None, encoding: str) -> tuple[str, list[str]] | None:
+def read_vocabulary(
+    path: Path, given: Lines | None, notes: list[Message], encoding: str
+) -> tuple[str, list[str]] | None:
     """Return the source of the words of a matrix, and the words; None if there are none."""
     if given is not None and not isinstance(given, str | PathLike):
         return "vocabulary", list(given)
     source = _find(path, "vocabulary") if given is None else check_readable(given)
     if source is None:
         return None
-    words = _read_lines(source, encoding)
+    words = _read_lines(source, notes, encoding)
     while words and not words[-1]:
         words.pop()
     if "" in words:
@@ -54,7 +56,7 @@ def read_row_names(
     source = _find(path, what) if given is None else check_readable(given)
     if source is None:
         return None
-    values = _read_lines(source, encoding)
+    values = _read_lines(source, notes, encoding)
     while len(values) > n and not values[-1]:
         values.pop()
     if len(values) == n:
@@ -77,9 +79,11 @@ def find_matrices(folder: Path) -> list[Path]:
     return sorted(filter(is_matrix, folder.iterdir()))
 
 
-def _read_lines(path: Path, encoding: str) -> list[str]:
+def _read_lines(path: Path, notes: list[Message], encoding: str) -> list[str]:
+    found = find_encoding(path, encoding)
+    notes += note_encoding(found, path.name)
     # Only line feeds end lines: a word may contain other Unicode line separators.
-    with open_text(path, encoding, newline="\n") as file:
+    with open_text(path, found, newline="\n") as file:
         return [line.strip() for line in file]
 
 

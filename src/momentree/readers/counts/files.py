@@ -22,7 +22,7 @@ from momentree.readers.counts._companions import (
 )
 from momentree.readers.counts._formats import find_reader
 from momentree.readers.counts._raw import RawCounts
-from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text.objects import Corpus
 
 
@@ -56,7 +56,7 @@ def read_counts(
     vocabulary: Lines | None = None,
     labels: Lines | None = None,
     ids: Lines | None = None,
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
 ) -> Corpus:
     r"""Read word counts, with documents in rows and words in columns.
 
@@ -77,8 +77,8 @@ def read_counts(
     ids : path, sequence of str or None, default=None
         Names of the documents. None uses ``ids.txt`` or ``titles.txt`` next to the matrix if it
         has one line per document, or else 1, 2, ...
-    encoding : str, default="utf-8"
-        Encoding of the files of words, labels and ids.
+    encoding : str, default="auto"
+        Encoding of the files of words, labels and ids; "auto" guesses it for each.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def read_counts(
     except MemoryError as error:
         raise ReadError("counts_exceed_memory", path=str(path)) from error
     n = X.shape[0]
-    X, words = _name_columns(X, raw, path, read_vocabulary(path, vocabulary, encoding))
+    X, words = _name_columns(X, raw, path, read_vocabulary(path, vocabulary, notes, encoding))
     X, words = _merge_columns(X, words, notes)
     found_labels = read_row_names(path, labels, "labels", n, notes, encoding)
     found_ids = read_row_names(path, ids, "ids", n, notes, encoding)

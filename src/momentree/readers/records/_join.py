@@ -60,6 +60,7 @@ def join_tables(
             separator=separator,
             check_titles=True,
         )
+        notes += opened.head.notes
         key = on[min(place, len(on) - 1)] if on else _shared(table, opened.head)
         left, right = _sides(key, table, opened.head)
         new = [name for name in opened.head.names if name not in {*table.names, right}]

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._choices import Empty
-from momentree._validation import check_choice, check_integer, check_number
+from momentree._validation import check_choice, check_flag, check_integer, check_number
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells
@@ -38,7 +38,7 @@ from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.records.coder import EMPTY, RecordCoder
 from momentree.readers.records.codes import SYSTEMS
 from momentree.readers.records.objects import Records
-from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import fits
 from momentree.readers.tables.table import Table, excerpts
@@ -62,10 +62,11 @@ def read_records(
     min_codes: int = 1,
     drop_constant: bool = True,
     empty: Empty = "missing",
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
     separator: str | None = None,
     sheet: str | None = None,
     skip_rows: int = 0,
+    header: bool | None = None,
     coder: RecordCoder | None = None,
 ) -> Records:
     r"""Read coded records from a table: CSV, TSV, Parquet, Excel or OpenDocument.
@@ -124,14 +125,17 @@ def read_records(
     empty : {"missing", "zero"}, default="missing"
         Meaning of an empty cell in a wide table: a missing value, or that the record does not have
         the code. NA and similar values are always missing values.
-    encoding : str, default="utf-8"
-        Encoding of text.
+    encoding : str, default="auto"
+        Encoding of text; "auto" guesses it for each file.
     separator : str or None, default=None
         For text: the character between columns. None detects comma, semicolon, tab or pipe.
     sheet : str or None, default=None
         For spreadsheets: the name of the sheet; None for the first.
     skip_rows : int, >= 0, default=0
         Rows of a spreadsheet, or lines of text, above the header.
+    header : bool or None, default=None
+        For spreadsheets and text: whether the first row names the columns. None finds out; without
+        names, they are "column 1", "column 2" and so on.
     coder : RecordCoder or None, default=None
         Coder of previously read records. The new records get the same columns, and their codes are
         read from the same columns of the table unless `code_columns` is given. Columns missing
@@ -193,6 +197,8 @@ def read_records(
     check_number("cumulative_frequency", cumulative_frequency, above=0, at_most=1, optional=True)
     check_integer("min_codes", min_codes, at_least=0)
     check_integer("skip_rows", skip_rows, at_least=0)
+    if header is not None:
+        check_flag("header", header)
     check_choice("empty", empty, EMPTY)
     if coder is not None:
         _check_coder(
@@ -210,6 +216,7 @@ def read_records(
         separator=separator,
         sheet=sheet,
         skip_rows=skip_rows,
+        header=header,
         check_titles=True,
     )
     covariates = as_names("covariate_columns", covariate_columns)

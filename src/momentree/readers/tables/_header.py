@@ -1,16 +1,29 @@
-"""Check that the first row of a table names its columns; if not, find the row that does."""
+"""Judge whether the first row of a table names its columns; if a later row does, find it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message
+from momentree.readers.tables.roles import is_name
 from momentree.readers.tables.table import excerpts
+from momentree.readers.tables.values import is_date, is_link, n_words, number
 
 HEADER_ROWS = 30
 """Rows in which to look for the names of the columns."""
+
+HEADER_SAMPLE = 200
+"""Rows by which to judge whether the first one is a header."""
+
+_CELLS, _FEWEST = 200_000, 20
+"""Cells of wide tables that are looked at, but never fewer rows."""
+_MANY_WORDS = 5
+_MOST = 0.9
 
 
 def check_header(
@@ -47,3 +60,58 @@ def _may_be_names(row: Sequence[str]) -> bool:
     numbers = [cell for cell in cells if cell.replace(",", ".").replace(".", "", 1).isdigit()]
     short = any(len(number) < 3 for number in numbers)
     return len(numbers) < len(cells) == len(set(cells)) and not short
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row names the columns, judged by the rows below.
+
+    Each cell of the first row is compared with those below it. A header differs from a column of
+    numbers, dates, links or a few repeated values; a row of data resembles it. The first row is
+    data only if a cell shows it and none contradicts.
+    """
+    if len(rows) < 3:
+        return True
+    first, *below = rows[: max(_FEWEST, _CELLS // max(1, len(rows[0])))]
+    votes = [
+        _vote(cell.strip(), [value for row in below if j < len(row) and (value := row[j].strip())])
+        for j, cell in enumerate(first)
+    ]
+    numbers = [number(cell) for cell in first]
+    if None not in numbers and (len(first) == 1 or _successive(numbers)):
+        return True  # columns named 0, 1, 2, ... as pandas does
+    # A column of numbers below a number may be a header of years or codes among others.
+    shown = votes.count("data") > 0 or (len(first) > 1 and votes.count("number") == len(first))
+    return not shown or "name" in votes
+
+
+def _vote(cell: str, values: Sequence[str]) -> str:
+    """Return "name" or "data" if a cell is that, "number" if it may be either, or ""."""
+    if not cell or len(values) < 2:
+        return ""
+    if is_name(cell):
+        return "name"
+    for test in (is_date, is_link):
+        if sum(map(test, values)) >= _MOST * len(values):
+            return "data" if test(cell) else "name"
+    found = [one for one in map(number, values) if one is not None]
+    if len(found) >= _MOST * len(values):
+        one = number(cell)
+        low, high = min(found), max(found)
+        spread = high - low
+        if one is None or not low - spread <= one <= high + spread:
+            return "name"
+        return "number" if one.is_integer() else "data"
+    lengths = list(map(n_words, values))
+    if median(lengths) >= _MANY_WORDS:
+        if cell.endswith(("?", ":")):  # a question, above its answers
+            return ""
+        return "data" if n_words(cell) >= _MANY_WORDS else ""
+    counts = Counter(values)
+    if 2 <= len(counts) <= len(values) / 4:
+        return "data" if cell in counts else "name"
+    return ""
+
+
+def _successive(numbers: Sequence[float | None]) -> bool:
+    known = [one for one in numbers if one is not None]
+    return all(b - a == 1 for a, b in pairwise(known))

@@ -1,31 +1,34 @@
-"""Read JSON Lines, one object per line, or a JSON list of objects."""
+"""Read JSON Lines, one object per line, or a JSON file: a list of objects, or an object."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
 from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import ReadError
 from momentree.messages import Message
+from momentree.readers.tables._encodings import Encoding
+from momentree.readers.tables._nested import flatten, unwrap
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written
 
 
-def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
+def open_json_lines(path: Path, *, encoding: Encoding, between: str) -> Source:
     """Open a file and read its first objects; `between` separates the entries of lists."""
+    notes: list[Message] = []
     with open_text(path, encoding) as file:
-        first = list(islice(_objects(path, file), SAMPLE_ROWS))
+        first = list(islice(_objects(path, file, notes), SAMPLE_ROWS))
     names = list(dict.fromkeys(name for _, one in first for name in one))
     columns = {name: [_cell(one.get(name), between) for _, one in first] for name in names}
     kinds = {
         name: _kind(values[0])
         for name in names
         if (values := [one[name] for _, one in first if one.get(name) is not None])
-        and not any(isinstance(value, str) for value in values)
+        and not any(map(_is_text, values))
     }
     head = Table(
         path,
@@ -33,6 +36,7 @@ def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
         len(first),
         lambda row: first[row][0],
         kinds=kinds,
+        notes=notes,
         complete=len(first) < SAMPLE_ROWS,
     )
 
@@ -41,7 +45,7 @@ def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
         seen = set(names)
         n_rows = 0
         with open_text(path, encoding) as file:
-            for _, one in _objects(path, file):
+            for _, one in _objects(path, file, []):
                 if n_rows % 65_536 == 0:
                     check_memory(path, n_rows * BYTES_PER_ROW)
                 seen.update(one)
@@ -54,23 +58,58 @@ def open_json_lines(path: Path, *, encoding: str, between: str) -> Source:
     return Source(head, read)
 
 
-def _objects(path: Path, file: TextIO) -> Iterator[tuple[Message, dict[str, Any]]]:
+def _objects(
+    path: Path, file: TextIO, notes: list[Message]
+) -> Iterator[tuple[Message, dict[str, Any]]]:
     """Yield the objects of a file, each with its line or its position in the list."""
-    for number, line in enumerate(file, start=1):
-        if not line.strip():
-            continue
+    lines = ((number, line) for number, line in enumerate(file, start=1) if line.strip())
+    first = next(lines, None)
+    if first is None:
+        return
+    second = next(lines, None)
+    value = _whole(path, *first, second, file)
+    if value is not None:
+        yield from _entries(path, Message("at_line", line=first[0]), value, notes)
+        return
+    for number, line in chain([first], [second] if second else [], lines):
         at = Message("at_line", line=number)
-        if number == 1 and line.lstrip().startswith("["):
-            for item, value in enumerate(_parse(path, at, line + file.read()), start=1):
-                yield _checked(path, Message("at_item", item=item), value)
-            return
         yield _checked(path, at, _parse(path, at, line))
+
+
+def _whole(path: Path, number: int, line: str, second: tuple[int, str] | None, file: TextIO) -> Any:
+    """Return the value that a file contains; None if each line contains one, as the first does."""
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        if not line.lstrip().startswith("[") and error.pos < len(line.rstrip()):
+            return None
+    except (RecursionError, ValueError):
+        return None
+    else:
+        return value if second is None else None
+    # A list or an object over several lines.
+    between = "\n" * (second[0] - number - 1) if second else ""
+    rest = between + second[1] + file.read() if second else ""
+    return _parse(path, Message("at_line", line=number), line + rest)
+
+
+def _entries(
+    path: Path, at: Message, value: Any, notes: list[Message]
+) -> Iterator[tuple[Message, dict[str, Any]]]:
+    """Yield the objects of one value."""
+    key, found = unwrap(value)
+    if key:
+        notes.append(Message("json_entries", source=path.name, key=key, n_rows=len(found)))
+    for item, one in enumerate(found, start=1):
+        where = Message("at_item", item=item) if key or isinstance(value, list) else at
+        is_text = isinstance(one, str) and isinstance(value, list)
+        yield _checked(path, where, {"text": one} if is_text else one)
 
 
 def _checked(path: Path, at: Message, value: Any) -> tuple[Message, dict[str, Any]]:
     if not isinstance(value, dict):
         raise ReadError("not_an_object", path=str(path), origin=at, found=_kind(value))
-    return at, value
+    return at, flatten(value)
 
 
 def _parse(path: Path, at: Message, text: str) -> Any:
@@ -87,6 +126,13 @@ def _parse(path: Path, at: Message, text: str) -> Any:
         ) from error
     except (RecursionError, ValueError) as error:  # nested too deeply; number too long
         raise ReadError("unusual_json", path=str(path), origin=at, details=str(error)) from error
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a string, or a list of strings such as paragraphs."""
+    return isinstance(value, str) or (
+        isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
+    )
 
 
 def _cell(value: Any, between: str) -> str:

@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TextIO
@@ -19,7 +19,13 @@ import pandas as pd
 from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables._header import HEADER_ROWS, check_header
+from momentree.readers.tables._encodings import Encoding
+from momentree.readers.tables._header import (
+    HEADER_ROWS,
+    HEADER_SAMPLE,
+    check_header,
+    has_header,
+)
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, check_names
 
@@ -35,7 +41,13 @@ _END = "\udfff"
 
 
 def open_separated(
-    path: Path, *, encoding: str, separator: str | None, skip_rows: int, check_titles: bool
+    path: Path,
+    *,
+    encoding: Encoding,
+    separator: str | None,
+    skip_rows: int,
+    check_titles: bool,
+    header: bool | None,
 ) -> Source:
     """Open a text table and read its first rows."""
     asked = _check_separator(separator)
@@ -51,7 +63,12 @@ def open_separated(
     if check_titles:
         _check_titles(path, sample, asked, found, skip_rows)
     table = _Separated(path, encoding, asked or found, skip_rows)
-    return Source(table.head(), table.read)
+    if header is None and not has_header([row for _, row in islice(table.rows(), HEADER_SAMPLE)]):
+        header, notes = False, [Message("no_header", source=path.name, parameter="header")]
+    else:
+        header, notes = header is not False, []
+    table = replace(table, header=header)
+    return Source(replace(table.head(), notes=notes), table.read)
 
 
 @dataclass(frozen=True)
@@ -59,9 +76,10 @@ class _Separated:
     """A text file with columns."""
 
     path: Path
-    encoding: str
+    encoding: Encoding
     separator: str
     skip: int
+    header: bool = True
 
     def rows(self) -> Iterator[tuple[Message, list[str]]]:
         """Yield each row with the number of its first line, counted from the start of the file."""
@@ -74,14 +92,17 @@ class _Separated:
         origin, last = first[-1]
         if last[-1].endswith(_END):
             raise ReadError("unclosed_quote", path=str(self.path), origin=origin)
-        header = check_names(self.path, first[0][1])
+        above = int(self.header)
+        names = first[0][1] if self.header else [""] * len(first[0][1])
+        header = check_names(self.path, names)
         cells = zip_longest(*(row[: len(header)] for _, row in first), fillvalue="")
-        columns = {name: list(column[1:]) for name, column in zip(header, cells, strict=True)}
-        return Table(self.path, columns, len(first) - 1, lambda row: first[row + 1][0])
+        columns = {name: list(column[above:]) for name, column in zip(header, cells, strict=True)}
+        n_rows = len(first) - above
+        return Table(self.path, columns, n_rows, lambda row: first[row + above][0])
 
     def origin(self, row: int) -> Message:
         """Find the line of a row: fields may contain newlines, and blank lines are skipped."""
-        return next(islice(self.rows(), row + 1, None))[0]
+        return next(islice(self.rows(), row + int(self.header), None))[0]
 
     def read(self, names: Sequence[str]) -> Table:
         header = self.head().names
@@ -96,12 +117,13 @@ class _Separated:
         rows = [row for _, row in self.rows()]
         if len({len(row) for row in rows}) > 1 or rows[-1][-1].endswith(_END):
             return None
-        return len(rows) - 1, [[row[j] for row in rows[1:]] for j in kept]
+        below = rows[int(self.header) :]
+        return len(below), [[row[j] for row in below] for j in kept]
 
     def _any(self, kept: Sequence[int], width: int) -> tuple[int, list[list[str]]]:
         """Read a table whose rows may be short."""
         cells: list[list[str]] = [[] for _ in kept]
-        n_rows = -1
+        n_rows = -int(self.header)
         try:
             for frame in self._frames():
                 rows = frame.iloc[int(n_rows < 0) :]
@@ -150,7 +172,7 @@ class _Separated:
 
 
 @contextmanager
-def _open(path: Path, encoding: str, skip: int) -> Iterator[TextIO]:
+def _open(path: Path, encoding: Encoding, skip: int) -> Iterator[TextIO]:
     with open_text(path, encoding, newline="") as file:
         for _ in range(skip):
             file.readline()

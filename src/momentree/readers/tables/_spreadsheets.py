@@ -18,12 +18,17 @@ from momentree._limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables import _sheet_process
-from momentree.readers.tables._header import HEADER_ROWS, check_header
+from momentree.readers.tables._header import (
+    HEADER_ROWS,
+    HEADER_SAMPLE,
+    check_header,
+    has_header,
+)
 from momentree.readers.tables.table import Source, Table, as_written, check_names, other_sheets
 
 
 def open_spreadsheet(
-    path: Path, *, sheet: str | None, skip_rows: int, check_titles: bool
+    path: Path, *, sheet: str | None, skip_rows: int, check_titles: bool, header: bool | None
 ) -> Source:
     """Read a sheet of a spreadsheet, by default the first."""
     sheets, name, found = _read_sheet(path, sheet)
@@ -35,28 +40,33 @@ def open_spreadsheet(
     if not rows:
         raise ReadError("short_sheet", path=str(path), sheet=name, n_skipped=skip_rows)
     written = [list(map(as_written, row)) for row in rows]
-    if check_titles:
+    if check_titles and header is None:
         check_header(path, written[:HEADER_ROWS], numbers[:HEADER_ROWS], sheets=more)
-    names = check_names(path, written[0])
-    columns = dict(zip(names, map(list, zip(*written[1:], strict=True)), strict=False))
+    notes = []
+    if sheet is None and len(sheets) > 1:
+        notes.append(Message("first_sheet", sheet=name, n_sheets=len(sheets)))
+    if header is None and not has_header(written[:HEADER_SAMPLE]):
+        header = False
+        notes.append(Message("no_header", source=path.name, parameter="header"))
+    above = int(header is not False)
+    names = check_names(path, written[0] if above else [""] * len(written[0]))
+    columns = dict(zip(names, map(list, zip(*written[above:], strict=True)), strict=False))
     floats = {
-        name: [row[j] for row in rows[1:] if isinstance(row[j], float)]
+        name: [row[j] for row in rows[above:] if isinstance(row[j], float)]
         for j, name in enumerate(names)
     }
     table = Table(
         path,
         {name: columns.get(name, []) for name in names},
-        len(rows) - 1,
-        lambda row: Message("at_row", row=numbers[row + 1] + 1),
+        len(rows) - above,
+        lambda row: Message("at_row", row=numbers[row + above] + 1),
         fractional={
             name: len(values)
             for name, values in floats.items()
             if not all(map(float.is_integer, values))
         },
         sheets=sheets,
-        notes=[Message("first_sheet", sheet=name, n_sheets=len(sheets))]
-        if sheet is None and len(sheets) > 1
-        else [],
+        notes=notes,
     )
 
     def read(wanted: Sequence[str]) -> Table:

@@ -16,10 +16,12 @@ from momentree._files import check_readable
 from momentree._limits import BoundedReader
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
+from momentree.readers.tables._encodings import MARKS, Encoding, guess_encoding
+
+AUTO = "auto"
+"""Name of the encoding to guess."""
 
 _GZIP = b"\x1f\x8b"
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_UNDEFINED_IN_CP1252 = frozenset({0x81, 0x8D, 0x8F, 0x90, 0x9D})
 
 
 def suffix(path: Path) -> str:
@@ -69,53 +71,78 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
         raise ReadError("unreadable_path", path=str(path), error=details) from error
 
 
+def find_encoding(path: Path, encoding: str) -> Encoding:
+    """Return the encoding with a name; for "auto", guess that of a file."""
+    if encoding != AUTO:
+        return Encoding(check_encoding(encoding))
+    with open_bytes(path) as file:
+        found = guess_encoding(file)
+        if found is not None:
+            return found
+        file.seek(0)
+        zero = file.read(8192).find(b"\0")
+    if zero < 0:
+        raise ReadError("binary_content", path=str(path), parameter="encoding")
+    raise ReadError("binary_file", path=str(path), offset=zero)
+
+
+def note_encoding(encoding: Encoding, source: str) -> list[Message]:
+    """Return a note on a guess, if there was one."""
+    if not encoding.guessed:
+        return []
+    if encoding.n_bad:
+        return [Message("damaged_utf8", source=source, parameter="encoding")]
+    return [
+        Message("guessed_encoding", encoding=encoding.name, source=source, parameter="encoding")
+    ]
+
+
 @contextmanager
-def open_text(path: Path, encoding: str, *, newline: str | None = None) -> Iterator[TextIO]:
+def open_text(
+    path: Path, encoding: str | Encoding, *, newline: str | None = None
+) -> Iterator[TextIO]:
     """Open a text file, decompressed if necessary; `newline` is as in :func:`open`."""
-    name = check_encoding(encoding)
+    found = encoding if isinstance(encoding, Encoding) else find_encoding(path, encoding)
     with open_bytes(path) as raw:
-        if name == "utf-8-sig":
+        if found.name == "utf-8-sig":
             start = raw.read(8192)
             raw.seek(0)
-            if b"\0" in start and not start.startswith(_UTF16):
+            if b"\0" in start and not start.startswith(tuple(MARKS)):
                 raise ReadError("binary_file", path=str(path), offset=start.index(0))
         try:
-            with io.TextIOWrapper(raw, encoding=name, newline=newline) as file:
+            with io.TextIOWrapper(
+                raw, encoding=found.name, errors=found.errors, newline=newline
+            ) as file:
                 yield file
         except UnicodeError as error:
-            raise _wrong_encoding(path, encoding, name, error) from error
+            raise _wrong_encoding(path, found.name.removesuffix("-sig"), error) from error
 
 
-def _wrong_encoding(path: Path, encoding: str, name: str, error: UnicodeError) -> ReadError:
+def _wrong_encoding(path: Path, name: str, error: UnicodeError) -> ReadError:
     """Find the first wrong byte in the file; positions in `error` are relative to a chunk."""
     with open_bytes(path) as raw:
         content = raw.read()
+        raw.seek(0)
+        guess = guess_encoding(raw)
     try:
-        content.decode(name.removesuffix("-sig"))
+        content.decode(name)
     except UnicodeDecodeError as fault:
         return ReadError(
             "wrong_encoding",
             path=str(path),
-            encoding=encoding,
+            encoding=name,
             offset=fault.start,
             line=content.count(b"\n", 0, fault.start) + 1,
             byte=f"0x{content[fault.start]:02x}",
-            remedy=_remedy(content[: 1 << 20], encoding),
+            remedy=_remedy(guess, name),
         )
     except UnicodeError:  # UTF-16 without a byte order mark
         pass
-    return ReadError("undecodable", path=str(path), encoding=encoding, details=str(error))
+    return ReadError("undecodable", path=str(path), encoding=name, details=str(error))
 
 
-def _remedy(sample: bytes, encoding: str) -> Message:
-    if sample.startswith(_UTF16):
-        guess = "utf-16"
-    else:
-        try:
-            sample.decode("utf-8")
-            guess = "utf-8"
-        except UnicodeDecodeError:
-            guess = "latin-1" if _UNDEFINED_IN_CP1252 & set(sample) else "cp1252"
-    if codecs.lookup(guess) == codecs.lookup(encoding):
-        return Message("find_out_encoding", parameter="encoding")
-    return Message("try_encoding", parameter="encoding", value=guess)
+def _remedy(guess: Encoding | None, name: str) -> Message:
+    guessed = guess and guess.name.removesuffix("-sig")
+    if guess is None or guess.n_bad or guessed == name:
+        return Message("find_out_encoding", parameter="encoding", value=AUTO)
+    return Message("try_encoding", parameter="encoding", value=guessed)

@@ -10,7 +10,13 @@ from momentree.readers.tables._json_lines import open_json_lines
 from momentree.readers.tables._parquet import open_parquet
 from momentree.readers.tables._separated import open_separated
 from momentree.readers.tables._spreadsheets import open_spreadsheet
-from momentree.readers.tables.files import check_encoding, suffix
+from momentree.readers.tables.files import (
+    AUTO,
+    check_encoding,
+    find_encoding,
+    note_encoding,
+    suffix,
+)
 from momentree.readers.tables.table import Source, other_sheets
 
 SEPARATED = (".csv", ".tsv", ".tab")
@@ -23,19 +29,22 @@ def open_table(
     path: Path,
     *,
     suffixes: Sequence[str],
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
     separator: str | None = None,
     sheet: str | None = None,
     skip_rows: int = 0,
+    header: bool | None = None,
     check_titles: bool = False,
     between: str = "; ",
 ) -> Source:
     """Open a table with one of `suffixes` and read its first rows.
 
     Files with a suffix in none of the lists above are text with a separator. `check_titles` rejects
-    a title above the header. `between` joins the entries of lists in cells.
+    a title above the header; `header` is None to find out whether there is one. `between` joins the
+    entries of lists in cells.
     """
-    check_encoding(encoding)
+    if encoding != AUTO:
+        check_encoding(encoding)
     kind = suffix(path)
     excel = path.suffix.lower() in EXCEL
     if sheet is not None and not excel:
@@ -46,24 +55,35 @@ def open_table(
         raise InvalidParameterError(
             "no_rows_to_skip", parameter="skip_rows", value=skip_rows, path=str(path)
         )
+    if header is not None and kind in (*PARQUET, *JSON_LINES):
+        raise InvalidParameterError(
+            "no_header_row", parameter="header", value=header, path=str(path)
+        )
     if path.is_dir():
         raise ReadError("folder_not_table", path=str(path))
     if kind not in suffixes:
         raise ReadError("unknown_suffix", path=str(path), suffixes=", ".join(suffixes))
     if excel:
-        source = open_spreadsheet(path, sheet=sheet, skip_rows=skip_rows, check_titles=check_titles)
+        source = open_spreadsheet(
+            path, sheet=sheet, skip_rows=skip_rows, check_titles=check_titles, header=header
+        )
     elif kind in PARQUET:
         source = open_parquet(path, between=between)
-    elif kind in JSON_LINES:
-        source = open_json_lines(path, encoding=encoding, between=between)
     else:
-        source = open_separated(
-            path,
-            encoding=encoding,
-            separator=separator,
-            skip_rows=skip_rows,
-            check_titles=check_titles,
+        found = find_encoding(path, encoding)
+        source = (
+            open_json_lines(path, encoding=found, between=between)
+            if kind in JSON_LINES
+            else open_separated(
+                path,
+                encoding=found,
+                separator=separator,
+                skip_rows=skip_rows,
+                check_titles=check_titles,
+                header=header,
+            )
         )
+        source = source.with_notes(note_encoding(found, path.name))
     if not source.head.columns and source.head.n_rows:
         raise ReadError("no_columns", path=str(path))
     if not source.head.n_rows:

@@ -115,6 +115,9 @@ RULES = (
 )
 
 
+_MOST_BLANKS = 2
+_SURE = ("text", "row number", "id", "patient", "code", "title", "group")
+"""Roles whose names are hardly ever values."""
 _LONGEST_NAME = 100
 
 
@@ -135,6 +138,14 @@ def fits(role: Role, name: str, values: Sequence[str] | None = None) -> bool:
         for rule in RULES
         if rule.role == role
     )
+
+
+def is_name(cell: str) -> bool:
+    """Return whether a cell is a common name of a column, whatever it would contain."""
+    plain = _plain(cell)
+    if plain.count(" ") > _MOST_BLANKS:
+        return False
+    return any(re.fullmatch(rule.name, plain) is not None for rule in RULES if rule.role in _SURE)
 
 
 def pick(role: Role, names: Sequence[str]) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ class Table:
             path=str(self.path),
             column=excerpt(column),
             parameter=parameter,
-            columns=excerpts(self.names),
+            columns=excerpts(dict.fromkeys([*get_close_matches(column, self.names), *self.names])),
         )
 
 
@@ -101,6 +102,14 @@ class Source:
 
     head: Table  # all columns, of at most `SAMPLE_ROWS` rows
     read: Callable[[Sequence[str]], Table]  # all rows of some columns
+
+    def with_notes(self, notes: Sequence[Message]) -> Source:
+        """Return the source with further notes, and those of its head on all its tables."""
+        all_notes = [*notes, *self.head.notes]
+        return Source(
+            replace(self.head, notes=all_notes),
+            lambda names: replace(self.read(names), notes=all_notes),
+        )
 
 
 def excerpt(text: str) -> str:

@@ -1,89 +1,233 @@
-"""Read folders of text files, one document per file."""
+"""Read folders of documents, in files of any format."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
-from momentree.exceptions import ReadError
+from momentree._files import check_readable, is_special
+from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables.files import open_bytes, open_text, suffix
+from momentree.readers.tables.files import check_exists, open_bytes, suffix
+from momentree.readers.tables.reader import JSON_LINES
+from momentree.readers.text._files import FILES, FileReader
+from momentree.readers.text._table import TABLES, Options, read_table
 from momentree.readers.text.objects import Documents
 
-TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst", ".tex", ".asc")
+_EXPLAINED = 3
+"""Files that cannot be read whose reason is given."""
+_COUNTS = ("rows_without_text", "rows_without_label", "json_entries")
+"""Notes on single tables that say nothing on a folder."""
 
 
-def read_folder(path: Path, *, encoding: str) -> Documents:
-    """Read each text file in a folder and its sub-folders as a document.
+@dataclass
+class _Found:
+    """Files of a folder, by what they contain."""
 
-    Ids are the paths within the folder, in alphabetical order. If there are text files in
-    sub-folders, labels are the names of the sub-folders of `path`, and "" for files in `path`.
+    files: list[str] = field(default_factory=list)  # text, mail, word processor files, JSON
+    tables: list[str] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
+    faults: dict[str, Message] = field(default_factory=dict)
 
-    Text files are those with one of ``TEXT_SUFFIXES``, plain or compressed with gzip (.txt.gz), and
-    those without a suffix or with a number as suffix, as in newsgroups and mail folders, unless
-    they are binary. Hidden files and folders are skipped; a note counts all other files left out,
-    such as pipes and images. Links to folders are not followed.
+
+@dataclass
+class _Read:
+    """Documents of a folder, one entry per document."""
+
+    texts: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    notes: dict[str, Message] = field(default_factory=dict)  # by their words, so that each is once
+
+
+def read_folder(path: Path, *, encoding: str, options: Options) -> Documents:
+    """Read the files in a folder and its sub-folders as documents.
+
+    Ids are the paths within the folder, in alphabetical order; rows and messages follow their file,
+    with their own id or number after a colon. If there are files in sub-folders, labels are the
+    names of the sub-folders of `path`, and "" for files in `path`.
+
+    Documents are files of text, with one of the suffixes ``FILES``, JSON, and files without a
+    suffix or with a number as suffix, as in newsgroups and mail folders, unless they are binary.
+    Tables are read only if there are more of them than of documents: otherwise they usually
+    describe the documents. Hidden files and folders are skipped; notes count files left out, such
+    as images, and name those that cannot be read. Links to folders are not followed.
     """
-    found: list[str] = []
-    others: Counter[str] = Counter()
-    for name in _list_files(path):
-        file = path / name
-        if file.exists() and not file.is_file():  # a pipe may never end
-            others["special"] += 1
-        elif _is_text(file):
-            found.append(name)
-        else:
-            others[suffix(file) or "binary"] += 1
-    left_out = [f"{n:,} {kind}" for kind, n in sorted(others.items())]
-    if not found:
-        raise ReadError(
-            "no_text_file",
-            path=str(path),
-            left_out=left_out or ["none"],
-            suffixes=list(TEXT_SUFFIXES),
-        )
-    texts = []
-    for name in found:
-        with open_text(path / name, encoding) as text_file:
-            texts.append(text_file.read())
-    tops = [name.partition("/")[0] if "/" in name else "" for name in found]
+    found = _find(path)
+    with_tables = len(found.tables) > len(found.files)
+    names = sorted([*found.files, *found.tables]) if with_tables else found.files
+    read = _Read()
+    has_rows = False
+    with FileReader(encoding) as reader:
+        for name in names:
+            try:
+                is_table = suffix(path / name) in (*TABLES, *JSON_LINES)
+                has_rows |= is_table
+                if is_table:
+                    _add_rows(read, path, name, options)
+                else:
+                    _add_texts(read, name, reader.read(path / name))
+            except (ReadError, EmptyCorpusError) as error:
+                found.faults[name] = _named(error, name)
+    _refuse_options(path, options, has_rows=has_rows)
     name = path.resolve().name or str(path)
+    if not read.texts:
+        raise _nothing(path, found)
+    notes = [
+        *_notes_on_files(name, found, names),
+        *_notes_on_encodings(name, reader, len(names)),
+        *read.notes.values(),
+    ]
+    if n_blank := sum(not text or text.isspace() for text in read.texts):
+        notes.append(Message("files_empty", n_rows=n_blank, n_all=len(read.texts), source=name))
+    return Documents(read.texts, read.ids, read.labels if any(read.labels) else None, name, notes)
+
+
+def _find(path: Path) -> _Found:
+    found = _Found()
+    for name in _list_files(path, found):
+        file = path / name
+        try:
+            kind = _kind(file)
+        except ReadError as error:
+            found.faults[name] = _named(error, name)
+            continue
+        if kind == "text":
+            found.files.append(name)
+        elif kind == "table":
+            found.tables.append(name)
+        else:
+            found.others[kind] += 1
+    return found
+
+
+def _kind(file: Path) -> str:
+    """Return "text", "table", or what else a file is."""
+    if is_special(file):  # a pipe may never end
+        return "special"
+    end = suffix(file)
+    if end in TABLES or end in (*FILES, *JSON_LINES):
+        check_readable(file)
+        return "table" if end in TABLES else "text"
+    if end and not end[1:].isdigit():
+        return end
+    with open_bytes(file) as content:
+        return "binary" if b"\0" in content.read(8192) else "text"
+
+
+def _add_texts(read: _Read, name: str, texts: list[str]) -> None:
+    numbered = [f"{name}:{i}" for i in range(1, len(texts) + 1)] if len(texts) > 1 else [name]
+    read.texts += texts
+    read.ids += numbered
+    read.labels += [_top(name)] * len(texts)
+
+
+def _add_rows(read: _Read, path: Path, name: str, options: Options) -> None:
+    check_exists(path / name)
+    rows = read_table(path / name, options.applicable(path / name))
+    read.texts += rows.texts
+    read.ids += [f"{name}:{one}" for one in rows.ids] if len(rows) > 1 else [name]
+    read.labels += rows.labels or [_top(name)] * len(rows)
+    for note in rows.notes:
+        if note.code not in _COUNTS:
+            # Files made alike give the same note, once.
+            alike = Message(note.code, **{**note.values, "source": path.resolve().name})
+            read.notes.setdefault(str(alike), alike)
+
+
+def _top(name: str) -> str:
+    return name.partition("/")[0] if "/" in name else ""
+
+
+def _named(error: ReadError | EmptyCorpusError, name: str) -> Message:
+    """Return the message of an error with the path within the folder."""
+    return Message(error.code, **{**error.message.values, "path": name})
+
+
+def _refuse_options(path: Path, options: Options, *, has_rows: bool) -> None:
+    for parameter, value in options.given().items():
+        if not has_rows:
+            code = "column_of_folder" if parameter in options.columns else "not_for_text_files"
+            raise InvalidParameterError(code, parameter=parameter, value=value, path=str(path))
+
+
+def _nothing(path: Path, found: _Found) -> ReadError:
+    left_out = [f"{n:,} {kind}" for kind, n in sorted(found.others.items())]
+    if found.faults:
+        return ReadError(
+            "no_readable_file",
+            path=str(path),
+            n_files=len(found.faults),
+            reasons=list(islice(found.faults.values(), _EXPLAINED)),
+        )
+    return ReadError(
+        "no_text_file", path=str(path), left_out=left_out or ["none"], suffixes=list(FILES)
+    )
+
+
+def _notes_on_files(name: str, found: _Found, names: Collection[str]) -> list[Message]:
     notes = []
-    if others:
+    n_read = len(set(names) - set(found.faults))
+    if found.faults:
         notes.append(
             Message(
-                "files_left_out",
+                "files_unreadable",
                 source=name,
-                n_all=len(found),
-                n_files=others.total(),
-                left_out=left_out,
+                n_files=len(found.faults),
+                n_all=len(found.faults) + n_read,
+                names=list(found.faults),
             )
         )
-    if n_blank := sum(not text.strip() for text in texts):
-        notes.append(Message("files_empty", n_rows=n_blank, n_all=len(texts), source=name))
-    return Documents(texts, found, tops if any(tops) else None, name, notes)
+        notes += islice(found.faults.values(), _EXPLAINED)
+    if found.others:
+        left_out = [f"{n:,} {kind}" for kind, n in sorted(found.others.items())]
+        n_others = found.others.total()
+        notes.append(
+            Message(
+                "files_left_out", source=name, n_all=n_read, n_files=n_others, left_out=left_out
+            )
+        )
+    if left := [table for table in found.tables if table not in set(names)]:
+        notes.append(Message("tables_left_out", source=name, n_files=len(left), names=left))
+    return notes
 
 
-def _list_files(folder: Path) -> list[str]:
+def _notes_on_encodings(name: str, reader: FileReader, n_all: int) -> list[Message]:
+    guesses = Counter(
+        "UTF-8 with damaged bytes" if one.n_bad else one.name for one in reader.guessed.values()
+    )
+    if not guesses:
+        return []
+    return [
+        Message(
+            "guessed_encodings",
+            source=name,
+            n_files=guesses.total(),
+            n_all=n_all,
+            read_as=[f"{n:,} as {kind}" for kind, n in sorted(guesses.items())],
+            parameter="encoding",
+        )
+    ]
+
+
+def _list_files(folder: Path, found: _Found) -> list[str]:
     """Return the relative paths of all files in a folder, with "/", in alphabetical order."""
     names: list[str] = []
-    for place, folders, files in os.walk(folder, onerror=_refuse):
+
+    def refuse(error: OSError) -> None:
+        place = Path(error.filename)
+        fault = ReadError("folder_unreadable", path=str(place), error=error.strerror)
+        if place == folder:
+            raise fault from error
+        below = place.relative_to(folder).as_posix()
+        found.faults[below] = _named(fault, below)
+
+    for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         below = Path(place).relative_to(folder)
         names.extend((below / file).as_posix() for file in files if not file.startswith("."))
     return sorted(names)
-
-
-def _refuse(error: OSError) -> None:
-    raise ReadError("folder_unreadable", path=error.filename, error=error.strerror) from error
-
-
-def _is_text(path: Path) -> bool:
-    end = suffix(path)
-    if end in TEXT_SUFFIXES:
-        return True
-    if end and not end[1:].isdigit():
-        return False
-    with open_bytes(path) as file:
-        return b"\0" not in file.read(8192)

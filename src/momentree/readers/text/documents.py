@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 
+from momentree._validation import check_flag, check_integer
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.messages import Message
-from momentree.readers.tables.files import check_exists, suffix
-from momentree.readers.tables.reader import JSON_LINES, PARQUET, SEPARATED, open_table
-from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import Table, excerpts
+from momentree.readers.tables.files import (
+    AUTO,
+    check_encoding,
+    check_exists,
+    note_encoding,
+    suffix,
+)
+from momentree.readers.text._files import FILES, FileReader
 from momentree.readers.text._folder import read_folder
+from momentree.readers.text._table import SUFFIXES, Options, read_table
 from momentree.readers.text.objects import Documents
-
-SUFFIXES = (*SEPARATED, *JSON_LINES, *PARQUET)
 
 
 def read_documents(
@@ -22,49 +26,67 @@ def read_documents(
     text_column: str | None = None,
     label_column: str | None = None,
     id_column: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
     separator: str | None = None,
+    sheet: str | None = None,
+    skip_rows: int = 0,
+    header: bool | None = None,
 ) -> Documents:
-    r"""Read texts, with their ids and labels if any, from a folder or a table.
+    r"""Read texts, with their ids and labels if any, from a folder, a table or a file of text.
 
     Parameters
     ----------
     path : str or path-like
-        One of these, by its suffix; all except Parquet may be compressed with gzip (.csv.gz):
+        One of these, by its suffix; plain text and HTML, CSV and JSON may be compressed with gzip
+        (.csv.gz):
 
-        - a folder of text files, one document per file; names of sub-folders are labels,
-        - CSV, TSV (.csv, .tsv, .tab): the first line names the columns,
-        - JSON Lines (.jsonl, .ndjson, .json): one object per line, or one list of objects,
-        - Parquet (.parquet, .pq).
+        - a folder of files, one document per file, or several for mailboxes and JSON; names of
+          sub-folders are labels,
+        - CSV, TSV (.csv, .tsv, .tab),
+        - JSON Lines (.jsonl, .ndjson): one object per line; JSON (.json): a list of objects, an
+          object that contains one, or an object of lists,
+        - Parquet (.parquet, .pq), Excel (.xlsx, .xlsm, .xlsb, .xls), OpenDocument (.ods),
+        - a mailbox (.mbox), one document per message,
+        - one text: .txt, .md, .rst, .tex, .html, .eml, .pdf, .docx, .odt, .rtf.
     text_column : str or None, default=None
-        Column of the text. None uses the first column with a common name (text, content, body,
-        document, abstract, ...), or else the column with the longest strings.
+        Column of the text; fields of nested JSON are named with dots, "article.body". None uses
+        the first column with a common name (text, content, body, document, abstract, ...) that
+        contains words, or else the column with most words.
     label_column : str or None, default=None
         Column of known labels; None for no labels.
     id_column : str or None, default=None
         Column with the names of the documents. None uses the column "id", or else numbers the rows
         from 1.
-    encoding : str, default="utf-8"
-        Encoding of text; a byte order mark at the start is ignored.
+    encoding : str, default="auto"
+        Encoding of text; "auto" guesses it for each file.
     separator : str or None, default=None
         For CSV and TSV: the character between columns. None detects comma, semicolon, tab or pipe.
+    sheet : str or None, default=None
+        For spreadsheets: name of the sheet; None reads the first.
+    skip_rows : int, default=0
+        For CSV, TSV and spreadsheets: number of rows above the names of the columns.
+    header : bool or None, default=None
+        For CSV, TSV and spreadsheets: whether the first row names the columns. None finds out;
+        without names, they are "column 1", "column 2" and so on.
 
     Returns
     -------
     Documents
         In the order of the file, or in alphabetical order for a folder. Empty and missing texts
-        become empty documents; `notes` list what was guessed, repaired or left out.
+        become empty documents; `notes` list what was guessed, repaired or left out. Files of a
+        folder that cannot be read are left out, with a note of code "files_unreadable".
 
     Raises
     ------
     ReadError
         If the file does not exist, is empty, damaged, binary, malformed, in another encoding or in
-        an unknown format; if a column is missing or the separator is wrong.
+        an unknown format; if a column is missing or the separator is wrong; if no file of a folder
+        can be read.
     EmptyCorpusError
         If there are no rows.
     InvalidParameterError
-        If the encoding is unknown, the separator is not one character, or a column is given with a
-        folder.
+        If the encoding is unknown, the separator is not one character, or an option for tables is
+        given with something else.
 
     Examples
     --------
@@ -78,75 +100,41 @@ def read_documents(
     >>> pets.texts, pets.ids, pets.labels
     (['The cat, again', 'A dog'], ['a', 'b'], ['cat', 'dog'])
     """
+    check_integer("skip_rows", skip_rows, at_least=0)
+    if header is not None:
+        check_flag("header", header)
     found = check_exists(path)
-    columns = {"text_column": text_column, "label_column": label_column, "id_column": id_column}
-    if found.is_dir():
-        for parameter, name in columns.items():
-            if name is not None:
-                raise InvalidParameterError(
-                    "column_of_folder", parameter=parameter, value=name, path=str(found)
-                )
-        return read_folder(found, encoding=encoding)
-    end = suffix(found)
-    if end not in SUFFIXES:
-        raise ReadError("unknown_document_suffix", path=str(found), suffixes=", ".join(SUFFIXES))
-    source = open_table(
-        found, suffixes=SUFFIXES, encoding=encoding, separator=separator, between=", "
+    options = Options(
+        {"text_column": text_column, "label_column": label_column, "id_column": id_column},
+        {
+            "encoding": encoding,
+            "separator": separator,
+            "sheet": sheet,
+            "skip_rows": skip_rows,
+            "header": header,
+        },
     )
-    head = source.head
-    _require(head, columns)
-    notes = []
-    if text_column is None:
-        text_column = pick("text", head.names)
-    if text_column is None:
-        text_column = _longest(head, {label_column, id_column})
-        notes.append(Message("guessed_text_column", column=text_column, source=head.path.name))
-    if id_column is None:
-        names = [name for name in head.names if name.lower() == "id" and name != text_column]
-        id_column = names[0] if names else None
-    used = [name for name in (text_column, label_column, id_column) if name is not None]
-    table = source.read(list(dict.fromkeys(used)))
-    _require(table, columns)
-    if text_column in table.kinds:
-        raise ReadError(
-            "not_text",
-            path=str(table.path),
-            column=text_column,
-            kind=table.kinds[text_column],
-            parameter="text_column",
+    if encoding != AUTO:
+        check_encoding(encoding)
+    if found.is_dir():
+        return read_folder(found, encoding=encoding, options=options)
+    end = suffix(found)
+    if end in SUFFIXES:
+        return read_table(found, options)
+    if end not in FILES:
+        expected = ", ".join((*FILES, *SUFFIXES))
+        raise ReadError("unknown_document_suffix", path=str(found), suffixes=expected)
+    for parameter, value in options.given().items():
+        raise InvalidParameterError(
+            "not_for_text_files", parameter=parameter, value=value, path=str(found)
         )
-    n = table.n_rows
-    texts = table.columns[text_column]
-    labels = None if label_column is None else table.columns[label_column]
-    ids = [""] * n if id_column is None else table.columns[id_column]
-    missing = {
-        "rows_without_text": sum(not text or text.isspace() for text in texts),
-        "rows_without_label": 0 if labels is None else labels.count(""),
-    }
-    notes += [
-        Message(code, n_rows=n_missing, n_all=n, source=table.path.name)
-        for code, n_missing in missing.items()
-        if n_missing
-    ]
-    ids = [name or str(i) for i, name in enumerate(ids, start=1)]
-    return Documents(texts, ids, labels, table.path.name, notes)
+    return _read_file(found, encoding)
 
 
-def _require(table: Table, given: dict[str, str | None]) -> None:
-    for parameter, name in given.items():
-        if name is not None:
-            table.require(name, parameter)
-
-
-def _longest(head: Table, taken: set[str | None]) -> str:
-    """Return the column of text with the most characters."""
-    free = [name for name in head.names if name not in taken and name not in head.kinds]
-    names = [name for name in free if any(head.columns[name])]
-    if not names:
-        raise ReadError(
-            "no_text_column",
-            path=str(head.path),
-            columns=excerpts(head.names),
-            parameter="text_column",
-        )
-    return max(names, key=lambda name: sum(map(len, head.columns[name])))
+def _read_file(path: Path, encoding: str) -> Documents:
+    """Read a file of text as one document, or a mailbox as several."""
+    with FileReader(encoding) as reader:
+        texts = reader.read(path)
+    notes = [note for one in reader.guessed.values() for note in note_encoding(one, path.name)]
+    ids = [str(i) for i in range(1, len(texts) + 1)] if len(texts) > 1 else [path.name]
+    return Documents(texts, ids, None, path.name, notes)

@@ -1,0 +1,79 @@
+"""Choose the column of the text by its name and by the words in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from momentree.exceptions import ReadError
+from momentree.messages import Message
+from momentree.readers.tables.roles import pick
+from momentree.readers.tables.table import Table, excerpts
+from momentree.readers.tables.values import n_letters
+
+_CELLS, _FEWEST = 200_000, 20
+"""Cells of wide tables that are looked at, but never fewer rows."""
+_MOST = 0.3
+"""Share of the characters of a column of text that are in words."""
+_MUCH_MORE = 10
+"""How many times longer another column must be to win against a common name for text."""
+_COMPARABLE = 0.25
+"""Length of another column of text, relative to the one chosen, from which it is named."""
+
+
+def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str, list[Message]]:
+    """Return the column of the text, and notes on the choice if it is not obvious.
+
+    Columns of words come first: links, ids, dates and numbers are not words. Among them, one with a
+    common name for text wins unless another is far longer.
+    """
+    free = [name for name in head.names if name not in taken and name not in head.kinds]
+    named = pick("text", free)
+    filled = [name for name in free if any(map(str.strip, head.columns[name]))]
+    if not filled and named is not None:
+        return named, []
+    if not filled:
+        raise ReadError(
+            "no_text_column",
+            path=str(head.path),
+            columns=_listed(head, []),
+            parameter="text_column",
+        )
+    n = max(_FEWEST, _CELLS // len(head.names))
+    letters = {name: sum(map(n_letters, head.columns[name][:n])) for name in filled}
+    sizes = {name: sum(map(len, head.columns[name][:n])) for name in filled}
+    words = [name for name in filled if letters[name] >= _MOST * sizes[name]]
+    candidates = words or filled
+    length = letters if words else sizes
+    longest = max(candidates, key=lambda name: length[name])
+    named = pick("text", candidates)
+    chosen = longest
+    if named is not None and _MUCH_MORE * length[named] >= length[longest]:
+        chosen = named
+    source = head.path.name
+    if not words and len(filled) > 1:
+        return chosen, [_note("no_words_in_columns", chosen, source, _listed(head, [chosen]))]
+    others = [
+        name
+        for name in candidates
+        if name != chosen and length[name] >= _COMPARABLE * length[chosen]
+    ]
+    if others:
+        others.sort(key=lambda name: -length[name])
+        return chosen, [_note("chose_text_column", chosen, source, excerpts(others))]
+    first = pick("text", head.names)
+    if first not in (None, *taken, chosen):
+        return chosen, [_note("passed_text_column", chosen, source, [str(first)])]
+    if chosen != first and len(head.names) > 1:
+        return chosen, [_note("guessed_text_column", chosen, source, _listed(head, [chosen]))]
+    return chosen, []
+
+
+def _note(code: str, column: str, source: str, others: list[str]) -> Message:
+    return Message(code, column=column, source=source, columns=others, parameter="text_column")
+
+
+def _listed(head: Table, but: Collection[str]) -> list[str]:
+    """Return the other columns, those with most letters first, so that a long list shows them."""
+    names = [name for name in head.names if name not in but]
+    names.sort(key=lambda name: -sum(map(n_letters, head.columns[name][:_FEWEST])))
+    return excerpts(names)

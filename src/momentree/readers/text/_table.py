@@ -1,0 +1,102 @@
+"""Read the rows of a table as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from momentree.exceptions import ReadError
+from momentree.messages import Message
+from momentree.readers.tables.files import suffix
+from momentree.readers.tables.reader import EXCEL, JSON_LINES, PARQUET, SEPARATED, open_table
+from momentree.readers.tables.table import Table
+from momentree.readers.text._columns import choose_text_column
+from momentree.readers.text.objects import Documents
+
+TABLES = (*SEPARATED, *PARQUET, *EXCEL)
+SUFFIXES = (*TABLES, *JSON_LINES)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read tables: columns by their role, and options of `open_table`."""
+
+    columns: Mapping[str, str | None]
+    opening: Mapping[str, Any] = field(default_factory=dict)
+
+    def given(self) -> dict[str, Any]:
+        """Return the options for tables that differ from their defaults."""
+        values = {**self.columns, **self.opening}
+        without = {"encoding"} if values.get("skip_rows") else {"encoding", "skip_rows"}
+        return {
+            name: value
+            for name, value in values.items()
+            if value is not None and name not in without
+        }
+
+    def applicable(self, path: Path) -> Options:
+        """Return the options that apply to a file, one of several in a folder."""
+        end = suffix(path)
+        without: tuple[str, ...] = () if end in EXCEL else ("sheet",)
+        if end in (*PARQUET, *JSON_LINES):
+            without += ("skip_rows", "header")
+        kept = {name: value for name, value in self.opening.items() if name not in without}
+        return Options(self.columns, kept)
+
+
+def read_table(path: Path, options: Options) -> Documents:
+    """Read each row of a table as a document."""
+    text_column, label_column, id_column = (
+        options.columns[f"{role}_column"] for role in ("text", "label", "id")
+    )
+    source = open_table(
+        path,
+        suffixes=SUFFIXES,
+        between=", ",
+        # In text files, a line of one cell may also be the first of a column of sentences.
+        check_titles=suffix(path) in EXCEL,
+        **options.opening,
+    )
+    head = source.head
+    _require(head, options.columns)
+    notes = list(head.notes)
+    if text_column is None:
+        text_column, remarks = choose_text_column(head, {label_column, id_column})
+        notes += remarks
+    if id_column is None:
+        names = [name for name in head.names if name.lower() == "id" and name != text_column]
+        id_column = names[0] if names else None
+    used = [name for name in (text_column, label_column, id_column) if name is not None]
+    table = source.read(list(dict.fromkeys(used)))
+    _require(table, options.columns)
+    if text_column in table.kinds:
+        raise ReadError(
+            "not_text",
+            path=str(table.path),
+            column=text_column,
+            kind=table.kinds[text_column],
+            parameter="text_column",
+        )
+    n = table.n_rows
+    texts = table.columns[text_column]
+    labels = None if label_column is None else table.columns[label_column]
+    ids = [""] * n if id_column is None else table.columns[id_column]
+    missing = {
+        "rows_without_text": sum(not text or text.isspace() for text in texts),
+        "rows_without_label": 0 if labels is None else labels.count(""),
+    }
+    notes += [
+        Message(code, n_rows=n_missing, n_all=n, source=table.path.name)
+        for code, n_missing in missing.items()
+        if n_missing
+    ]
+    ids = [name or str(i) for i, name in enumerate(ids, start=1)]
+    return Documents(texts, ids, labels, table.path.name, notes)
+
+
+def _require(table: Table, given: Mapping[str, str | None]) -> None:
+    for parameter, name in given.items():
+        if name is not None:
+            table.require(name, parameter)
