@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
+from momentree import ClusterTree
 from momentree.datasets import make_bernoulli_mixture, make_patient_records, make_single_topic
 
 from .conftest import REPOSITORY
@@ -320,6 +321,21 @@ def test_synthetic_records(benchmark):
     assert "spectral, linear kernel" not in [row[0] for row in module.rows([left_out])]
     both = {row[0]: row[1:] for row in module.rows([scores, left_out])}
     assert both["spectral, linear kernel"][1] == ""
+
+
+def test_groups_found_again_in_incomplete_records(benchmark):
+    module = benchmark("incomplete_records")
+    X = make_patient_records(300, 40, 3, 6, random_state=0).X
+    case = module.Case("tiny", X, 3)
+    for new in (False, True):
+        rows = module.measure(case, 0.5, 2, new=new)
+        assert [row[2] for row in rows] == list(module.rules_of(ClusterTree(3).fit(X)))
+        found = {row[2]: float(row[3].split()[0]) for row in rows}
+        assert found["incomplete"] > 0.5
+    whole = module.measure(case, 0.0, 2, new=False)[0]  # by the posterior of the model
+    assert float(whole[3]) == 1
+    P, labels = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]), np.array([0, 1, 1])
+    assert module.calibration_error(P, labels) == pytest.approx((0.1 + 0.8 + 0.3) / 3)
 
 
 def test_speed_and_memory_of_records(benchmark, tmp_path):

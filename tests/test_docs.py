@@ -11,8 +11,10 @@ import typer.main
 from momentree import datasets
 from momentree.cli import app
 from momentree.datasets import Documents
+from momentree.naming import choose_words
+from momentree.naming.words import NAME_LAMBDA
 from momentree.report.topics import DEFAULT_LAMBDA
-from momentree.tree.naming import CODE_LAMBDA, NAME_LAMBDA, name_by_words
+from momentree.tree.naming import CODE_LAMBDA
 
 from .conftest import REPOSITORY
 
@@ -95,7 +97,7 @@ def test_relevance_of_the_pages_is_that_of_the_code():
         r"slider starts at (\d\.\d) for words and at (\d\.\d) for the codes", report
     )
     assert [float(value) for value in starts] == [DEFAULT_LAMBDA, CODE_LAMBDA]
-    assert f"lambda = {NAME_LAMBDA}" in (name_by_words.__doc__ or "")
+    assert f"lambda = {NAME_LAMBDA}" in (choose_words.__doc__ or "")
 
 
 @pytest.fixture

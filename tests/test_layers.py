@@ -24,6 +24,7 @@ ROOMS = (
     "refinement",
     "assignment",
     "persistence",
+    "naming",
     "tree",
     "models",
     "report",

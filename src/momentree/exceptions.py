@@ -13,6 +13,7 @@ __all__ = [
     "EmptyCorpusError",
     "InvalidDataError",
     "InvalidParameterError",
+    "MissingLibraryError",
     "MomentreeError",
     "MomentreeWarning",
     "ReadError",
@@ -49,6 +50,10 @@ class InvalidDataError(MomentreeError):
 
 class InvalidParameterError(MomentreeError):
     """A parameter of an estimator or function is out of range."""
+
+
+class MissingLibraryError(MomentreeError, ImportError):
+    """An optional library is not installed; the message gives the command that installs it."""
 
 
 class EmptyCorpusError(InvalidDataError):

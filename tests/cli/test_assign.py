@@ -82,3 +82,13 @@ def test_model_is_not_overwritten(refuses, model, lasting_table):
     before = model.read_bytes()
     refuses("assign", model, lasting_table, "--csv", model)
     assert model.read_bytes() == before
+
+
+def test_documents_in_another_language_are_noted(run, model, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "text,n\n" + "Les enfants jouent avec une balle dans le jardin de la ville,1\n" * 3
+    )
+    result = run("assign", model, path)
+    assert result.exit_code == 0, result.output
+    assert "the new documents are in French (100%)" in result.stderr

@@ -5,13 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 
+import numpy as np
 import pytest
 
+from momentree.cli.tables import decimals
 from momentree.datasets import read_records
+from momentree.messages import Message
 from momentree.tree import ClusterTree
 
+from ..incomplete import group_of, probabilities
 from .conftest import invoke, make_records, words, write_csv
 
 
@@ -32,16 +37,21 @@ def groups_model(request, tmp_path_factory, records_table, code_names):
     return folder / "m.mt", folder / "a.csv"
 
 
-def test_records_of_the_fit_go_where_they_were(run, groups_model, records_table, tmp_path):
+def test_complete_records_of_the_fit_go_where_they_were(run, groups_model, records_table, tmp_path):
     model, first = groups_model
     path = tmp_path / "again.csv"
-    result = run("assign", model, records_table, "--csv", path)
+    result = run("assign", model, records_table, "--complete", "--csv", path)
     assert result.exit_code == 0, result.output
     assert f"Assigned 240 records to 4 groups.\n\nWrote {path}" in result.stdout
     with path.open(newline="") as file, first.open(newline="") as before:
         again, were = list(csv.DictReader(file)), list(csv.DictReader(before))
     for name in ("id", "group", "name", "probability"):
         assert [row[name] for row in again] == [row[name] for row in were]
+    # Those that are not said to be complete have the same group, or none.
+    rows = rows_of(run("assign", model, records_table))
+    pairs = [(row["group"], old["group"]) for row, old in zip(rows, were, strict=True)]
+    assert all(group in ("", old) for group, old in pairs)
+    assert sum(group == "" for group, _ in pairs) < 0.1 * len(pairs)
 
 
 def test_new_records_with_probabilities(run, groups_model, tmp_path):
@@ -55,11 +65,68 @@ def test_new_records_with_probabilities(run, groups_model, tmp_path):
     for row in rows:
         proportions = [float(row[name]) for name in groups]
         assert sum(proportions) == pytest.approx(1, abs=1e-4)
-        assert float(row["probability"]) == max(proportions) == proportions[int(row["group"])]
+        assert float(row["probability"]) == max(proportions)
+        if row["group"]:
+            assert float(row["probability"]) == proportions[int(row["group"])] > 0.5
     found = {}
     for row, record in zip(rows, new, strict=True):
-        found.setdefault(record["condition"], []).append(row["name"])
+        if row["group"]:
+            found.setdefault(record["condition"], []).append(row["name"])
     assert len({max(set(names), key=names.count) for names in found.values()}) == 4
+
+
+def page_data(path):
+    """The data of a page."""
+    found = re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', path.read_text(), re.DOTALL)
+    return json.loads(found[1])
+
+
+@pytest.mark.parametrize("min_cell", [1, 5])
+@pytest.mark.parametrize("edits", [[], ["--flat"], ["--split", 0, "--merge", "1,2"]], ids=str)
+def test_the_command_assigns_as_the_page_does(run, records_table, tmp_path, edits, min_cell):
+    """The same numbers, although small counts are kept out of the page."""
+    model, page = tmp_path / "m.mt", tmp_path / "r.html"
+    options = ["--rollup", "icd9", "-k", 4, "--min-cell", min_cell, *edits]
+    result = run("clusters", records_table, *options, "--save", model, "--output", page)
+    assert result.exit_code == 0, result.output
+    data = page_data(page)
+    codes, scoring = data["codes"]["code"], data["scoring"]
+    rng = np.random.default_rng(0)
+    held = [rng.choice(len(codes), 1 + i % 4, replace=False) for i in range(200)]
+    new = [{"id": str(i), "codes": " ".join(codes[j] for j in some)} for i, some in enumerate(held)]
+    options = ["--code-column", "codes"]
+    rows = rows_of(run("assign", model, write_csv(tmp_path / "new.csv", new), *options))
+    X = np.zeros((200, len(codes)))
+    for x, some in zip(X, held, strict=True):
+        x[some] = 1
+    for row, x, p in zip(rows, X, probabilities(scoring, X), strict=True):
+        assert [row[f"group_{j}"] for j in range(len(p))] == [decimals(value) for value in p]
+        group = group_of(scoring, x)
+        assert row["group"] == ("" if group < 0 else str(group))
+
+
+def test_heart_failure_is_not_a_newborn(run, shared_data, tmp_path):
+    """Real discharges: codes that a short record lacks do not outweigh those that it has."""
+    model, table = tmp_path / "m.mt", shared_data / "vermont_icd9" / "vermont_dx.csv.gz"
+    options = ["-k", 6, "--rollup", "icd9", "--code-column", "DX*", "--quiet"]
+    for min_cell in (1, 5):
+        shown = ["--min-cell", min_cell, "--save", model, "--json", tmp_path / "r.json"]
+        assert run("clusters", table, *options, *shown).exit_code == 0
+        nodes = json.loads((tmp_path / "r.json").read_text())["nodes"]
+        of_heart = {
+            str(node["group"])
+            for node in nodes
+            if node["group"] is not None
+            and any(code["code"] == "428" and code["rate"] > 0.2 for code in node["codes"])
+        }
+        new = tmp_path / "new.csv"
+        new.write_text("id,codes\na,428 584 999\nb,999\nc,V30\nd,V30 428\n")
+        assign = ["assign", model, new, "--code-column", "codes", "--quiet"]
+        heart, rare, newborn, both = rows_of(run(*assign))
+        assert heart["group"] in of_heart
+        assert (rare["group"], rare["name"]) == ("", str(Message("undecided_few")))
+        assert newborn["group"] not in {*of_heart, ""}
+        assert (both["group"], both["name"]) == ("", str(Message("undecided_different")))
 
 
 def test_another_table_with_other_columns(run, groups_model, tmp_path):
@@ -106,9 +173,10 @@ def test_a_model_saved_from_python(run, records_table, tmp_path):
     tree = ClusterTree(4).fit(read.X, feature_names=read.codes)
     tree.save(tmp_path / "m.mt", vectorizer_config=read.coder.to_dict())
     rows = rows_of(run("assign", tmp_path / "m.mt", records_table))
-    assert [int(row["group"]) for row in rows] == tree.labels_.tolist()
+    found = tree.predict_incomplete(read.X)
+    assert [int(row["group"] or -1) for row in rows] == found.tolist()
     names = [leaf.name for leaf in tree.leaves_]
-    assert all(row["name"] == names[int(row["group"])] for row in rows)
+    assert all(row["name"] == names[int(row["group"])] for row in rows if row["group"])
 
 
 @pytest.mark.parametrize("option", ["--text-column", "--vocabulary"])
@@ -132,7 +200,27 @@ def test_bad_new_records(refuses, groups_model, tmp_path):
     assert "'ICD'" in refuses("assign", model, path, "--code-column", "ICD")
 
 
-@pytest.mark.parametrize("extras", [{"group_names": ["a"]}, {"group_names": 3}, {"few_codes": "x"}])
+@pytest.mark.parametrize(
+    "extras",
+    [
+        {"group_names": ["a"]},
+        {"group_names": 3},
+        {"assignment": 3},
+        {"assignment": {"codes": ["XYZ"]}},
+        {"assignment": {"codes": "585"}},
+        {"assignment": {"codes": ["585"], "counts": [[1]], "sizes": [2], "observed": None}},
+        {"assignment": {"codes": ["585"], "counts": [[1]] * 4, "sizes": [2] * 4}},
+        {
+            "assignment": {
+                "codes": ["585"],
+                "counts": [[float("nan")]] * 4,
+                "sizes": [2] * 4,
+                "observed": None,
+            }
+        },
+    ],
+    ids=str,
+)
 def test_damaged_extras_of_a_model(refuses, groups_model, records_table, tmp_path, extras):
     damaged = tmp_path / "m.mt"
     with zipfile.ZipFile(groups_model[0]) as old, zipfile.ZipFile(damaged, "w") as new:
@@ -143,15 +231,26 @@ def test_damaged_extras_of_a_model(refuses, groups_model, records_table, tmp_pat
                 manifest["vectorizer"] |= extras
                 content = json.dumps(manifest).encode()
             new.writestr(name, content)
-    code = "damaged_few_codes" if "few_codes" in extras else "damaged_group_names"
-    assert refuses("assign", damaged, records_table).code == code
+    code = refuses("assign", damaged, records_table).code
+    assert code in ("damaged_group_names", "damaged_assignment", "bad_entry")
+    assert (code == "damaged_group_names") == ("group_names" in extras)
 
 
-def test_records_with_few_codes_are_noted(run, groups_model, records_table, tmp_path):
+def test_undecided_records_are_noted(run, groups_model, records_table, tmp_path):
     model = groups_model[0]
     assert run("assign", model, records_table, "--quiet").stderr == ""
     header = ["visit_id", "DX1", "DX2"]
-    new = [dict(zip(header, [str(i), "4280", ""], strict=True)) for i in range(3)]
-    said = run("assign", model, write_csv(tmp_path / "few.csv", new)).stderr
-    notes = [words("few_codes", n_records=3, n_all=3, few_codes=n) in said for n in range(2, 6)]
-    assert sum(notes) == 1
+    new = [dict(zip(header, [str(i), "", ""], strict=True)) for i in range(3)]
+    new.append(dict(zip(header, ["3", "5856", "40391"], strict=True)))
+    said = run("assign", model, write_csv(tmp_path / "few.csv", new))
+    assert words("undecided", n_records=3, n_all=4) in said.stderr
+    rows = rows_of(said)
+    assert [row["group"] == "" for row in rows] == [True, True, True, False]
+    complete = run("assign", model, tmp_path / "few.csv", "--complete")
+    assert all(row["group"] for row in rows_of(complete))
+    assert words("undecided", n_records=3, n_all=4) not in complete.stderr
+
+
+def test_complete_is_for_records(refuses, model, lasting_table):
+    line = refuses("assign", model, lasting_table, "--complete")
+    assert line.code == "applies_to_records"

@@ -90,7 +90,8 @@ def test_an_edited_model_is_saved(clusters, run, records_table, tmp_path):
     groups = groups_of(
         clusters, path, "--split", "1", "--merge", "0,3", "--save", tmp_path / "m.mt"
     )
-    result = run("assign", tmp_path / "m.mt", records_table, "--csv", tmp_path / "again.csv")
+    arguments = ["assign", tmp_path / "m.mt", records_table, "--complete"]
+    result = run(*arguments, "--csv", tmp_path / "again.csv")
     assert result.exit_code == 0, result.output
     with (tmp_path / "again.csv").open(encoding="utf-8", newline="") as file:
         assert [int(row["group"]) for row in csv.DictReader(file)] == groups

@@ -131,7 +131,11 @@ def test_the_columns_of_topics(topics):
         assert f" {node['n_samples']:,} " in line
         assert f" {100 * node['share']:.1f}%" in line
         if node["leaf"] is not None:
-            assert f"{node['leaf']} {topics['words']['word'][node['top'][0]][:20]}" in line
+            assert f"{node['leaf']} {node['name'].split(', ')[0][:20]}" in line
+            also = [topics["words"]["word"][i] for i in node["also"]]
+            if " · " in line.split("%")[0]:
+                assert f"{node['leaf']} {node['name']} · {also[0]}" in line
+            assert not set(also) & set(node["name"].split(", "))
     assert len({cell_len(line.split("%")[0]) for line in rows_of(topics)}) == 1
     assert any("alpha" in line for line in rows_of(topics))
     assert not any("alpha" in line for line in rows_of(topics, 80))

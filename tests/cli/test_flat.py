@@ -33,7 +33,7 @@ def test_the_table_of_topics(run, lasting_table, model):
     options = ["--flat", "--components", 4, "--model", model, "--label-column", "theme"]
     result = run("topics", lasting_table, *options)
     assert result.exit_code == 0, result.output
-    assert f"{N_DOCUMENTS} documents, 40 words, 4 topics" in result.stdout
+    assert f"{N_DOCUMENTS} documents: 40 words, 4 topics" in result.stdout
     lines = [line for line in result.stdout.splitlines() if re.match(r"[0-3] \w", line)]
     assert len(lines) == 4
     for line in lines:

@@ -163,6 +163,28 @@ def test_options_of_counting(run, documents, tmp_path):
     stop = tmp_path / "stop.txt"
     stop.write_text("boat\nharbour\n")
     assert count("--min-df", "2", "--stop-words", stop) == plain - 2
+    assert count("--min-df", "2", "--stop-words", "boat, rose") == plain - 2
+    assert count("--min-df", "2", "--stop-words", stop, "--stop-words", "rose") == plain - 3
+
+
+@pytest.mark.parametrize("value", ["none.txt", "lists/none", ",", " "])
+def test_stop_words_that_are_neither_words_nor_a_file(run, table, value):
+    result = run("topics", table, "--stop-words", value)
+    assert result.exit_code == 2
+    assert "one word per line, or words separated by commas" in result.stderr
+
+
+def test_topics_of_function_words_are_noted(run, tmp_path):
+    """In the terminal, in the JSON file and on the page, in terms of the command."""
+    french = "le la les des une dans pour que qui sur avec pas plus par mais nous vous"
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(french.split()[8 * (i % 2) :][:9], 30)) for i in range(40)]
+    table = write_csv(tmp_path / "t.csv", [{"body": text} for text in texts])
+    page = tmp_path / "page.html"
+    options = ("--language", "none", "--max-df", "1.0", "-k", 2, "--output", page)
+    result = run("topics", table, *options)
+    assert "drop them with --language fr" in " ".join(result.stdout.split())
+    assert "consist of French function words" in page.read_text(encoding="utf-8")
 
 
 def test_language(run, documents, tmp_path):
@@ -231,7 +253,7 @@ def counts(tmp_path, documents):
 def test_counts_with_vocabulary(run, counts, tmp_path):
     result = run("topics", counts, "--vocabulary", tmp_path / "words.txt", "-k", 4)
     assert result.exit_code == 0, result.output
-    assert f"{N_DOCUMENTS} documents, 40 words, 4 leaves" in result.stdout
+    assert f"{N_DOCUMENTS} documents: 40 words, 4 leaves" in result.stdout
 
 
 def test_quiet(run, lasting_table, tmp_path):
@@ -242,7 +264,7 @@ def test_quiet(run, lasting_table, tmp_path):
 
 def test_verbose(run, lasting_table, caplog):
     with caplog.at_level(logging.INFO, logger="momentree"):
-        result = run("topics", lasting_table, "--verbose")
+        result = run("topics", lasting_table, "-k", 4, "--verbose")
     lines = result.stderr.splitlines()
     steps = [line.removeprefix("  ") for line in lines if line.startswith("  ")]
     stages = [line for line in lines if not line.startswith("  ")]

@@ -140,7 +140,15 @@ class Estimator:
         model = _fitted(self.name)
         new = odd_matrix(rng, X)
         names = ["predict", "predict_proba", "transform", "score_samples", "score", "bic"]
-        names += ["perplexity", "apply", "decision_path", "completion_perplexity", "to_html"]
+        names += [
+            "predict_incomplete",
+            "predict_incomplete_proba",
+            "perplexity",
+            "apply",
+            "decision_path",
+            "completion_perplexity",
+            "to_html",
+        ]
         name = rng.choice([name for name in names if hasattr(model, name)])
         (folder / "arguments.txt").write_text(f"{name}\n{described(new)}", "utf-8", "replace")
 

@@ -119,7 +119,7 @@ def _all(folder: Path) -> dict[str, Kind]:
         options = (*_RECORDS, *_SLOTS) if "slots" in form else _RECORDS
         if form == "mapping":
             options = ((*_RECORDS[0], "--rollup", "@/groups.csv"),)
-        elif form == "names":
+        elif form in ("names", "group-names"):
             options = ((*_RECORDS[0], "--names", "@/names.csv"),)
         elif form == "join":
             joined = ("--join", "@/stays.csv", "--on", "visit_id", "--outcome", "late")

@@ -205,6 +205,9 @@ def count_files() -> dict[str, dict[str, bytes]]:
     return files
 
 
+_GROUP_NAMES = [["number", "name"], ["0", "One group"], ["1", "Another one"]]
+
+
 def record_files() -> dict[str, dict[str, bytes]]:
     """Return the files of each input of ``clusters``."""
     tables = record_tables()
@@ -227,6 +230,7 @@ def record_files() -> dict[str, dict[str, bytes]]:
         "ods": {"t.ods": _ods(slots)},
         "mapping": {"t.csv": _table(slots), "groups.csv": groups},
         "names": {"t.csv": _table(slots), "names.csv": names},
+        "group-names": {"t.csv": _table(slots), "names.csv": _table(_GROUP_NAMES)},
         "join": {"t.csv": _table(slots), "stays.csv": stays},
     }
 

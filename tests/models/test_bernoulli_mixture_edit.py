@@ -15,6 +15,7 @@ from momentree.backends import RowBlocks
 from momentree.datasets import make_bernoulli_mixture
 from momentree.objects import BernoulliParameters
 
+from ..incomplete import probabilities
 from ..oracle import assert_near_oracle, bernoulli_labels
 
 every_option = pytest.mark.parametrize(
@@ -242,25 +243,18 @@ def test_new_records_are_assigned_like_the_old_ones(gaps):
     assert inside.mean() > 0.9
 
 
-def test_scoring_of_an_edited_model_is_its_assignment():
-    X, model = fitted()
-    plain = model.scoring()
-    assert plain["kind"] == "mixture"
-    assert [scored(plain, x) for x in X] == list(model.labels_)
-    merged = model.merge_groups(X, [0, 2])
-    assert [scored(merged.scoring(), x) for x in X] == list(merged.labels_)
-    found = edited(X, model)
-    table = found.scoring()
-    assert table["kind"] == "nested"
-    assert [scored(table, x) for x in X] == list(found.labels_)
-
-
-def scored(table, x):
-    """Follow a scoring literally, for one record."""
-    if table["kind"] == "nested":
-        part = table["parts"][scored(table["base"], x)]
-        return part if isinstance(part, int) else part["leaves"][scored(part["scoring"], x)]
-    return table["group"][np.argmax(table["coef"] @ x + table["intercept"])]
+@EVERY_GAP
+def test_an_edited_model_assigns_incomplete_records_by_its_own_groups(gaps):
+    X, model = fitted(gaps=gaps)
+    for found in (model, model.merge_groups(X, [0, 2]), edited(X, model)):
+        scoring = found.scoring()
+        assert scoring["sizes"] == np.bincount(found.labels_).tolist()
+        assert (scoring["observed"] is None) == (gaps == 0)
+        groups = range(len(found.weights_))
+        ones = [np.nansum(X[found.labels_ == j], axis=0).tolist() for j in groups]
+        assert scoring["counts"] == ones
+        P = found.predict_incomplete_proba(X[:20])
+        np.testing.assert_allclose(P, probabilities(scoring, X[:20]), rtol=1e-9, atol=1e-12)
 
 
 def test_a_fit_forgets_the_edits():

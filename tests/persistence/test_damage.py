@@ -91,6 +91,12 @@ DAMAGE = {
     "labels below zero": (TOPICS, of_model("labels_", full(-1))),
     "labels as fractions": (TOPICS, of_model("labels_", lambda x: x + 0.5)),
     "labels in two dimensions": (FLAT, of_model("labels_", lambda x: x[:, None])),
+    "names of other groups": (FLAT, state(_names=["x"])),
+    "names that are numbers": (FLAT, state(_names=[1] * 3)),
+    "given names in a list": (TOPICS, state(_given_names=["x"])),
+    "a given name of another leaf": (TOPICS, state(_given_names={"mapping": {"99": "x"}})),
+    "an empty given name": (FLAT, state(_given_names={"mapping": {"0": " "}})),
+    "languages in a word": (TOPICS, state(_languages="en")),
     # --- trees ---
     "no tree": (TOPICS, state(tree_=3)),
     "a node too few": (TOPICS, array("StoredTree", "parents", lambda x: x[:-1])),

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import ClusterTree
@@ -13,6 +14,7 @@ from momentree.preprocessing import FeatureMap
 from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.split import SPLIT_ITER
 
+from ..incomplete import group_of, probabilities
 from ..oracle import assert_near_oracle, poisson_labels
 from ..raising import raises
 from .cluster_data import KINDS, PAIRS, REFINE, of_kind, oracle, records
@@ -393,37 +395,37 @@ def test_gaps_in_new_records_alone_are_taken(refine):
         assert (proba <= np.maximum(*sides) + 1e-12).all()
 
 
-# --- scoring -------------------------------------------------------------------------------------
+# --- incomplete records --------------------------------------------------------------------------
 
 
 @every_refine
 @pytest.mark.parametrize("options", [{"max_leaf_nodes": 5}, {"n_components": 3}], ids=str)
-def test_scoring_gives_the_same_assignment(refine, options):
+def test_incomplete_records_are_assigned_by_the_counts_of_the_leaves(refine, options):
     X, _ = records()
     tree = ClusterTree(refine=refine, **options).fit(X)
-    scoring = tree.scoring()
-    if scoring["kind"] == "mixture":
-        joint = X @ scoring["coef"].T + scoring["intercept"]
-        labels = scoring["group"][joint.argmax(axis=1)]
-        P = np.exp(joint - joint.max(axis=1, keepdims=True))
-        P /= P.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(P, tree.predict_proba(X)[:, scoring["group"]], atol=1e-9)
-    else:
-        labels = []
-        for x in X:
-            at = 0
-            while at >= 0:
-                node = scoring["nodes"][at]
-                score = node["coef"] @ x + node["intercept"]
-                at = node["children"][np.argmax(score**2 if node["kind"] == "scores" else score)]
-            labels.append(-1 - at)
-    np.testing.assert_array_equal(labels, tree.labels_)
+    scoring, k = tree.scoring(), tree.n_leaves_
+    assert scoring["sizes"] == np.bincount(tree.labels_).tolist()
+    assert scoring["counts"] == [X[tree.labels_ == j].sum(axis=0).tolist() for j in range(k)]
+    new = X[:40] * (np.random.default_rng(0).random((40, X.shape[1])) < 0.5)
+    P = tree.predict_incomplete_proba(new)
+    np.testing.assert_allclose(P, probabilities(scoring, new), rtol=1e-9, atol=1e-12)
+    labels = tree.predict_incomplete(new)
+    np.testing.assert_array_equal(labels, [group_of(scoring, x) for x in new])
+    assert -1 in labels
 
 
-def test_scoring_is_for_binary_records():
+def test_incomplete_records_have_zeros_and_ones():
     X, _ = of_kind("counts")
-    with raises(InvalidDataError, "not_fitted_to_binary", kind="counts"):
-        ClusterTree().fit(X).scoring()
+    tree = ClusterTree().fit(X)
+    for method in (tree.scoring, lambda: tree.predict_incomplete(X)):
+        with raises(InvalidDataError, "not_fitted_to_binary", kind="counts"):
+            method()
+    X, _ = records()
+    tree = ClusterTree(3).fit(X)
+    with pytest.raises(InvalidDataError):
+        tree.predict_incomplete(X * 2.0)
+    with pytest.raises(NotFittedError):
+        ClusterTree().predict_incomplete(X)
 
 
 # --- bad input -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.objects import BernoulliParameters
 
+from ..incomplete import probabilities
 from .cluster_data import KINDS, PAIRS, REFINE, of_kind
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -217,26 +218,11 @@ def less_first(assigner):
     return NestedAssigner(less_first(assigner.base), tuple(parts))
 
 
-def test_scoring_of_an_edited_tree_is_its_assignment():
+def test_an_edited_tree_assigns_incomplete_records_by_its_own_groups():
     for refine in REFINE:
         X, tree = fitted(refine=refine)
         found = tree.split_group(X, 1, 3).merge_groups(X, [0, 2]).split_group(X, 0)
-        rule = found.scoring()
-        assert rule["kind"] == "nested"
-        labels = [scored(rule, x) for x in X]
-        np.testing.assert_array_equal(labels, found.labels_)
-
-
-def scored(rule, x):
-    """Follow a scoring literally, for one record."""
-    if rule["kind"] == "nested":
-        part = rule["parts"][scored(rule["base"], x)]
-        return part if isinstance(part, int) else part["leaves"][scored(part["scoring"], x)]
-    if rule["kind"] == "mixture":
-        return rule["group"][np.argmax(rule["coef"] @ x + rule["intercept"])]
-    at = 0 if rule["nodes"] else -1
-    while at >= 0:
-        node = rule["nodes"][at]
-        score = node["coef"] @ x + node["intercept"]
-        at = node["children"][np.argmax(score**2 if node["kind"] == "scores" else score)]
-    return -1 - at
+        scoring = found.scoring()
+        assert scoring["sizes"] == np.bincount(found.labels_).tolist()
+        P = found.predict_incomplete_proba(X[:20])
+        np.testing.assert_allclose(P, probabilities(scoring, X[:20]), rtol=1e-9, atol=1e-12)

@@ -85,10 +85,20 @@ def test_words_of_nodes_are_the_most_relevant(tree, vocabulary):
 
 
 def test_names_are_relevant_words_that_occur(tree, vocabulary):
-    for node in tree.tree_.nodes():
-        score = np.asarray(relevance(node.center[None], tree.tree_.center, 0.6))[0]
-        best = np.argsort(-score, kind="stable")[:3]
-        assert node.name == ", ".join(vocabulary[j] for j in best)
+    root = tree.tree_
+    for node in root.nodes():
+        above = root if node.parent is None else node.parent
+        # Relevance, with the mean of the logarithms of the corpus and of the parent as its base.
+        mean = np.sqrt(root.center * above.center)
+        present = node.center > 0
+        leading = np.flatnonzero(present & (node.center >= above.center * (1 - 1e-9)))
+        score = np.log(node.center[leading]) - 0.4 * np.log(mean[leading])
+        own = [vocabulary.index(word) for word in node.name.split(", ")]
+        assert set(own) <= set(leading)
+        # The first ones are the most relevant of those that are more frequent here than overall.
+        more = node.center[leading] >= root.center[leading] * (1 - 1e-9)
+        best = leading[np.argsort(-np.where(more, score, -np.inf), kind="stable")]
+        assert own[:2] == best[:2].tolist()
 
 
 def test_the_frame_agrees_with_the_dictionaries(tree):

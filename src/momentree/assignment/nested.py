@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -97,16 +97,6 @@ class NestedAssigner:
             for part in self.parts
         )
         return NestedAssigner(self.base.for_missing_values(), tuple(parts))
-
-    def scoring(self, d: int) -> dict[str, Any]:
-        """Return the assignment of a record of d zeros and ones as plain arrays."""
-        parts = [
-            {"scoring": part.assigner.scoring(d), "leaves": list(part.groups)}
-            if isinstance(part, Division)
-            else part
-            for part in self.parts
-        ]
-        return {"kind": "nested", "base": self.base.scoring(d), "parts": parts}
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
         """Check that the assigner fits a model, and return its group numbers."""

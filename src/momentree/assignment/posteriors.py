@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -62,12 +61,6 @@ class MixtureAssigner:
         """
         p = self.parameters
         return MixtureAssigner(IncompleteBernoulliParameters(p.weights, p.centers), self.group)
-
-    def scoring(self, d: int) -> dict[str, Any]:
-        """Return the assignment of a record of d zeros and ones as plain arrays."""
-        p = self.parameters
-        coef, intercept = p.coefficients[:d].T, p.offsets
-        return {"kind": "mixture", "coef": coef, "intercept": intercept, "group": self.group}
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
         """Check that the assigner fits a model, and return its group numbers."""

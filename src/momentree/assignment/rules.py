@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -57,12 +57,6 @@ class LinearRule:
         """Return the same rule for binary records, with missing values treated as zeros."""
         return LinearRule(_padded(self.coef), self.intercept)
 
-    def scoring(self, d: int) -> dict[str, Any]:
-        """Return the assignment of a record of d zeros and ones as plain arrays."""
-        half = 0.5 * self.coef[:d]
-        intercept = 0.5 * self.intercept * np.array([1.0, -1.0])
-        return {"kind": "linear", "coef": np.stack([half, -half]), "intercept": intercept}
-
 
 @dataclass(frozen=True)
 class ScoreRule:
@@ -105,10 +99,6 @@ class ScoreRule:
     def for_missing_values(self) -> ScoreRule:
         """Return the same rule for binary records, with missing values treated as zeros."""
         return ScoreRule(_padded(self.coef), self.constant)
-
-    def scoring(self, d: int) -> dict[str, Any]:
-        """Return the assignment of a record of d zeros and ones as plain arrays."""
-        return {"kind": "scores", "coef": self.coef[:d].T, "intercept": self.constant}
 
 
 Rule: TypeAlias = LinearRule | ScoreRule

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -79,14 +78,6 @@ class RuleAssigner:
     def for_missing_values(self) -> RuleAssigner:
         """Return the same assigner for binary records, with missing values treated as zeros."""
         return RuleAssigner(tuple(rule.for_missing_values() for rule in self.rules), self.children)
-
-    def scoring(self, d: int) -> dict[str, Any]:
-        """Return the assignment of a record of d zeros and ones as plain arrays."""
-        nodes = [
-            {**rule.scoring(d), "children": list(sides)}
-            for rule, sides in zip(self.rules, self.children, strict=True)
-        ]
-        return {"kind": "rules", "nodes": nodes}
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:  # noqa: ARG002
         """Check that the assigner fits a model, and return its group numbers."""

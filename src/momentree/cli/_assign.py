@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from momentree import readers
-from momentree.cli._clusters import FEW_CODES, GROUP_NAMES
+from momentree.cli._clusters import ASSIGNMENT, GROUP_NAMES
+from momentree.cli._incomplete import IncompleteAssignments, RecordAssigner
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+from momentree.readers.text.languages import notes_on_new_texts
 from momentree.report.topics import topic_names
 
 
@@ -55,46 +57,58 @@ def _read_counts(
     if model.vectorizer_config_ is None:
         raise InvalidDataError("model_of_counts", path=str(source))
     documents = readers.read_documents(source, **reading)
-    for note in documents.notes:
-        run.note(note)
     vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
+    for note in (*documents.notes, *notes_on_new_texts(documents.texts, vectorizer.language)):
+        run.note(note)
     return documents.ids, vectorizer.transform(documents.texts)
 
 
 def assign_records(
-    run: Run, model: Any, source: Path, reading: dict[str, Any]
+    run: Run, model: Any, source: Path, reading: dict[str, Any], *, complete: bool
 ) -> tuple[CsvTable, Message]:
-    """Assign records to the groups of a model."""
+    """Assign records to the groups of a model, as `complete` or possibly incomplete ones."""
     with run.stage(f"reading {source.name or source}"):
         config = dict(model.vectorizer_config_)
-        names, few_codes = _extras(model, config)
+        names, scoring = _extras(model, config)
         coder = readers.RecordCoder.from_dict(config)
+        assigner = RecordAssigner.of(scoring or model.scoring(), coder.codes, len(names))
         # All records are assigned, even those with few codes.
         records = readers.read_records(source, coder=coder, min_codes=0, **reading)
     for note in records.notes:
         run.note(note)
     X: Any = records.X
-    n_codes = (X == 1).sum(axis=1)
-    few = int(((n_codes > 0) & (n_codes < few_codes)).sum())
-    if few:
-        run.note(Message("few_codes", n_records=few, n_all=X.shape[0], few_codes=few_codes))
-    unknown = int((n_codes == 0).sum())
+    with run.stage("assigning"):
+        if complete:
+            labels, proba = model.predict(X), model.predict_proba(X)
+            found = IncompleteAssignments(labels, proba, [])
+        else:
+            found = assigner.assign(X)
+        table = assignments(
+            "group",
+            names,
+            found.labels,
+            found.proba,
+            every=True,
+            undecided=found.reasons,
+            id=records.ids,
+        )
+    unknown = int(((X == 1).sum(axis=1) == 0).sum())
     if unknown:
         run.note(Message("no_known_codes", n_records=unknown, n_all=X.shape[0]))
-    with run.stage("assigning"):
-        table = assignments(
-            "group", names, model.predict(X), model.predict_proba(X), every=True, id=records.ids
-        )
-    return table, Message("assigned_to_groups", n_records=len(records), n_groups=len(names))
+    undecided = int((found.labels < 0).sum())
+    if undecided:
+        run.note(Message("undecided", n_records=undecided, n_all=X.shape[0]))
+    assigned = len(records) - undecided
+    return table, Message("assigned_to_groups", n_records=assigned, n_groups=len(names))
 
 
-def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], int]:
+def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], dict[str, Any] | None]:
     """Remove and return the entries that `momentree clusters` adds to the reader settings."""
     own = topic_names(model)
-    names, few_codes = config.pop(GROUP_NAMES, own), config.pop(FEW_CODES, 0)
+    names, scoring = config.pop(GROUP_NAMES, own), config.pop(ASSIGNMENT, None)
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if not good or len(names) != len(own):
         raise InvalidDataError("damaged_group_names", n_groups=len(own), found=repr(names))
-    if not isinstance(few_codes, int) or isinstance(few_codes, bool):
-        raise InvalidDataError("damaged_few_codes", found=repr(few_codes))
-    return names, few_codes
+    if not isinstance(scoring, dict | None):
+        raise InvalidDataError("damaged_assignment", found=ASSIGNMENT)
+    return names, scoring

@@ -8,10 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from momentree import metrics, models, report
 from momentree.cli._edits import Edit, apply_edits
+from momentree.cli._fewer import note_number, why_no_more
+from momentree.cli._incomplete import RecordAssigner
+from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
@@ -21,7 +25,7 @@ from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
 
 GROUP_NAMES = "group_names"
-FEW_CODES = "few_codes"
+ASSIGNMENT = "assignment"
 """Entries that a model file adds to the settings of the reader."""
 _MOST_CLASSES = 10
 """A numeric outcome with more different values is continuous."""
@@ -38,6 +42,7 @@ def find_groups(
     *,
     flat: bool,
     edits: Sequence[Edit],
+    given: GivenNames,
     stability: bool,
     candidates: range | None = None,
     **shown: Any,
@@ -53,12 +58,8 @@ def find_groups(
     with run.stage("finding groups"):
         find = _fit_flat if flat else _grow_tree
         fitted, remarks = find(run, X, n_groups, parameters, records.codes)
-        found = len(getattr(fitted, "leaves_", ())) or len(fitted.weights_)
-        reason = _why_no_more(fitted)
-        if n_groups and found < n_groups:
-            code = "fewer_groups" if reason is None else "fewer_groups_because"
-            run.note(Message(code, found=found, requested=n_groups, reason=reason))
-        edited = apply_edits(run, fitted, X, edits)
+        note_number(run, fitted, n_groups, "groups")
+        edited = given.apply(apply_edits(run, fitted, X, edits))
     took = time.perf_counter() - start
     quality: dict[str, Any] = {}
     if stability:
@@ -82,6 +83,7 @@ def find_groups(
         "records joined by": records.coder.union_by,
         "codes rolled up by": records.coder.rollup,
         "edited by hand": ", ".join(map(str, edits)) or None,
+        "named by hand": str(given) or None,
     }
     with run.stage("summarizing"):
         summary = report.summarize_records(
@@ -92,16 +94,18 @@ def find_groups(
             **shown,
         )
     names = _names(summary)
-    config = {**records.coder.to_dict(), GROUP_NAMES: names, FEW_CODES: summary["few_codes"]}
+    # The command assigns records by the published counts, exactly as the page does.
+    scoring = {**summary["scoring"], "codes": summary["codes"]["code"]}
+    config = {**records.coder.to_dict(), GROUP_NAMES: names, ASSIGNMENT: scoring}
     lines = [run.words(remark) for remark in remarks]
     undivided = []
     if summary["n_leaves"] == 1 and not flat:
-        reason = _why_no_more(edited) or Message("one_group_requested")
+        reason = why_no_more(edited) or Message("one_group_requested")
         undivided.append(run.words(Message("not_split", reason=reason)))
     return Result(
         summary,
         took,
-        table=lambda: _table(records, edited, names),
+        table=lambda: _table(records, edited, names, scoring),
         format="clusters",
         content=lambda: _content(summary, lines),
         save=lambda path: edited.save(path, vectorizer_config=config),
@@ -156,14 +160,6 @@ def _fit_flat(
         return models.BernoulliMixture(n_groups, **parameters).fit(X, feature_names=codes), []
 
 
-def _why_no_more(fitted: Any) -> Message | None:
-    """Return why a tree stopped growing: the reason of the largest leaf that has one."""
-    leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
-    # The tree may have reached the number of leaves before EM emptied one of them.
-    reasons = (leaf.reason for leaf in leaves if leaf.reason)
-    return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)
-
-
 def _predictive_power(run: Run, records: Records, labels: Any) -> dict[str, Any]:
     """Measure how well groups predict each outcome."""
     powers = {}
@@ -189,16 +185,22 @@ def _name(node: Mapping[str, Any]) -> str:
     return " · ".join(node["long_name_parts"])
 
 
-def _table(records: Records, estimator: Any, names: Sequence[str]) -> CsvTable:
-    """Return the group of every record, including those with too few codes for the fit."""
+def _table(
+    records: Records, estimator: Any, names: Sequence[str], scoring: Mapping[str, Any]
+) -> CsvTable:
+    """Return the group of every record; those with too few codes for the fit may have none."""
     X: Any = records.X
+    labels, proba = estimator.predict(X), estimator.predict_proba(X)
+    reasons = [""] * len(labels)
+    short = np.flatnonzero(~records.enough)
+    if len(short):
+        codes = records.codes.tolist()
+        found = RecordAssigner.of(scoring, codes, len(names)).assign(X[short])
+        labels[short], proba[short] = found.labels, found.proba
+        for i, reason in zip(short.tolist(), found.reasons, strict=True):
+            reasons[i] = reason
     table = assignments(
-        "group",
-        names,
-        estimator.predict(X),
-        estimator.predict_proba(X),
-        every=False,
-        id=records.ids,
+        "group", names, labels, proba, every=False, undecided=reasons, id=records.ids
     )
     n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
     fitted = ["yes" if enough else "no" for enough in records.enough]

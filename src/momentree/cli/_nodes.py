@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True)
 class _Name:
-    """The number and words of a node: as many words as fit next to the tree."""
+    """The number, the name and more words of a node: as many as fit next to the tree."""
 
     number: str
     words: Sequence[str]
@@ -135,14 +135,19 @@ def _bar(share: float) -> str:
 
 
 def _fit(words: Sequence[str], width: int) -> str:
-    """Join as many whole words as fit; shorten the first one if even it does not fit."""
-    line = ""
-    for word in (_BREAK.sub(" ", word) for word in words):
-        longer = f"{line}, {word}" if line else word
+    """Return a name and as many whole words as fit; shorten the name if even it does not fit."""
+    line, *further = (_BREAK.sub(" ", word) for word in words)
+    if cell_len(line) > width:
+        terms = line.split(", ")
+        while len(terms) > 1 and cell_len(", ".join(terms)) > width:
+            terms.pop()
+        return cut(", ".join(terms), width)
+    for i, word in enumerate(further):
+        longer = f"{line}{', ' if i else ' · '}{word}"
         if cell_len(longer) > width:
             break
         line = longer
-    return line or (cut(words[0], width) if words else "")
+    return line
 
 
 def cut(text: str, width: int) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 
 
@@ -33,6 +34,18 @@ def input_path(text: str) -> Path:
     if not text:
         raise _refused("empty_path")
     return Path(text)
+
+
+def words_or_file(text: str, parameter: str) -> Path | tuple[str, ...]:
+    """Parse words separated by commas, or the path of a file of words."""
+    path = input_path(text)
+    if path.is_file():
+        return path
+    words = tuple(word.strip() for word in text.split(",") if word.strip())
+    # One name with a folder or a suffix is a file that does not exist.
+    if not words or ("," not in text and (path.suffix or len(path.parts) > 1)):
+        raise InvalidParameterError("no_file_of_words", parameter=parameter, value=text)
+    return words
 
 
 def choice_of(kind: Any) -> dict[str, Any]:
@@ -181,6 +194,14 @@ Ignore = Annotated[
     records_option(metavar="NAME", help="Column to ignore, or a pattern. Repeatable."),
 ]
 Refine = Annotated[bool, fitting_option(help="Refine the result of the moments by EM.")]
+Rename = Annotated[
+    list[str] | None,
+    output_option(
+        metavar="N=NAME",
+        help="Name a leaf, topic or group; 0-3=NAME names the node above leaves 0 to 3. "
+        "Repeatable.",
+    ),
+]
 Output = Annotated[
     Path | None,
     output_option(
@@ -200,7 +221,7 @@ Title = Annotated[
     output_option(
         metavar="TEXT",
         help="Title of the report and of the printed result.",
-        show_default="name of the input",
+        show_default="from the input",
     ),
 ]
 Quiet = Annotated[bool, output_option("--quiet", "-q", help="Print only errors.")]

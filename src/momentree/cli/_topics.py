@@ -12,13 +12,15 @@ import pandas as pd
 
 from momentree import models, readers, report
 from momentree._choices import TopicModel
+from momentree.cli._fewer import note_number
+from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.tables import CsvTable, assignments, decimals
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.readers import Corpus
-from momentree.report.topics import sort_documents, topic_names
+from momentree.report.topics import notes_on_function_words, sort_documents, topic_names
 from momentree.tree import TopicTree
 
 _SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase")
@@ -41,19 +43,33 @@ def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
     return order
 
 
-def grow_tree(run: Run, corpus: Corpus, parameters: Mapping[str, Any], **shown: Any) -> Result:
+def title_of(source: Path) -> str | None:
+    """Return a title for a folder, from its name: "Old letters" for old_letters; else None."""
+    words = source.resolve().name.replace("_", " ").replace("-", " ").split()
+    if not source.is_dir() or not any(word.isalpha() for word in words):
+        return None
+    title = " ".join(words)
+    return title[0].upper() + title[1:]
+
+
+def grow_tree(
+    run: Run, corpus: Corpus, parameters: Mapping[str, Any], given: GivenNames, **shown: Any
+) -> Result:
     """Grow a tree of topics; `shown` is a title, and an order of the documents for the chart."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
         tree = TopicTree(**parameters).fit(corpus.X, feature_names=corpus.vocabulary)
         took = time.perf_counter() - start
+    if tree.n_leaves_ > 1:
+        note_number(run, tree, parameters["max_leaf_nodes"], "leaves")
+    tree = _named(run, tree, corpus, given)
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
         **{key: summary[key] for key in ("title", "n_documents")},
         "n_words": summary["n_features"],
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
-    remarks = []
+    remarks = _on_function_words(run, tree)
     if summary["n_leaves"] == 1 and tree.tree_.reason:
         remarks.append(run.words(Message("not_split", reason=tree.tree_.reason)))
     return Result(
@@ -75,6 +91,7 @@ def fit_flat(
     model: TopicModel,
     n_components: int | None,
     parameters: Mapping[str, Any],
+    given: GivenNames,
     **shown: Any,
 ) -> Result:
     """Fit a flat model of topics; `shown` as for `grow_tree`."""
@@ -87,10 +104,12 @@ def fit_flat(
         fitted = kind(choice["n_components"] if choice else n_components, **parameters)
         fitted.fit(corpus.X, feature_names=corpus.vocabulary)
     took = time.perf_counter() - start
+    fitted = _named(run, fitted, corpus, given)
     with run.stage("inferring topic proportions"):
         proportions = fitted.transform(corpus.X)
     summary = _summarize(run, fitted, corpus, took, **shown, topic_proportions=proportions)
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
+    remarks += _on_function_words(run, fitted)
     if choice is not None:
         chosen = run.words(Message("n_topics_chosen", reason=choice["reason"]))
         summary["diagnostics"]["words"].insert(0, chosen)
@@ -104,6 +123,16 @@ def fit_flat(
         save=lambda path: fitted.save(path, vectorizer_config=_config(corpus)),
         remarks=remarks,
     )
+
+
+def _named(run: Run, model: Any, corpus: Corpus, given: GivenNames) -> Any:
+    """Return a model whose topics are named by the texts, or by hand."""
+    with run.stage("naming topics"):
+        return given.apply(model.name_topics(corpus))
+
+
+def _on_function_words(run: Run, model: Any) -> list[str]:
+    return [f"Note: {run.words(note)}" for note in notes_on_function_words(model)]
 
 
 def _choose(run: Run, corpus: Corpus, model: TopicModel) -> dict[str, Any]:
@@ -144,7 +173,8 @@ def _summarize(
             corpus.X if run.writes("output") else None,
             # An empty label is unknown.
             labels=labels and [label or None for label in labels],
-            title=title or corpus.name,
+            title=title,
+            notes=corpus.notes,
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )

@@ -26,7 +26,7 @@ Assign new records:\n
 """
 
 _FOR_TEXT = ("text_column", "vocabulary")
-_FOR_RECORDS = ("code_column", "union_by", "ignore")
+_FOR_RECORDS = ("code_column", "union_by", "ignore", "complete")
 
 
 def assign(
@@ -58,6 +58,14 @@ def assign(
     skip_rows: options.SkipRows = 0,
     header: options.Header = None,
     ignore: options.Ignore = None,
+    complete: Annotated[
+        bool,
+        options.records_option(
+            "--complete",
+            help="The records are as complete as those of the fit, so that a code that a record "
+            "lacks counts as much as one that it has.",
+        ),
+    ] = False,
     csv: Annotated[
         Path | None,
         options.output_option(
@@ -72,8 +80,8 @@ def assign(
 
     The output is a table with the columns id, leaf (or topic, or group), name and probability, and
     one column for each topic or group. Words and codes are counted as for the model; unknown ones
-    are ignored. Columns of records default to those of the model. --quiet omits notes, not the
-    table.
+    are ignored. Columns of records default to those of the model. A record whose codes do not
+    decide between groups has an empty group. --quiet omits notes, not the table.
     """
     run = Run(
         context,
@@ -107,7 +115,7 @@ def assign(
             "union_by": union_by,
             "ignore_columns": ignore or (),
         }
-        table, result = assign_records(run, loaded, source, reading)
+        table, result = assign_records(run, loaded, source, reading, complete=complete)
     else:
         reading["text_column"] = text_column
         table, result = assign_documents(run, loaded, source, vocabulary, reading)

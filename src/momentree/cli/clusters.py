@@ -33,6 +33,9 @@ Table one by group for a paper, and fits with 2 to 10 groups:\n
 
 The same groups, with group 3 split and then 2 and 5 merged:\n
   momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
+
+Groups with names of your own:\n
+  momentree clusters visits.csv --rename 0="Births" --rename 3="Heart failure" -o visits.html
 """
 
 code_option = options.in_panel("Codes")
@@ -118,6 +121,7 @@ def clusters(
             help="Split a group in two or N; numbers are as shown without this option. Repeatable.",
         ),
     ] = None,
+    rename: options.Rename = None,
     refine: options.Refine = True,
     id_column: options.IdColumn = None,
     encoding: options.Encoding = "auto",
@@ -160,10 +164,11 @@ def clusters(
         ),
     ] = None,
     names: Annotated[
-        str | None,
+        list[str] | None,
         code_option(
             metavar="FILE|icd9|icd10|none",
-            help="Names of codes: a table with columns code and name, or the titles of ICD.",
+            help="Names of codes: a table with columns code and name, or the titles of ICD. Or "
+            "names of groups: columns number and name. May be given once for each.",
             show_default="titles of ICD if the codes are clearly diagnoses",
         ),
     ] = None,
@@ -260,7 +265,7 @@ def clusters(
         check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
     if fits_table is not None:
         check_needed(context, "fits_table", needs="fits", code="applies_to_fits")
-    mappings = [Path(name) for name in (rollup, names) if name is not None]
+    mappings = [Path(name) for name in (rollup, *(names or ())) if name is not None]
     run = Run(
         context,
         inputs=(source, *(join or ()), *filter(Path.is_file, mappings)),
@@ -279,8 +284,11 @@ def clusters(
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
         from momentree.cli._clusters import find_groups
+        from momentree.cli._names import GivenNames, sort_names
         from momentree.report.records import notes_shown
 
+        names_of_codes, names_of_groups = sort_names(names or ())
+        given = GivenNames.read(rename or (), names_of_groups)
         records = readers.read_records(
             source,
             id_column=id_column,
@@ -292,7 +300,7 @@ def clusters(
             join=join or (),
             on=on or (),
             rollup=rollup,
-            names=names,
+            names=names_of_codes,
             min_records=min_records,
             cumulative_frequency=cumulative_frequency,
             min_codes=min_codes,
@@ -316,6 +324,7 @@ def clusters(
         parameters,
         flat=flat,
         edits=edits,
+        given=given,
         stability=stability,
         candidates=fits,
         title=title,

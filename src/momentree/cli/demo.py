@@ -50,10 +50,11 @@ def demo(
 def _find_topics(run: Run) -> None:
     with run.stage("reading the docstrings of NumPy, SciPy and scikit-learn"):
         from momentree import datasets, readers
+        from momentree.cli._names import GivenNames
         from momentree.cli._topics import grow_tree
 
         corpus = readers.vectorize(datasets.load_docstrings())
-    run.finish(grow_tree(run, corpus, {"max_leaf_nodes": DEMO_LEAVES}))
+    run.finish(grow_tree(run, corpus, {"max_leaf_nodes": DEMO_LEAVES}, GivenNames()))
 
 
 def _find_groups(run: Run, table: Path) -> None:
@@ -63,6 +64,7 @@ def _find_groups(run: Run, table: Path) -> None:
 
         from momentree import datasets, readers
         from momentree.cli._clusters import find_groups
+        from momentree.cli._names import GivenNames
         from momentree.cli.tables import CsvTable
 
         visits = datasets.make_hospital_visits(random_state=0).table
@@ -79,6 +81,7 @@ def _find_groups(run: Run, table: Path) -> None:
         {},
         flat=False,
         edits=(),
+        given=GivenNames(),
         stability=False,
         title="Made-up hospital visits",
         min_cell=5,

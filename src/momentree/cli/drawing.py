@@ -83,7 +83,11 @@ def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
     codes = {"tree": "tree_found", "flat": "flat_found"}
     code = codes.get(summary["kind"], "groups_found")
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
-    return Text.assemble((one_line(summary["title"]), "bold"), f": {found}, {seconds(took)}")
+    title, words = one_line(summary["title"]), str(found)
+    count, _, others = words.partition(", ")
+    if title.endswith(f" {count}"):  # as in "Topics of 2,225 documents"
+        words = others
+    return Text.assemble((title, "bold"), f": {words}, {seconds(took)}")
 
 
 def _draw_topics(summary: Mapping[str, Any], console: Console) -> RenderableType:
@@ -91,8 +95,8 @@ def _draw_topics(summary: Mapping[str, Any], console: Console) -> RenderableType
     vocabulary: Sequence[str] = summary["words"]["word"]
     words = [
         [node["name"]]
-        if node["leaf"] is None or not node["top"]
-        else [vocabulary[i] for i in node["top"]]
+        if node["leaf"] is None
+        else [node["name"], *(vocabulary[i] for i in node["also"])]
         for node in nodes
     ]
     before = [

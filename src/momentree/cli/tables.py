@@ -90,16 +90,28 @@ def assignments(
     proba: Floats,
     *,
     every: bool,
+    undecided: Sequence[str] | None = None,
     **known: Sequence[object],
 ) -> CsvTable:
     """Return a table with the `known` columns and assignments to leaves, topics or groups.
 
     Each assignment has a name and a probability; `every` adds one column per leaf, topic or group.
+    A place of -1 is empty, with the text of `undecided` as name and the largest probability.
     """
     header = [*known, kind, "name", "probability"]
     header += [f"{kind}_{j}" for j in range(len(names))] if every else []
     rows = [
-        (*left, int(j), names[j], decimals(row[j]), *(map(decimals, row) if every else ()))
-        for left, j, row in zip(zip(*known.values(), strict=True), places, proba, strict=True)
+        (*left, *place, *(map(decimals, row) if every else ()))
+        for left, place, row in zip(
+            zip(*known.values(), strict=True),
+            (
+                (int(j), names[j], decimals(row[j]))
+                if j >= 0
+                else ("", undecided[i] if undecided else "", decimals(row.max()))
+                for i, (j, row) in enumerate(zip(places, proba, strict=True))
+            ),
+            proba,
+            strict=True,
+        )
     ]
     return CsvTable(header, rows)

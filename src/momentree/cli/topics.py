@@ -19,8 +19,8 @@ EXAMPLES = """
 A folder of text files, eight topics, a report:\n
   momentree topics letters/ --output letters.html
 
-A table of Italian text, with known labels to compare with the topics:\n
-  momentree topics news.csv --label-column section --language it
+A table with known labels to compare with the topics, and words to leave out:\n
+  momentree topics news.csv --label-column section --stop-words said,mr
 
 As many topics as the data support, and a model for new documents:\n
   momentree topics news.jsonl.gz --leaves auto --save news.mt
@@ -30,6 +30,9 @@ Every leaf split down to depth 3, by moments alone:\n
 
 Twelve topics that documents mix, charted over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
+
+A name of your own for leaf 3:\n
+  momentree topics letters/ --rename 3="Climate" -o letters.html
 """
 
 word_option = options.in_panel("Counting words")
@@ -147,13 +150,17 @@ def topics(
     language: Annotated[
         str,
         word_option(
-            metavar="CODE", help="Drop the stop words of this language; none keeps all words."
+            metavar="CODE|auto",
+            help="Drop the stop words of this language, or of several: en,fr. auto finds the "
+            "languages of the texts; none keeps all words.",
         ),
-    ] = "en",
+    ] = "auto",
     stop_words: Annotated[
-        Path | None,
+        list[str] | None,
         word_option(
-            metavar="FILE", parser=options.input_path, help="Additional stop words, one per line."
+            metavar="FILE|WORDS",
+            help="Additional stop words: a file with one per line, or words separated by commas, "
+            "said,mr. Repeatable.",
         ),
     ] = None,
     min_df: Annotated[
@@ -189,6 +196,16 @@ def topics(
     keep_case: Annotated[
         bool, word_option("--keep-case", help="Do not convert words to lower case.")
     ] = False,
+    rename: options.Rename = None,
+    names: Annotated[
+        Path | None,
+        options.output_option(
+            metavar="FILE",
+            parser=options.input_path,
+            help="Names of leaves or topics: a table with columns number and name, such as the "
+            "report saves.",
+        ),
+    ] = None,
     output: options.Output = None,
     title: options.Title = None,
     csv: Annotated[
@@ -213,11 +230,12 @@ def topics(
     All files are written together at the end; after an error, none is written.
     """
     kind, target = _read_model(model or (), save)
+    lists = [options.words_or_file(value, "stop_words") for value in stop_words or ()]
     _check_together(context, flat=flat, model=kind)
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
     run = Run(
         context,
-        inputs=(source, vocabulary, stop_words),
+        inputs=(source, vocabulary, names, *(words for words in lists if isinstance(words, Path))),
         outputs={"output": output, "csv": csv, "json": json, **target},
         escape_formulas=escape_formulas,
         quiet=quiet,
@@ -225,8 +243,11 @@ def topics(
     )
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
-        from momentree.cli._topics import fit_flat, grow_tree, read_order
+        from momentree.cli._names import GivenNames
+        from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
+        from momentree.readers.text.words import read_words
 
+        given = GivenNames.read(rename or (), names)
         places: Any = None
         table: dict[str, Any] = {
             "text_column": text_column,
@@ -243,7 +264,7 @@ def topics(
             "label_column": label_column,
             "id_column": id_column,
             "vocabulary": vocabulary,
-            "stop_words": stop_words,
+            "stop_words": [word for part in lists for word in read_words("stop_words", part)],
             "min_df": min_df,
             "max_df": max_df,
             "max_features": max_features,
@@ -253,12 +274,13 @@ def topics(
             source,
             # The reader has its own defaults for options that were not given.
             **{name: value for name, value in reading.items() if value is not None},
-            language=None if language.lower() == "none" else language,
+            language=None if language.lower() == "none" else language.lower(),
             lowercase=not keep_case,
         )
     for message in corpus.notes:
         run.note(message)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
+    shown = {"title": title or title_of(source), "order": places}
     scaling = None if log_scaling == "none" else log_scaling
     if flat:
         # Flat models and trees have different defaults.
@@ -269,7 +291,7 @@ def topics(
         elif options.given(context, "log_scaling"):
             parameters["log_scaling"] = scaling
         result = fit_flat(
-            run, corpus, kind or "single-topic", components, parameters, title=title, order=places
+            run, corpus, kind or "single-topic", components, parameters, given, **shown
         )
     else:
         parameters |= {
@@ -280,7 +302,7 @@ def topics(
             "log_scaling": scaling,
             "weighting": weighting,
         }
-        result = grow_tree(run, corpus, parameters, title=title, order=places)
+        result = grow_tree(run, corpus, parameters, given, **shown)
     run.finish(result)
 
 
@@ -318,6 +340,8 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
         refuse("applies_to_trees", "depth", "growth", "min_samples_leaf")
     else:
         refuse("applies_to_flat", "components", "alpha0")
+        if context.params["growth"] == "depth" and context.params["depth"] is not None:
+            refuse("leaves_and_depth", "leaves")
         if model is not None:
             raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
     if context.params["output"] is None:

@@ -133,6 +133,7 @@ class FlatModel(
             If fewer than `n_components` components were found; the message says why.
         """
         self._check_parameters()
+        self._forget_names()
         samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             result, at = self._fit(samples, weight)

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
 from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
+from momentree.assignment.incomplete import IncompleteAssigner
+from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
@@ -24,10 +26,14 @@ from momentree.models._bernoulli_data import BinaryData
 from momentree.models._fit_result import FitResult
 from momentree.models._sample import SamplesByComponent, draw_rows
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
+from momentree.tree.naming import Names, name_by_codes
+from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage
 
 
-class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponent, FlatModel):  # type: ignore[misc] # its own to_html
+class BernoulliGroups(  # type: ignore[misc] # its own to_html
+    RecordsPage, IncompleteRecords, EditableGroups[BinaryData], SamplesByComponent, FlatModel
+):
     """Base class of :class:`BernoulliMixture`, with everything except the fit."""
 
     _log: ClassVar[logging.Logger] = package_log
@@ -142,22 +148,12 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
         assigner = assigner.for_missing_values() if incomplete else assigner
         return log_posterior(log_joint(rows, assigner.parameters))[1]
 
-    def scoring(self) -> dict[str, Any]:
-        """Return the assignment of a 0/1 record as plain arrays, for use outside Python.
-
-        Returns
-        -------
-        dict
-            ``{"kind": "mixture", "coef": (m, d), "intercept": (m,), "group": (m,)}``: the
-            probabilities are softmax(coef @ x + intercept), and "group" is the component of each.
-            For the form after :meth:`split_group`, see :meth:`momentree.ClusterTree.scoring`.
-        """
-        check_is_fitted(self, "components_")
-        return self._groups_assigner.scoring(self.components_.shape[1])
-
     @property
     def _profiles(self) -> Floats:
         return self.components_
+
+    def _name(self, root: TreeNode, vocabulary: Names) -> None:
+        name_by_codes(root, vocabulary)
 
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
         d = self.components_.shape[1]
@@ -212,8 +208,8 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
             return np.hstack([of_all[:, before], of_parts, of_all[:, after]])
 
         return self._edited_to(
+            refit,
             refit.groups.split(group, parts),
-            refit.at,
             np.concatenate([w[before], w[group] * weights, w[after]]),
             divided(self.posterior_.centers, likely),
             divided(self.components_.T, centers),
@@ -229,8 +225,8 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
         fraction /= np.bincount(to, weights=fraction)[to]
         union = fraction[:, None] * (to[:, None] == np.arange(len(weights)))
         return self._edited_to(
+            refit,
             refit.groups.renumbered(to),
-            refit.at,
             weights,
             np.clip(self.posterior_.centers @ union, 0.0, 1.0),
             np.clip(self.components_.T @ union, 0.0, 1.0),
@@ -239,8 +235,8 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
 
     def _edited_to(
         self,
+        refit: RefitData[BinaryData],
         groups: Groups,
-        at: Ints,
         weights: Floats,
         likely: Floats,
         centers: Floats,
@@ -249,21 +245,32 @@ class BernoulliGroups(RecordsPage, EditableGroups[BinaryData], SamplesByComponen
     ) -> Self:
         order = np.argsort(-weights, kind="stable")
         groups = groups.reordered(order)
-        out = self._with_labels(groups.labels, at)
+        out = self._with_labels(groups.labels, refit.at)
+        out._incomplete = counted(refit.data, groups.labels, len(order))
         out._edited, out.converged_ = groups.assigner, converged
         out.posterior_ = type(self.posterior_)(weights[order], likely[:, order])
         out.weights_, out.components_ = out.posterior_.weights, centers[:, order].T.copy()
         # The log-likelihood belongs to the model before the edit.
         known = self.diagnostics_.items()
         out.diagnostics_ = {key: value for key, value in known if key != "log_likelihood"}
+        out._keep_names(self)
         return out
 
     def _check_restored(self) -> int:
         k = super()._check_restored()
-        check_assigner(self._groups_assigner, BernoulliParameters, self.n_features_in_, k)
+        d = self.n_features_in_
+        check_assigner(self._groups_assigner, BernoulliParameters, d, k)
+        self._check_incomplete(k, d, expected=True)
         return k
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def counted(data: BinaryData, labels: Ints, k: int) -> IncompleteAssigner:
+    """Return the assigner of incomplete records, from the numbers of codes in each group."""
+    sums, d = data.rows.group_sums(labels, k, data.weight), data.ones.shape[1]
+    sizes = np.bincount(labels, weights=data.weight, minlength=k).astype(np.float64)
+    return IncompleteAssigner.from_sums(sums[:d], sums[d:] if len(sums) > d else None, sizes)

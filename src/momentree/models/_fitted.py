@@ -15,9 +15,13 @@ from momentree._validation import check_features, check_integer
 from momentree.inference import log_multinomial
 from momentree.metrics import relevance
 from momentree.metrics.words import word_probabilities
+from momentree.tree.names import NamedGroups
+from momentree.tree.naming import Names, name_by_words
+from momentree.tree.node import TreeNode
+from momentree.tree.one_level import one_level
 
 
-class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # type: ignore[misc]
+class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # type: ignore[misc]
     """The results of a flat model, from the probabilities that a subclass computes."""
 
     # Whether `score_samples` includes the multinomial coefficient.
@@ -26,6 +30,9 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
     weights_: Floats
     components_: Floats
     vocabulary_: NDArray[Any]
+    labels_: Ints
+
+    _names: list[str]  # only after they were given, or chosen from texts
 
     @abstractmethod
     def predict_proba(self, X: Any) -> Floats:
@@ -114,6 +121,25 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # ty
         """
         values = self.score_samples(X)
         return float(-2.0 * values.sum() + self._n_parameters * np.log(len(values)))
+
+    def _copied_root(self) -> TreeNode:
+        P = self._profiles
+        root = one_level(P, self.weights_, self.labels_, self.weights_)
+        names: list[str] | None = vars(self).get("_names")
+        if names is None:
+            self._name(root, self.vocabulary_)
+        else:
+            for leaf in root.leaves():
+                leaf.name = names[leaf.leaf_id or 0]
+        return root
+
+    def _set_names(self, root: TreeNode) -> None:
+        leaves = sorted(root.leaves(), key=lambda leaf: leaf.leaf_id or 0)
+        self._names = [leaf.name for leaf in leaves]
+
+    def _name(self, root: TreeNode, vocabulary: Names) -> None:
+        """Choose the names of components."""
+        name_by_words(root, vocabulary)
 
     @property
     def _n_features_out(self) -> int:

@@ -14,9 +14,10 @@ from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
+from momentree.tree.names import NamedGroups
 
 
-class StoredModel(SavedEstimator):
+class StoredModel(NamedGroups, SavedEstimator):
     """A flat model that can be saved to a file."""
 
     weights_: Floats
@@ -54,4 +55,9 @@ class StoredModel(SavedEstimator):
         )
         if not sound:
             raise InvalidDataError("bad_entry", name="diagnostics_", value=found)
+        names: Any = vars(self).get("_names", [""] * k)
+        strings = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not strings or len(names) != k:
+            raise InvalidDataError("bad_entry", name="_names", value=names)
+        self._check_names()
         return k

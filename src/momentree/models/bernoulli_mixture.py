@@ -21,7 +21,7 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.exceptions import InvalidDataError
 from momentree.models._base import Decomposer, log
 from momentree.models._bernoulli_data import BinaryData
-from momentree.models._bernoulli_groups import BernoulliGroups
+from momentree.models._bernoulli_groups import BernoulliGroups, counted
 from momentree.models._bernoulli_starts import (
     start_from_tree,
     start_from_views,
@@ -190,7 +190,9 @@ class BernoulliMixture(BernoulliGroups):
     def _fit(self, samples: tuple[Any, Any | None], weight: Floats) -> tuple[FitResult, Ints]:
         self.__dict__.pop("_edited", None)
         data, at = BinaryData.prepared(*samples, weight)
-        return self._fit_result(data), at
+        result = self._fit_result(data)
+        self._incomplete = counted(data, result.labels, len(result.weights))
+        return result, at
 
     def _fit_result(self, data: BinaryData) -> FitResult:
         start, refined = self._most_likely(data)

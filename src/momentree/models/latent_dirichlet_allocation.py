@@ -28,13 +28,14 @@ from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
+from momentree.tree.names import NamedTopics
 
 Refine = Literal["em", "variational", "gibbs"]
 Start = Literal["auto", "moments", "single-topic"]
 Inference = Literal["variational", "gibbs"]
 
 
-class LatentDirichletAllocation(SamplesOfDocuments, FlatModel):
+class LatentDirichletAllocation(NamedTopics, SamplesOfDocuments, FlatModel):
     """Find topics in documents that mix them.
 
         h ~ Dirichlet(alpha),   each word: Y ~ Discrete(h), w | Y = j ~ Discrete(mu_j)

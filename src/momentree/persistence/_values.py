@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._validation import check_shape
+from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.nested import Division, NestedAssigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import LinearRule, ScoreRule
@@ -76,6 +77,7 @@ for _known in (
     RuleAssigner,
     Division,
     NestedAssigner,
+    IncompleteAssigner,
     FeatureMap,
 ):
     storable(_known)

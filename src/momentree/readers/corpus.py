@@ -30,7 +30,7 @@ def read_corpus(
     header: bool | None = None,
     encoding: str = AUTO,
     vocabulary: Lines | None = None,
-    language: str | None = "en",
+    language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
     max_df: int | float = MAX_DF,

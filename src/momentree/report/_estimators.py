@@ -16,7 +16,8 @@ from sklearn.exceptions import NotFittedError
 from momentree._types import Floats, Ints
 from momentree.metrics.words import word_probabilities
 from momentree.tree.naming import name_by_words
-from momentree.tree.node import TreeNode, by_leaf
+from momentree.tree.node import TreeNode
+from momentree.tree.one_level import one_level
 
 
 class _Estimator(Protocol):
@@ -50,9 +51,6 @@ class FittedGroups(_Estimator, Protocol):
     def predict_proba(self, X: Any) -> Floats:
         """Return the posterior probabilities of the groups for each record."""
 
-    def scoring(self) -> dict[str, Any]:
-        """Return the assignment of a record as plain arrays."""
-
 
 @dataclass(frozen=True)
 class Fitted:
@@ -62,6 +60,7 @@ class Fitted:
     root: TreeNode
     labels: Ints
     vocabulary: NDArray[Any]
+    languages: tuple[str, ...]
 
 
 def check_fitted(estimator: Any, attribute: str) -> None:
@@ -77,13 +76,14 @@ def fitted(estimator: FittedTree | FittedFlat, proportions: Floats | None = None
     The topics of a flat model have the means of `proportions` as weights, or ``weights_`` without
     `proportions`, and are sorted by them.
     """
+    languages = tuple(getattr(estimator, "languages_", ("en",)))
     if hasattr(estimator, "components_"):
         model = cast("FittedFlat", estimator)
         root = _one_level(model, proportions)
-        return Fitted("flat", root, np.asarray(model.labels_), model.vocabulary_)
+        return Fitted("flat", root, np.asarray(model.labels_), model.vocabulary_, languages)
     check_fitted(estimator, "tree_")
     tree: FittedTree = estimator
-    return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_)
+    return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_, languages)
 
 
 def topic_names(model: FittedTree | FittedFlat) -> list[str]:
@@ -93,26 +93,14 @@ def topic_names(model: FittedTree | FittedFlat) -> list[str]:
 
 
 def _one_level(model: FittedFlat, proportions: Floats | None) -> TreeNode:
-    P = word_probabilities(model.components_)
     # Relevance compares with the word distribution of the model, as in `top_words`.
-    root = TreeNode(model.weights_ @ P, 1.0)
-    means = model.weights_ if proportions is None else proportions.mean(axis=0)
-    samples = by_leaf(model.labels_, len(means))
-    if len(means) == 1:
-        root.leaf_id, root._samples = 0, samples[0]
+    P = word_probabilities(model.components_)
+    shares = model.weights_ if proportions is None else proportions.mean(axis=0)
+    root = one_level(P, model.weights_, np.asarray(model.labels_), shares)
+    names = getattr(model, "names_", None)
+    if names is None:
+        name_by_words(root, model.vocabulary_)
     else:
-        root.children = [
-            TreeNode(
-                P[j],
-                float(means[j]),
-                depth=1,
-                node_id=at,
-                leaf_id=int(j),
-                parent=root,
-                _samples=samples[j],
-            )
-            # Means that differ only by rounding errors keep the order of the model.
-            for at, j in enumerate(np.argsort(-np.round(means, 9), kind="stable"), start=1)
-        ]
-    name_by_words(root, model.vocabulary_)
+        for leaf in root.leaves():
+            leaf.name = names[leaf.leaf_id or 0]
     return root

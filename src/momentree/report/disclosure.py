@@ -275,25 +275,6 @@ class Disclosure:
             return 4
         return int(np.clip(np.floor(np.log10(n / self.min_cell)), 1, 4))
 
-    def round_log_odds(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
-        """Return log-odds and intercepts as lists, rounded so that they disclose no count."""
-        if not self.hides:
-            return self.round_scores(coef, intercept)
-        return {
-            "coef": np.round(coef, 3).tolist(),
-            "intercept": np.round(intercept, 2).tolist(),
-        }
-
-    def round_scores(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
-        """Return coefficients that depend on all records jointly as lists, with fewer digits."""
-        digits = 7 if self.hides else 12
-
-        def rounded(values: Floats) -> Any:
-            short = [float(f"{value:.{digits}g}") for value in values.ravel()]
-            return np.reshape(short, values.shape).tolist()
-
-        return {"coef": rounded(coef), "intercept": rounded(intercept)}
-
 
 def _hide_smallest(shown: Int64s, values: NDArray[Any], min_cell: int) -> int:
     """Hide the smallest count that is not small, in place; return its position."""

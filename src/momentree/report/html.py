@@ -27,7 +27,7 @@ _SCRIPTS = {
     "topics": "core topics tree map topics_node proportions topics_search views address "
     "topics_start",
     "records": "core records_numbers tree map records_node records_heat records_codes "
-    "records_assign views address records_start",
+    "records_rule records_assign views address records_start",
 }
 # Parts of a summary that the page shows without scripts.
 _NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected")

@@ -31,6 +31,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 from momentree.persistence import SavedEstimator
 from momentree.tree.growth import Grown, log
+from momentree.tree.names import NamedGroups
 from momentree.tree.node import StoredTree, TreeNode
 from momentree.tree.notebook import repr_html
 from momentree.tree.page import TopicsPage
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):  # type: ignore[misc]
+class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the estimators that grow a tree of samples."""
 
     # Allowed values of the parameters that only this estimator has.
@@ -107,6 +108,7 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         check_something(X, weight)
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
             tree = self._fit_tree(X, missing, weight)
+        self._forget_names()
         self._set_tree(tree)
         return self
 
@@ -161,6 +163,12 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
         self.tree_ = tree
         self.leaves_: list[TreeNode] = list(tree.leaves())
         self.n_leaves_ = len(self.leaves_)
+
+    def _copied_root(self) -> TreeNode:
+        return StoredTree.of(self.tree_).root(self.labels_)
+
+    def _set_names(self, root: TreeNode) -> None:
+        self._set_tree(root)
 
     def predict(self, X: Any) -> Ints:
         """Return the leaf of each sample.
@@ -275,6 +283,7 @@ class TreeEstimator(SavedEstimator, TopicsPage, FitPredict, BaseEstimator, ABC):
     def _check_restored(self) -> int:
         for node in self.tree_.nodes():
             check_shape("center", node.center, (self.n_features_in_,))
+        self._check_names()
         return self.n_leaves_
 
     def _check_profiles(self) -> None:

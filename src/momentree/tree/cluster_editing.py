@@ -90,6 +90,7 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
         out = self._with_labels(groups.labels, refit.at)
         out._assigner, out.converged_ = groups.assigner, converged
         out._set_tree(out._nodes(root, groups.labels, *refit.data, refit.weight, refit.at))
+        out._keep_names(self)
         return out
 
 

@@ -16,6 +16,8 @@ import momentree.tree.exports as export
 from momentree._choices import Growth
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
+from momentree.assignment.incomplete import IncompleteAssigner
+from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks, in_canonical_order
@@ -42,7 +44,7 @@ def _is_binary(tree: Any) -> bool:
     return getattr(tree, "data_", "binary") == "binary"
 
 
-class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its own to_html
+class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ignore[misc] # its own to_html
     """Grow a tree of clusters without a model, from the moments of the data.
 
     SIDIWO recovers discriminators d_1, d_2 from the raw moments M2 = sum x x^T / n and
@@ -275,10 +277,17 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         weight: Floats,
         at: Ints,
     ) -> TreeNode:
-        """Return the finished tree; `values` are in the order of the data, others in canonical."""
+        """Count codes by leaf, and return the finished tree.
+
+        `values` are in the order of the data, the others in canonical order.
+        """
         feature_map, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
         sums = rows.group_sums(labels, k, weight)
         sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        self._incomplete = None
+        if feature_map.kind == "binary":
+            gaps = sums[d:] if feature_map.incomplete else None
+            self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, sizes)
         if feature_map.kind in ("binary", "counts"):
             of_values = sums[:d]
         else:
@@ -341,33 +350,6 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         scale = self._feature_map.scale if self.data_ == "real" else None
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
-    def scoring(self) -> dict[str, Any]:
-        """Return plain arrays that assign a binary record, for use outside Python.
-
-        Returns
-        -------
-        dict
-            With EM over the leaves, ``{"kind": "mixture", "coef": (m, d), "intercept": (m,),
-            "group": (m,)}``: component probabilities are softmax(coef @ x + intercept), and
-            "group" is the leaf of each component.
-            Without it, ``{"kind": "rules", "nodes": [...]}``, one entry per inner node in
-            pre-order, with "coef" (s, d), "intercept" (s,) and "children". For nodes of the kind
-            "scores", choose the side with the largest (coef @ x + intercept)^2; for "linear"
-            (``refine="splits"``), the largest coef @ x + intercept. Child j >= 0 is an inner node;
-            -1 - i is leaf i. After :meth:`split_group`, ``{"kind": "nested", "base": ..., "parts":
-            [...]}``: "base" is one of these, and "parts" contains, for each of its leaves, the
-            final leaf, or ``{"scoring": ..., "leaves": [...]}`` to divide its records further.
-
-        Raises
-        ------
-        InvalidDataError
-            If the tree was not fitted to binary data.
-        """
-        check_is_fitted(self, "tree_")
-        if self.data_ != "binary":
-            raise InvalidDataError("not_fitted_to_binary", kind=self.data_)
-        return self._assigner.scoring(len(self.vocabulary_))
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("n_components", self.n_components, at_least=1, optional=True)
@@ -389,6 +371,7 @@ class ClusterTree(RecordsPage, EditableClusters):  # type: ignore[misc] # its ow
         if feature_map.kind != "real":
             self._check_profiles()
         check_assigner(self._assigner, feature_map.family, p, k)
+        self._check_incomplete(k, d, expected=feature_map.kind == "binary")
         return k
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:

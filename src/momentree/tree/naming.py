@@ -1,49 +1,86 @@
-"""Name the nodes of a tree by their most relevant features (H section 4.2, T eq. 4.12)."""
+"""Name the nodes of a tree by the features that set them apart (H section 4.2, T eq. 4.12)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.metrics import relevance
 from momentree.metrics.words import relevance_order
+from momentree.naming import Phrases, choose_distinct, choose_words, rank_terms
 from momentree.tree.node import TreeNode
 
-Names = Sequence[str] | NDArray[np.str_]
+Names = Sequence[str] | NDArray[Any]
 
-NAME_WORDS = 3
-NAME_LAMBDA = 0.6
 CODE_LAMBDA = 0.5
 """Lambda for codes, lower than for words, because the most common diagnoses are common in nearly
 every group. It determines names, and the initial order of codes in the report."""
 
+_CANDIDATES = 24
+"""Number of codes of each node from which its name is chosen."""
 
-def name_by_words(root: TreeNode, vocabulary: Names) -> None:
-    """Name every node of a tree of topics by its most relevant words (lambda = 0.6)."""
-    for node in root.nodes():
-        score = np.asarray(relevance(node.center[None], root.center, NAME_LAMBDA))[0]
-        top = np.argsort(-score, kind="stable")[:NAME_WORDS]
-        node.name = ", ".join(str(vocabulary[j]) for j in top if node.center[j] > 0)
+
+def name_by_words(
+    root: TreeNode,
+    vocabulary: Names,
+    *,
+    languages: Sequence[str] = ("en",),
+    find: Callable[[dict[str, int]], Phrases] | None = None,
+) -> None:
+    """Name every node of a tree of topics; see :func:`momentree.naming.choose_words`."""
+    nodes = list(root.nodes())
+    centers = np.stack([node.center for node in nodes])
+    chosen = choose_words(centers, _parents(nodes), vocabulary, languages=languages, find=find)
+    for node, terms in zip(nodes, chosen, strict=True):
+        node.name = ", ".join(terms)
 
 
 def name_by_codes(root: TreeNode, vocabulary: Names) -> None:
-    """Name every node of a tree of records by its most relevant codes."""
-    for node in root.nodes():
-        top = most_relevant(node.center, root.center)[:NAME_WORDS]
-        node.name = ", ".join(str(vocabulary[j]) for j in top)
+    """Name every node of a tree of records by codes, different from those of other nodes."""
+    nodes = list(root.nodes())
+    chosen = choose_codes([node.center for node in nodes], _parents(nodes), vocabulary)
+    for node, codes in zip(nodes, chosen, strict=True):
+        node.name = ", ".join(str(vocabulary[j]) for j in codes)
+
+
+def choose_codes(
+    centers: Sequence[Floats],
+    parents: Sequence[int],
+    vocabulary: Names,
+    disclosed: Sequence[NDArray[np.bool_]] | None = None,
+) -> list[list[int]]:
+    """Choose up to three codes for each node, the root first; see `momentree.naming`.
+
+    `disclosed` says which codes of each node may be shown.
+    """
+    columns: dict[str, int] = {}
+    ranked, n_leading = [], []
+    for i, parent in enumerate(parents):
+        center = centers[i]
+        if disclosed is not None:
+            center = np.where(disclosed[i], center, 0.0)
+        above = centers[parent if i else 0]
+        order, leading = rank_terms(center, centers[0], above, CODE_LAMBDA, vocabulary, _CANDIDATES)
+        # Two codes with the same name are different codes.
+        columns |= {str(j): int(j) for j in order}
+        ranked.append([str(j) for j in order])
+        n_leading.append(leading)
+    return [[columns[key] for key in keys] for keys in choose_distinct(ranked, n_leading)]
 
 
 def name_by_difference(root: TreeNode, vocabulary: Names, scale: Floats) -> None:
     """Name every node by the features whose means differ most from the overall means."""
+    ranked = []
     for node in root.nodes():
         z = (node.center - root.center) / scale
-        top = np.argsort(-np.abs(z), kind="stable")[:NAME_WORDS]
-        node.name = ", ".join(
-            f"{vocabulary[j]} {'high' if z[j] > 0 else 'low'}" for j in top if z[j]
-        )
+        top = np.argsort(-np.abs(z), kind="stable")[:_CANDIDATES]
+        ranked.append([f"{vocabulary[j]} {'high' if z[j] > 0 else 'low'}" for j in top if z[j]])
+    chosen = choose_distinct(ranked, [len(terms) for terms in ranked])
+    for node, terms in zip(root.nodes(), chosen, strict=True):
+        node.name = ", ".join(terms)
 
 
 def most_relevant(center: Floats, base: Floats, disclosed: NDArray[np.bool_] | None = None) -> Ints:
@@ -55,3 +92,20 @@ def most_relevant(center: Floats, base: Floats, disclosed: NDArray[np.bool_] | N
     more = present[center[present] >= base[present]]
     present = more if more.size else present
     return present[relevance_order(center[present], base[present], CODE_LAMBDA)]
+
+
+def nodes_by_number(root: TreeNode) -> dict[str, TreeNode]:
+    """Return the nodes below a root by number: "3" for leaf 3, "0-3" for that above 0 to 3."""
+    nodes = {}
+    for node in root.nodes():
+        leaves = [leaf.leaf_id or 0 for leaf in node.leaves()]
+        if node.is_leaf:
+            nodes[str(node.leaf_id)] = node
+        elif node.parent is not None:
+            nodes[f"{min(leaves)}-{max(leaves)}"] = node
+    return nodes
+
+
+def _parents(nodes: Sequence[TreeNode]) -> list[int]:
+    place = {id(node): i for i, node in enumerate(nodes)}
+    return [0 if node.parent is None else place[id(node.parent)] for node in nodes]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from momentree.metrics import relevance
+from momentree.tree.naming import nodes_by_number
 from momentree.tree.node import TreeNode
 
 # Nodes deeper than this are initially collapsed.
@@ -47,8 +48,11 @@ def repr_html(estimator: Any) -> str:
         f"{'leaf' if n_leaves == 1 else 'leaves'}</small></p>"
     )
 
+    by_number = nodes_by_number(root)
+    given = {id(by_number[number]) for number in getattr(estimator, "given_names_", {})}
+
     def words(node: TreeNode) -> str:
-        if kind == "real":
+        if kind == "real" or id(node) in given:
             return node.name
         value = np.asarray(relevance(node.center[np.newaxis], root.center))[0]
         order = np.argsort(-value, kind="stable")[:n_words]

@@ -19,6 +19,7 @@ from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.growth import Limits, grow, log
+from momentree.tree.names import NamedTopics
 from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.split import EXACT, SPLIT_ITER
@@ -26,7 +27,7 @@ from momentree.tree.stopping import Stop, accept_all, topic_bic
 from momentree.tree.topic_split import EARLY, TopicSplitter
 
 
-class TopicTree(TreeEstimator):
+class TopicTree(NamedTopics, TreeEstimator):
     """Grow a tree of topics from word counts by the method of moments.
 
     SIDIWO recovers two pseudo-centers from the moments M1, M2, M3 of a single-topic model. They

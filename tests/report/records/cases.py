@@ -43,18 +43,11 @@ class Mixture:
     def get_params(self, deep=True):
         return {"n_components": len(self.weights_)}
 
-    def scoring(self):
-        mu = self.components_
-        return {
-            "kind": "mixture",
-            "coef": np.log(mu) - np.log1p(-mu),
-            "intercept": np.log(self.weights_) + np.log1p(-mu).sum(axis=1),
-            "group": np.arange(len(mu)),
-        }
-
     def predict_proba(self, X):
-        rule = self.scoring()
-        scores = np.nan_to_num(sp.csr_array(X).toarray()) @ rule["coef"].T + rule["intercept"]
+        mu = self.components_
+        absent = np.log1p(-mu)
+        offsets = np.log(self.weights_) + absent.sum(axis=1)
+        scores = np.nan_to_num(sp.csr_array(X).toarray()) @ (np.log(mu) - absent).T + offsets
         return np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
 
 
@@ -70,26 +63,19 @@ class Tree:
     def get_params(self, deep=True):
         return {"max_leaf_nodes": len(set(self.labels_))}
 
-    def scoring(self):
-        return {"kind": "rules", "nodes": self.rules}
-
     def predict_proba(self, X):
-        return rule_probabilities(self.scoring(), np.nan_to_num(sp.csr_array(X).toarray()))
+        return rule_probabilities(self.rules, np.nan_to_num(sp.csr_array(X).toarray()))
 
 
-def rule_probabilities(scoring, X):
+def rule_probabilities(rules, X):
     """Follow the rules, literally."""
-    k = max(-1 - child for node in scoring["nodes"] for child in node["children"]) + 1
+    k = max(-1 - child for node in rules for child in node["children"]) + 1
     out = np.zeros((len(X), k))
 
     def visit(at, rows, share):
-        node = scoring["nodes"][at]
+        node = rules[at]
         t = X[rows] @ np.transpose(node["coef"]) + np.asarray(node["intercept"])
-        if node.get("kind") == "linear":
-            parts = np.exp(t - logsumexp(t, axis=1, keepdims=True))
-        else:
-            total = (t**2).sum(axis=1, keepdims=True)
-            parts = np.where(total > 0, t**2 / np.where(total > 0, total, 1), 1 / t.shape[1])
+        parts = t**2 / (t**2).sum(axis=1, keepdims=True)
         for side, child in enumerate(node["children"]):
             if child < 0:
                 out[rows, -1 - child] += share * parts[:, side]
@@ -98,27 +84,6 @@ def rule_probabilities(scoring, X):
 
     visit(0, np.arange(len(X)), np.ones(len(X)))
     return out
-
-
-def evaluated(scoring, X):
-    if scoring["kind"] == "rules":
-        return rule_probabilities(scoring, X)
-    if scoring["kind"] == "nested":
-        return nested_probabilities(scoring, X)
-    scores = X @ np.transpose(scoring["coef"]) + scoring["intercept"]
-    P = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return (P / P.sum(axis=1, keepdims=True)) @ np.eye(max(scoring["group"]) + 1)[scoring["group"]]
-
-
-def nested_probabilities(scoring, X):
-    found = {}
-    for part, share in zip(scoring["parts"], evaluated(scoring["base"], X).T, strict=True):
-        if isinstance(part, int):
-            found[part] = found.get(part, 0) + share
-            continue
-        for leaf, inner in zip(part["leaves"], evaluated(part["scoring"], X).T, strict=True):
-            found[leaf] = found.get(leaf, 0) + share * inner
-    return np.column_stack([found[leaf] for leaf in range(len(found))])
 
 
 def make_records(n=900, seed=0, missing=0.0):

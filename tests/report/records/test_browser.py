@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from momentree.datasets import RecordCoder
 from momentree.metrics import group_profiles
@@ -17,6 +18,7 @@ from momentree.report import summarize_records, write_html
 from momentree.report.disclosure import Disclosure
 from momentree.report.numbers import percent, whole_percent
 
+from ...incomplete import group_of, probabilities
 from ..browsing import (
     CONTRAST,
     Keys,
@@ -34,7 +36,7 @@ from ..browsing import (
     wait,
     width_of,
 )
-from .cases import evaluated, flat_case, named, rule_probabilities, tree_case
+from .cases import flat_case, named, tree_case
 from .test_html import attacked
 
 Row = namedtuple("Row", ["title", "value"])
@@ -234,57 +236,35 @@ def records_to_assign(case):
 
 
 @pytest.mark.parametrize("name", ["flat", "tree-exact"])
-def test_a_record_gets_the_probabilities_of_the_estimator(browse, name):
-    """A mixture from rounded counts; splits by squares and by odds, exactly as they are."""
+def test_a_record_gets_the_probabilities_of_the_published_counts(browse, name):
     page, case = browse(name)
+    scoring = case.summary["scoring"]
     for codes in records_to_assign(case):
         type_codes(page, ", ".join(case.records.codes[codes]), clear=True)
         leaf, found = assigned(page)
-        x = np.zeros((1, len(case.records.codes)))
-        x[0, codes] = 1.0
-        entered = x[:, named(case.summary, case.records)]
-        wanted = evaluated(case.summary["scoring"], entered)[0]
-        p = [found[j] for j in range(4)]
-        assert p == pytest.approx(wanted, abs=1e-9)
-        if name == "tree-exact":
-            assert p == pytest.approx(case.model.predict_proba(x)[0], abs=1e-6)
-            assert leaf == followed(case.summary["scoring"], entered)
-        else:
-            assert leaf == wanted.argmax()
+        x = np.zeros(len(case.records.codes))
+        x[codes] = 1.0
+        entered = x[named(case.summary, case.records)]
+        wanted = probabilities(scoring, [entered])[0]
+        assert [found[j] for j in range(4)] == pytest.approx(wanted, abs=1e-9)
+        assert leaf == group_of(scoring, entered)
         assert len(find_all(page, "#reasons li")) == len(codes)
     if name == "tree-exact":
         check_evidence(page, case)
 
 
-def followed(scoring, x):
-    """Return the leaf of the largest side at every split, literally."""
-    if scoring["kind"] == "nested":
-        part = scoring["parts"][followed(scoring["base"], x)]
-        return part if isinstance(part, int) else part["leaves"][followed(part["scoring"], x)]
-    if scoring["kind"] == "mixture":
-        return scoring["group"][
-            int(np.argmax(x @ np.transpose(scoring["coef"]) + scoring["intercept"]))
-        ]
-    at = 0
-    while at >= 0:
-        node = scoring["nodes"][at]
-        t = (np.transpose(x @ np.transpose(node["coef"])) + np.array(node["intercept"])[:, None])[
-            :, 0
-        ]
-        at = node["children"][int(np.argmax(t if node["kind"] == "linear" else t**2))]
-    return -1 - at
-
-
 def check_evidence(page, case):
-    """Evidence is the change of the odds."""
+    """Evidence is the change of the odds of the leading group, those for it first."""
     codes = [0, 3, 9]
     type_codes(page, " ".join(case.records.codes[codes]), clear=True)
-    leaf, _ = assigned(page)
+    assigned_to, found = assigned(page)
+    leaf = max(found, key=found.get)
+    assert assigned_to in (leaf, -1)
 
     def odds(kept):
-        x = np.zeros((1, len(case.records.codes)))
-        x[0, kept] = 1.0
-        p = rule_probabilities(case.summary["scoring"], x)[0, leaf]
+        x = np.zeros(len(case.records.codes))
+        x[kept] = 1.0
+        p = probabilities(case.summary["scoring"], [x])[0, leaf]
         return p / (1 - p)
 
     rows = shown(page, "#reasons")
@@ -293,6 +273,39 @@ def check_evidence(page, case):
         wanted = odds(codes) / odds([other for other in codes if other != j])
         text = row.value.removeprefix("odds ×")
         assert float(text.replace(",", "")) == pytest.approx(wanted, rel=0.06, abs=0.006)
+    ratios = [float(row.value.removeprefix("odds ×").replace(",", "")) for row in rows.values()]
+    assert [ratio >= 1 for ratio in ratios] == sorted((r >= 1 for r in ratios), reverse=True)
+    titles = texts(page, "#reasons h4")
+    assert titles[0] == "Codes that speak for it"
+
+
+def test_a_record_that_fits_no_group_is_not_assigned(driver, tmp_path):
+    """Too few codes, codes of different groups, and codes too rare to decide: each says so."""
+    model, records = flat_case()
+    X = records.X.toarray()
+    labels = np.full(len(X), -1)
+    labels[records.enough] = model.labels_
+    here = [np.flatnonzero(labels == j) for j in range(4)]
+    X[:, :4] = 0
+    for rows in here:
+        X[rows[:30], 0] = 1  # in as many records of each group
+    X[here[0], 1] = X[here[1][:20], 2] = 1  # in one group only
+    X[here[3][:3], 3] = 1  # in three records
+    records.X = sp.csr_array(X)
+    summary = summarize_records(model, records, min_cell=1)
+    reasons = []
+    with opened(driver, write_html(summary, tmp_path / "page.html").as_uri()) as page:
+        for codes in ([0], [1, 2], [3], [1]):
+            type_codes(page, " ".join(records.codes[codes]), clear=True)
+            reasons.append(attributes(page, "#answer", "data-why")[0])
+            assert (assigned(page)[0] == -1) == bool(reasons[-1])
+            assert (texts(page, "#answer") == ["Too few codes to say"]) == (
+                reasons[-1] in ("probability", "rare")
+            )
+            if codes == [1, 2]:
+                (note,) = texts(page, "#assigned .assigned-group .note")
+                assert any(records.codes[j] in note for j in codes)
+    assert reasons == ["probability", "different", "rare", ""]
 
 
 def test_codes_are_typed_as_people_type_them(browse):
@@ -436,18 +449,6 @@ def test_a_rate_that_discloses_how_few_lack_an_outcome_is_hidden(driver, tmp_pat
     rate, guessed = Disclosure(5).class_rate(summary["outcomes"][0], 0, range(4), sizes)
     assert guessed
     assert cells[0].splitlines()[0] == f"≈ {percent(rate)}"
-
-
-def test_few_codes_are_noted(browse):
-    page, case = browse("flat")
-    few = case.summary["few_codes"]
-    held = np.sort((case.X == 1).sum(axis=1))
-    assert few == held[(len(held) - 1) // 4]
-    for i in range(few):
-        hints = texts(page, "#assigned .few")
-        assert [f" {few} codes" in hint for hint in hints] == [True] * (i > 0)
-        type_codes(page, case.records.codes[i])
-    assert texts(page, "#assigned .few") == []
 
 
 def test_text_has_enough_contrast_and_nothing_overflows_sideways(browse):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+from importlib import resources
+
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import momentree as mt
+from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.datasets import make_patient_records, read_records
 from momentree.metrics import predictive_accuracy
 from momentree.report import summarize_records, write_html
 
 from ..browsing import opened, press, tree_row
-from .cases import evaluated, named
-from .test_browser import assigned, followed, type_codes
+from .test_browser import assigned, type_codes
 
 MODELS = {
     "tree": lambda: mt.ClusterTree(max_leaf_nodes=6),
@@ -59,12 +65,9 @@ def models(records):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_rule_in_the_page_is_that_of_predict_proba(models, records, name):
-    model = models[name]
-    X = records.X[records.enough]
-    summary = summarize_records(model, records, min_cell=1)
-    P = evaluated(summary["scoring"], X.toarray()) if name != "one" else np.ones((X.shape[0], 1))
-    assert np.abs(P - model.predict_proba(X)).max() < 1e-8
+def test_the_page_assigns_by_the_numbers_of_the_estimator(models, records, name):
+    summary = summarize_records(models[name], records, min_cell=1)
+    assert summary["scoring"] == models[name].scoring()
     names = set(summary["codes"]["name"])
     assert names <= {f"condition {j}" for j in range(60)}
     assert summary["notes"] == [str(note) for note in records.notes]
@@ -72,7 +75,6 @@ def test_the_rule_in_the_page_is_that_of_predict_proba(models, records, name):
 
 @pytest.mark.parametrize("name", ["tree", "one", "edited", "edited-rules"])
 def test_the_page_assigns_as_the_estimator_does(driver, models, records, name, tmp_path):
-    """A mixture, a single group, and edited groups in which mixtures and rules are nested."""
     model = models[name]
     X = records.X[records.enough].toarray()
     quality = {}
@@ -87,12 +89,47 @@ def test_the_page_assigns_as_the_estimator_does(driver, models, records, name, t
         x[0, codes] = 1
         type_codes(page, ", ".join(records.codes[codes]))
         leaf, found = assigned(page)
-        P = model.predict_proba(x)[0]
+        P = model.predict_incomplete_proba(x)[0]
         assert name == "one" or P.max() < 0.999
-        assert [found[j] for j in range(len(P))] == pytest.approx(P, abs=1e-6)
-        assert leaf == model.predict(x)[0]
-        if name != "one":
-            assert leaf == followed(summary["scoring"], x)
+        assert [found[j] for j in range(len(P))] == pytest.approx(P, abs=1e-12)
+        assert leaf == model.predict_incomplete(x)[0]
+
+
+RULE = """
+const fs = require("fs");
+const { rule, cases, scoring } = JSON.parse(fs.readFileSync(0));
+const { prepare, assignBy } = new Function(rule + "return { prepare, assignBy };")();
+const prepared = prepare(scoring);
+const found = cases.map((codes) => assignBy(prepared, codes));
+console.log(JSON.stringify(found.map(({ logs, leaf }) => [logs.map(Math.exp), leaf])));
+"""
+
+
+@pytest.mark.parametrize("min_cell", [1, 5, 60])
+@pytest.mark.parametrize("name", ["tree", "edited", "flat"])
+def test_the_script_computes_what_python_computes(models, records, name, min_cell):
+    """Hundreds of records of one to twelve codes, in Node.js."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no Node.js on this machine")
+    scoring = summarize_records(models[name], records, min_cell=min_cell)["scoring"]
+    k, d = np.shape(scoring["counts"])
+    rng = np.random.default_rng(0)
+    X = np.zeros((300, d))
+    for i, x in enumerate(X):
+        x[rng.choice(d, 1 + i % 12, replace=False)] = 1
+    rule = resources.files("momentree.report").joinpath("templates/records_rule.js").read_text()
+    cases = [np.flatnonzero(x).tolist() for x in X]
+    given = json.dumps({"rule": rule, "cases": cases, "scoring": scoring})
+    done = subprocess.run([node, "-e", RULE], input=given, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    P, labels = zip(*json.loads(done.stdout), strict=True)
+    rows = sp.csr_array(X)
+    assigner = IncompleteAssigner.from_dict(scoring)
+    expected = assigner.proba(rows)
+    np.testing.assert_allclose(P, expected, rtol=1e-9, atol=1e-12)
+    assert list(labels) == assigner.labels(rows, expected).tolist()
+    assert {-1, *range(k)} >= set(labels) > {-1}
 
 
 def test_names_of_groups_of_discharges_are_distinct(shared_data):
@@ -114,19 +151,3 @@ def test_names_of_groups_of_discharges_are_distinct(shared_data):
     assert "Single liveborn" in text
     assert "Outcome of delivery" in text
     assert "heart" in text.lower()
-
-
-@pytest.mark.parametrize("name", ["edited", "edited-rules"])
-def test_small_counts_are_kept_out_of_nested_rules(models, records, name):
-    """Where all counts are small, each frequency is an estimate."""
-    model = models[name]
-    shown = summarize_records(model, records, min_cell=60)
-    assert (np.array(shown["groups"]["counts"]) < 0).any()
-    X = records.X[records.enough].toarray()
-    P = evaluated(shown["scoring"], X[:, named(shown, records)])
-    assert P.shape == model.predict_proba(X).shape
-    assert np.abs(P.sum(axis=1) - 1).max() < 1e-9
-    parts = [part["scoring"] for part in shown["scoring"]["parts"] if not isinstance(part, int)]
-    assert parts
-    exact = summarize_records(model, records, min_cell=1)["scoring"]
-    assert exact["base"] != shown["scoring"]["base"]

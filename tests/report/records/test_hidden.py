@@ -156,7 +156,7 @@ def test_codes_of_few_records_are_not_named():
     assert "Zyx" not in render_html(summary)
     d = len(records.codes) - len(few)
     assert summary["n_features"] == len(records.codes)
-    assert np.shape(summary["scoring"]["coef"]) == np.shape(summary["groups"]["counts"]) == (4, d)
+    assert np.shape(summary["scoring"]["counts"]) == np.shape(summary["groups"]["counts"]) == (4, d)
     assert sorted(summary["common"]) == list(range(d))
     # All other places still stand for the codes that they did.
     every = summarize_records(model, records, min_cell=1)

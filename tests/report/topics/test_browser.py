@@ -288,7 +288,7 @@ def test_hostile_text_does_nothing(driver, make_case, tmp_path):
     with opened(driver, write_html(summary, tmp_path / "attack.html").as_uri()) as page:
         press(page, tree_row(2))
         search_for(page, "onerror")
-        assert page.title == "Topic tree · topic tree"
+        assert page.title == f"Topics of {n} documents · topic tree"
         assert find_all(page, "img") == []
         assert topic_name(page) == attack
 

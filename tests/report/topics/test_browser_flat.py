@@ -232,7 +232,7 @@ def test_hostile_text_does_nothing(driver, sample, tmp_path):
     with opened(driver, write_html(summary, tmp_path / "attack.html").as_uri()) as page:
         press(page, "#tab-proportions", "#tab-relations", "#tab-explore")
         search_for(page, "onerror")
-        assert page.title == "Topics · topics"
+        assert page.title == f"Topics of {N} documents · topics"
         assert find_all(page, "img") == []
 
 

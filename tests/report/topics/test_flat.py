@@ -199,7 +199,7 @@ def test_without_data_there_are_words_and_similarities_only(topics):
     assert summary["areas"] is None
     assert summary["relations"]["correlation"] is None
     assert "proportions" not in summary["documents"]["items"][0]
-    assert summary["title"] == "Topics"
+    assert summary["title"] == "Topics of 120 documents"
     page = render_html(summary)
     assert 'id="tab-proportions"' not in page
     assert 'id="tab-relations"' in page

@@ -117,7 +117,7 @@ def test_without_data_there_are_words_only(case):
         "leaf": 0,
         "text": "",
     }
-    assert "Topic tree" in render_html(summary)
+    assert "Topics of 120 documents" in render_html(summary)
 
 
 def test_count_data_shows_the_words_of_a_document(case):

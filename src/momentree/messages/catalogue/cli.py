@@ -13,6 +13,10 @@ WORDS: dict[str, str] = {
         "(0.05)"
     ),
     "not_positive_or_auto": "{value!r}; expected a number above 0, or 'auto'",
+    "no_file_of_words": (
+        "{parameter:=value}: no such file; expected a file with one word per line, or words "
+        "separated by commas, such as said,mr"
+    ),
     "not_a_merge": (
         "{parameter:{value}}; expected two or more different group numbers, such as {parameter:2,5}"
     ),
@@ -23,6 +27,11 @@ WORDS: dict[str, str] = {
     "not_a_model": (
         "{parameter:{value}}; expected {choices:or}, or a file name ending in .mt to save the model"
     ),
+    "two_names_of_codes": (
+        "{parameter} was given {values:and}, which all name codes; give one. A table that names "
+        "groups has the columns number and name"
+    ),
+    "two_names_of_groups": "{parameter} was given {values:and}, which all name groups; give one",
     "two_models": "{parameter} names two models, {names:and}; give one",
     "two_model_files": (
         "two files were given for the model; give only one {parameters.save:FILE.mt} or "
@@ -42,6 +51,10 @@ WORDS: dict[str, str] = {
     "leaves_of_flat": (
         "{parameter} applies only to trees; leave out {parameters.flat}, or set the number of flat "
         "topics with {parameters.components}"
+    ),
+    "leaves_and_depth": (
+        "{parameter} has no effect with {parameters.growth:depth} and {parameters.max_depth}; "
+        "leave out one of the three"
     ),
     "applies_to_flat": "{parameter} applies only to flat topics; add {parameters.flat}",
     "model_applies_to_flat": "{parameter:{value}} is a flat model; add {parameters.flat}",
@@ -108,6 +121,12 @@ WORDS: dict[str, str] = {
     ),
     "fewer_groups": "{found:~group} instead of {requested}",
     "fewer_groups_because": "{found:~group} instead of {requested}: {reason}",
+    "fewer_leaves": "{found:~leaf/leaves} instead of {requested}",
+    "fewer_leaves_because": "{found:~leaf/leaves} instead of {requested}: {reason}",
+    "more_leaves": (
+        "{found:~leaf/leaves} instead of {requested}, because {parameters.growth:depth} splits "
+        "every leaf of a level; leave it out to get {requested}"
+    ),
     "n_groups_chosen": "Number of groups chosen by the lowest BIC among 1 to {most} groups.",
     "no_group": (
         "{parameter:{value}}: group {group} does not exist; without this option, the groups are "
@@ -159,18 +178,20 @@ WORDS: dict[str, str] = {
         "{n_records:,} of {n_all:~document} have no words in common with the model; they get its "
         "mean topic proportions"
     ),
-    "few_codes": (
-        "{n_records:,} of {n_all:~record} have fewer than {few_codes} codes, but three quarters of "
-        "the records used in the fit had at least that many. With so few codes, the assignment "
-        "depends on absent codes and is less certain than its probability suggests"
+    "undecided": (
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no group, because the codes are "
+        "too few to say, or of different groups; the columns of probabilities show the leading "
+        "groups. If the records are as complete as those of the fit, add {parameters.complete}"
     ),
+    "undecided_few": "too few codes to say",
+    "undecided_different": "codes of different groups",
     "no_known_codes": (
-        "{n_records:,} of {n_all:~record} have no codes in common with the model; their assignment "
-        "depends only on absent codes"
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes in common with the "
+        "model; check that the codes are of the same system"
     ),
     "assigned_to_leaves": "Assigned {n_documents:~document} to {n_places:~leaf/leaves}.",
     "assigned_to_topics": "Assigned {n_documents:~document} to {n_places:~topic}.",
     "assigned_to_groups": "Assigned {n_records:~record} to {n_groups:~group}.",
     "damaged_group_names": "the model is damaged: its {n_groups} groups have the names {found}",
-    "damaged_few_codes": "the model is damaged: its threshold for few codes is {found}",
+    "damaged_assignment": "the model is damaged: {found} does not fit its groups and codes",
 }

@@ -96,9 +96,52 @@ WORDS: dict[str, str] = {
         "no list of stop words for {parameter:=value}; expected {languages}, or "
         "{parameter:=keep_all} to keep all words"
     ),
+    "unknown_language": (
+        "unknown {parameter:=value}; expected a code such as 'fr', several codes such as 'en,fr', "
+        "'auto' to find the languages of the texts, or {parameter:=keep_all} to keep all words. "
+        "There are lists of stop words for {languages}"
+    ),
     "vectorizer_has_not_learned": "the vectorizer has no vocabulary yet; call learn first",
     "unknown_settings": "unknown vectorizer settings: {names:quoted list}; expected {known:list}",
     "bad_settings": "the vectorizer settings are damaged: {problem}",
+    # --- languages -------------------------------------------------------------------------------
+    "one_language": (
+        "the texts are in {languages:and}: {name} stop words are dropped; {parameters.language} "
+        "sets another language"
+    ),
+    "words_in_language": (
+        "the words are in {language}: {language} stop words are dropped; {parameters.language} "
+        "sets another language"
+    ),
+    "few_in_other_languages": (
+        "the texts are in {languages:and}: from each, the stop words of its own language are "
+        "dropped; {parameters.language} sets other languages"
+    ),
+    "several_languages": (
+        "the texts are in {languages:and}: from each, the stop words of its own language are "
+        "dropped. Texts in different languages have few words in common, so topics may separate "
+        "languages rather than subjects; to avoid this, analyze each language by itself"
+    ),
+    "language_without_stop_words": (
+        "there is no list of stop words for {languages:and}: function words are kept; list them "
+        "with {parameters.stop_words}"
+    ),
+    "other_language": (
+        "{parameter:=value}, but the texts are in {languages:and}, whose stop words are kept; use "
+        "{parameter:=auto} to drop those of all languages in the texts"
+    ),
+    "new_language": (
+        "the new documents are in {languages:and}; the model was made from texts in {known:and}, "
+        "and knows few of their words: make a model for each language"
+    ),
+    "segmentation_missing": (
+        "texts in Chinese, Japanese, Thai, Lao, Khmer or Burmese{where} can be split into words "
+        "only with the optional library icu4py: pip install 'momentree[segmentation]'"
+    ),
+    "texts_not_split": (
+        "{share} of the texts are in Chinese, Japanese, Thai, Lao, Khmer or Burmese and are not "
+        "split into words: pip install 'momentree[segmentation]'"
+    ),
     # --- no word is kept -------------------------------------------------------------------------
     "no_word_in_texts": (
         "no words in {n_documents:~document}: the texts are empty, or "

@@ -62,6 +62,16 @@ WORDS: dict[str, str] = {
         "matrix used in fit"
     ),
     "x_required": "X is missing; pass the documents whose topic proportions are to be drawn",
+    "topics_of_stop_words": (
+        "{n_topics:?topic/topics} {topics:and} {n_topics:?consists/consist} of {names:and} "
+        "function words ({words:list}), which say little about subjects: drop them with "
+        "{parameter:=language}"
+    ),
+    "topics_of_common_words": (
+        "{n_topics:?topic/topics} {topics:and} {n_topics:?consists/consist} of short words that "
+        "are frequent in all topics ({words:list}) and say little about subjects: drop them with "
+        "{parameters.stop_words}"
+    ),
     # --- flat models of topics -------------------------------------------------------------------
     "about_lda": "A topic model (latent Dirichlet allocation): each document is a mix of "
     "{n_topics:~topic}.",

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree.exceptions import EmptyCorpusError
+from momentree.readers.text.languages import choose_for_counts
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.selection import (
     MAX_DF,
@@ -19,13 +20,13 @@ from momentree.readers.text.selection import (
     note_empty,
     select_columns,
 )
-from momentree.readers.text.words import TOKEN_PATTERN, read_words, unwanted_words
+from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words, unwanted_words
 
 
 def filter_vocabulary(
     corpus: Corpus,
     *,
-    language: str | None = "en",
+    language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
     max_df: int | float = MAX_DF,
@@ -39,7 +40,8 @@ def filter_vocabulary(
     corpus : Corpus
         Counts with their words; not modified.
     language, stop_words, min_df, max_df, max_features : optional
-        Which words to keep; see :class:`TextVectorizer`.
+        Which words to keep; see :class:`TextVectorizer`. With "auto", stop words among the most
+        frequent words show the language.
     token_pattern : str or None, default=None
         Leave out words that do not fully match this regular expression. None keeps words of any
         form, because the counts may be of codes and numbers.
@@ -69,24 +71,27 @@ def filter_vocabulary(
     """
     check_limits(min_df, max_df, max_features)
     pattern = TOKEN_PATTERN if token_pattern is None else token_pattern
-    unwanted = unwanted_words(language, read_words("stop_words", stop_words), pattern)
     words = np.asarray(corpus.vocabulary, dtype=object)
+    X = corpus.X
+    df = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
+    reading = choose_for_counts(list(map(str, words)), df, language)
+    unwanted = unwanted_words(reading.language, read_words("stop_words", stop_words), pattern)
     candidates = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
     if token_pattern is not None:
         matches = re.compile(token_pattern).fullmatch
         candidates &= np.fromiter((matches(str(word)) is not None for word in words), dtype=bool)
-    if not corpus.X.shape[0]:
+    if not X.shape[0]:
         raise EmptyCorpusError("no_documents")
     if not candidates.any():
         raise EmptyCorpusError("no_candidate_words", n_words=len(words))
-    keep = select_columns(corpus.X, words, min_df, max_df, max_features, candidates)
+    keep = select_columns(X, words, min_df, max_df, max_features, candidates)
     if len(keep) == len(words):
-        return corpus
-    X = sp.csr_array(corpus.X[:, keep])
+        return replace(corpus, notes=[*corpus.notes, *reading.notes]) if reading.notes else corpus
+    X = sp.csr_array(X[:, keep])
     return replace(
         corpus,
         X=X,
         vocabulary=corpus.vocabulary[keep],
         vectorizer=None,
-        notes=[*corpus.notes, *note_empty(X)],
+        notes=[*corpus.notes, *reading.notes, *note_empty(X)],
     )

@@ -10,13 +10,13 @@ import numpy as np
 from momentree.readers.text.objects import Corpus, Documents
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
 from momentree.readers.text.vectorizer import TextVectorizer, check_texts
-from momentree.readers.text.words import TOKEN_PATTERN, read_words
+from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words
 
 
 def vectorize(
     documents: Documents | Sequence[str],
     *,
-    language: str | None = "en",
+    language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
     max_df: int | float = MAX_DF,
@@ -46,7 +46,7 @@ def vectorize(
         filter removed.
     InvalidDataError
         If a text is not a string.
-    InvalidParameterError, ReadError
+    InvalidParameterError, ReadError, MissingLibraryError
         As in :class:`TextVectorizer`.
 
     Examples
@@ -70,6 +70,8 @@ def vectorize(
         check_texts(documents)
         texts = list(documents)
         documents = Documents(texts, [str(i) for i in range(1, len(texts) + 1)])
+    check_texts(documents.texts)
+    settings, notes = settings.adapt(documents.texts)
     vectorizer, X = settings.learn(documents.texts)
     return Corpus(
         X=X,
@@ -79,5 +81,5 @@ def vectorize(
         texts=documents.texts,
         name=documents.name,
         vectorizer=vectorizer,
-        notes=[*documents.notes, *note_empty(X)],
+        notes=[*documents.notes, *notes, *note_empty(X)],
     )

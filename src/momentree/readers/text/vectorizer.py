@@ -12,8 +12,17 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from momentree._validation import check_flag
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+from momentree.messages import Message
+from momentree.readers.text.languages import choose_reading, choose_segment
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, check_limits, select_columns
-from momentree.readers.text.words import TOKEN_PATTERN, read_words, tokenizer, unwanted_words
+from momentree.readers.text.words import (
+    AUTO,
+    TOKEN_PATTERN,
+    language_codes,
+    read_words,
+    stop_word_tests,
+    tokenizer,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +31,10 @@ class TextVectorizer:
 
     Parameters
     ----------
-    language : str or None, default="en"
-        Language whose stop words are left out, one of ``LANGUAGES``; None keeps them.
+    language : str or None, default="auto"
+        Languages whose stop words are left out: a code of ``LANGUAGES``, or several, "en,fr". From
+        each document, those of its own language are left out. "auto" finds the languages of the
+        texts, and takes English if they are uncertain; None keeps all words.
     stop_words : iterable of str, or path of a file with one word per line, default=()
         More words to leave out, in upper or lower case.
     min_df : int, float or None, default=None
@@ -41,11 +52,17 @@ class TextVectorizer:
         Whether to convert texts to lower case.
     vocabulary : tuple of str or None, default=None
         The words of the columns, in order; None before :meth:`learn`.
+    segment : bool or None, default=None
+        Whether to find words in scripts without blanks: Chinese, Japanese, Thai, Lao, Khmer,
+        Burmese. This requires icu4py, ``pip install 'momentree[segmentation]'``. None means
+        whether at least one text in a hundred is in such a script.
 
     Raises
     ------
     InvalidParameterError
         If a parameter is out of range.
+    MissingLibraryError
+        If `segment` is True and icu4py is not installed.
     ReadError
         If the file of stop words cannot be read.
 
@@ -62,7 +79,7 @@ class TextVectorizer:
     array([[0, 2, 0, 0]], dtype=int32)
     """
 
-    language: str | None = "en"
+    language: str | None = AUTO
     stop_words: tuple[str, ...] = ()
     min_df: int | float | None = None
     max_df: int | float = MAX_DF
@@ -70,6 +87,7 @@ class TextVectorizer:
     token_pattern: str = TOKEN_PATTERN
     lowercase: bool = True
     vocabulary: tuple[str, ...] | None = None
+    segment: bool | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop_words", read_words("stop_words", self.stop_words))
@@ -77,7 +95,35 @@ class TextVectorizer:
             object.__setattr__(self, "vocabulary", read_words("vocabulary", self.vocabulary))
         check_limits(self.min_df, self.max_df, self.max_features)
         check_flag("lowercase", self.lowercase)
-        unwanted_words(self.language, (), self.token_pattern)
+        if self.segment is not None:
+            check_flag("segment", self.segment)
+        if self.language != AUTO and self.language is not None:
+            object.__setattr__(self, "language", ",".join(language_codes(self.language)))
+        tokenizer(self.token_pattern, lowercase=self.lowercase, segment=bool(self.segment))
+
+    def adapt(self, texts: Sequence[str]) -> tuple[TextVectorizer, tuple[Message, ...]]:
+        """Choose `language` and `segment` for a corpus where they are left open.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per document.
+
+        Returns
+        -------
+        vectorizer : TextVectorizer
+            A copy with a `language` other than "auto", and with `segment`.
+        notes : tuple of Message
+            What was found and is not obvious, such as texts in a language other than English, or
+            other than the given one.
+
+        Raises
+        ------
+        MissingLibraryError
+            If many texts are in scripts without blanks and icu4py is not installed.
+        """
+        reading = choose_reading(texts, self.language, self.segment, self.token_pattern)
+        return replace(self, language=reading.language, segment=reading.segment), reading.notes
 
     def learn(self, texts: Sequence[str]) -> tuple[TextVectorizer, sp.csr_array[Any]]:
         """Choose the words of a corpus and count them; the order of documents has no effect.
@@ -90,7 +136,7 @@ class TextVectorizer:
         Returns
         -------
         vectorizer : TextVectorizer
-            A copy with the chosen `vocabulary`, in alphabetical order.
+            A copy with the chosen `vocabulary`, in alphabetical order, and as in :meth:`adapt`.
         X : csr_array of shape (n, d), int32
             Counts.
 
@@ -100,18 +146,21 @@ class TextVectorizer:
             If there are no texts, or no word is kept.
         InvalidDataError
             If a text is not a string.
+        MissingLibraryError
+            As in :meth:`adapt`.
         """
         check_texts(texts)
-        unwanted = unwanted_words(self.language, self.stop_words, self.token_pattern)
-        tokenize = tokenizer(self.token_pattern, lowercase=self.lowercase)
+        if self.language == AUTO:
+            return self.adapt(texts)[0].learn(texts)
+        if self.segment is None:
+            segment, _ = choose_segment(texts, self.token_pattern)
+            return replace(self, segment=segment).learn(texts)
+        tokenize, select = self.splitter(), self._selector()
         n_found = n_kept = 0
 
         def analyze(text: str) -> list[str]:
             words = tokenize(text)
-            if self.lowercase:
-                kept = [word for word in words if word not in unwanted]
-            else:
-                kept = [word for word in words if word.lower() not in unwanted]
+            kept = select(words)
             nonlocal n_found, n_kept
             n_found, n_kept = n_found + len(words), n_kept + len(kept)
             return kept
@@ -161,9 +210,45 @@ class TextVectorizer:
         if self.vocabulary is None:
             raise InvalidParameterError("vectorizer_has_not_learned")
         check_texts(texts)
-        tokenize = tokenizer(self.token_pattern, lowercase=self.lowercase)
+        tokenize, select = self.splitter(), self._selector()
+        # Stop words of one language are not in the vocabulary; a stop word of one language may be
+        # a word of another.
+        several = self.language is not None and "," in self.language
+
+        def analyze(text: str) -> list[str]:
+            return select(tokenize(text)) if several else tokenize(text)
+
         known = {word: column for column, word in enumerate(self.vocabulary)}
-        return sp.csr_array(_counter(tokenize, known).transform(texts))
+        return sp.csr_array(_counter(analyze, known).transform(texts))
+
+    def _selector(self) -> Callable[[list[str]], list[str]]:
+        """Return a function that leaves out the unwanted among the words of a document."""
+        language = None if self.language == AUTO else self.language
+        segment = bool(self.segment)
+        tests = stop_word_tests(language, self.stop_words, self.token_pattern, segment=segment)
+
+        def select(words: list[str]) -> list[str]:
+            if self.lowercase and len(tests) == 1:
+                return [word for word in words if not tests[0](word)]
+            compared = words if self.lowercase else [word.lower() for word in words]
+            unwanted = [[bool(test(key)) for key in compared] for test in tests]
+            # The languages of a document are those with most stop words in it.
+            most = max(map(sum, unwanted))
+            own = [flags for flags in unwanted if 2 * sum(flags) >= most]
+            return [word for word, *flags in zip(words, *own, strict=True) if not any(flags)]
+
+        return select
+
+    def splitter(self) -> Callable[[str], list[str]]:
+        """Return the function that splits a text into words, as they are counted.
+
+        Returns
+        -------
+        callable
+            Given a text, returns its words in order, with those that are not counted.
+        """
+        segment = bool(self.segment)
+        return tokenizer(self.token_pattern, lowercase=self.lowercase, segment=segment)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values for JSON."""

@@ -14,20 +14,24 @@ import stopwordsiso
 
 from momentree.exceptions import InvalidParameterError
 from momentree.readers.tables.files import open_text
+from momentree.readers.text._language_names import ALSO_CALLED, NAMES
 from momentree.readers.text._patterns import find_fault
+from momentree.readers.text.segmentation import segmenter
 
 TOKEN_PATTERN = r"[^\W\d_]{2,}"  # noqa: S105  # two letters or more, of any alphabet
-# Languages written with letters and spaces, so that the pattern above finds their words.
-LANGUAGES = (
-    *("bg", "br", "ca", "cs", "da", "de", "el", "en", "eo", "es", "et", "eu", "fi", "fr", "ga"),
-    *("gl", "hr", "hu", "hy", "it", "la", "lt", "lv", "nl", "no", "pl", "pt", "ro", "ru", "sk"),
-    *("sl", "sv", "tr", "uk"),
-)
-
-_ALSO_CALLED = {"nb": "no", "nn": "no"}
+AUTO = "auto"
+# Languages with a list of stop words.
+LANGUAGES = tuple(sorted(set(stopwordsiso.langs()) & set(NAMES)))
+_HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
 # Invisible characters inside words: soft hyphen, zero-width space and joiners, byte order mark,
-# and the combining dot left when the Turkish capital I is converted to lower case.
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff\u0307"))
+# and the combining dot left when the Turkish capital I is converted to lower case; also the points
+# of Hebrew and Arabic vowels, and the line that stretches Arabic words.
+_INVISIBLE = dict.fromkeys(
+    (
+        *map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff\u0307\u05bf\u05c7\u0640\u0670"),
+        *(*range(0x0591, 0x05BE), 0x05C1, 0x05C2, 0x05C4, 0x05C5, *range(0x064B, 0x0653)),
+    )
+)
 
 
 def stop_words(language: str, token_pattern: str = TOKEN_PATTERN) -> frozenset[str]:
@@ -36,8 +40,8 @@ def stop_words(language: str, token_pattern: str = TOKEN_PATTERN) -> frozenset[s
     Parameters
     ----------
     language : str
-        ISO 639-1 code, one of ``LANGUAGES``: "en", "it", "de", ...; a region code is ignored
-        ("pt-BR").
+        ISO 639-1 code, one of ``LANGUAGES``: "en", "it", "de", "zh", ...; a region code is
+        ignored ("pt-BR").
     token_pattern : str, default=TOKEN_PATTERN
         Regular expression for a word. Words with an apostrophe are split as in texts: "didn't"
         gives "didn".
@@ -58,8 +62,7 @@ def stop_words(language: str, token_pattern: str = TOKEN_PATTERN) -> frozenset[s
     >>> sorted({"della", "didn", "amore"} & (stop_words("it") | stop_words("en")))
     ['della', 'didn']
     """
-    code = str(language).lower().replace("_", "-").partition("-")[0]
-    code = _ALSO_CALLED.get(code, code)
+    code = _code(language)
     if code not in LANGUAGES:
         raise InvalidParameterError(
             "no_stop_words",
@@ -71,22 +74,72 @@ def stop_words(language: str, token_pattern: str = TOKEN_PATTERN) -> frozenset[s
     return _stop_words(code, token_pattern)
 
 
+def language_codes(language: str | None) -> tuple[str, ...]:
+    """Return the codes in a value of `language`: none for None, several for "en,fr".
+
+    Raises
+    ------
+    InvalidParameterError
+        If a code is not that of a language, or the value is "auto", which has to be resolved first.
+    """
+    if language is None:
+        return ()
+    codes = tuple(dict.fromkeys(map(_code, str(language).split(","))))
+    for code in codes:
+        if code not in NAMES:
+            raise InvalidParameterError(
+                "unknown_language",
+                parameter="language",
+                value=language,
+                languages=", ".join(LANGUAGES),
+                keep_all=None,
+            )
+    return codes
+
+
+def _code(language: str) -> str:
+    code = str(language).strip().lower().replace("_", "-").partition("-")[0]
+    return ALSO_CALLED.get(code, code)
+
+
 @cache
-def _stop_words(language: str, token_pattern: str) -> frozenset[str]:
-    return _cut(stopwordsiso.stopwords(language), token_pattern)
+def _stop_words(language: str, token_pattern: str, segment: bool = False) -> frozenset[str]:
+    # Parts of a phrase are not function words; those that are stand in the list by themselves.
+    listed = (word for word in stopwordsiso.stopwords(language) if not re.search(r"\s", word))
+    return _cut(listed, token_pattern, segment=segment)
+
+
+def stop_word_tests(
+    language: str | None, extra: Iterable[str], token_pattern: str, *, segment: bool = False
+) -> list[Callable[[str], object]]:
+    """Return a test for the stop words of each language, which include `extra` words.
+
+    There is at least one test. In Japanese, words in hiragana alone are particles, auxiliaries and
+    parts of them: they are stop words.
+    """
+    more = _cut(extra, token_pattern, segment=segment)  # checks the pattern
+    tests: list[Callable[[str], object]] = []
+    for code in language_codes(language):
+        words = more | _stop_words(code, token_pattern, segment) if code in LANGUAGES else more
+        tests.append(_japanese(words) if code == "ja" else words.__contains__)
+    return tests or [more.__contains__]
+
+
+def _japanese(words: frozenset[str]) -> Callable[[str], object]:
+    return lambda word: word in words or _HIRAGANA.fullmatch(word)
 
 
 def unwanted_words(
     language: str | None, extra: Iterable[str], token_pattern: str
 ) -> frozenset[str]:
-    """Return the stop words of a language, if any, and `extra` words, split as in texts."""
-    words = _cut(extra, token_pattern)  # checks the pattern
-    return words if language is None else words | stop_words(language, token_pattern)
+    """Return the stop words of all given languages, and `extra` words, split as in texts."""
+    codes = [code for code in language_codes(language) if code in LANGUAGES]
+    return _cut(extra, token_pattern).union(*(_stop_words(code, token_pattern) for code in codes))
 
 
-def _cut(words: Iterable[str], token_pattern: str) -> frozenset[str]:
+def _cut(words: Iterable[str], token_pattern: str, *, segment: bool = False) -> frozenset[str]:
     """Return words in lower case, both whole and split as in texts."""
-    tokenize = tokenizer(token_pattern, lowercase=True)
+    tokenize = tokenizer(token_pattern, lowercase=True, segment=segment)
     whole = {word.strip().lower() for word in words}
     return frozenset(whole.union(*map(tokenize, whole)) - {""})
 
@@ -105,11 +158,15 @@ def read_words(parameter: str, words: Iterable[str] | PathLike[str] | None) -> t
     return found
 
 
-def tokenizer(token_pattern: str, *, lowercase: bool) -> Callable[[str], list[str]]:
+def tokenizer(
+    token_pattern: str, *, lowercase: bool, segment: bool = False
+) -> Callable[[str], list[str]]:
     """Return a function that splits a text into words, in order.
 
-    Letters followed by combining accents are read as one letter (Unicode form NFC); invisible
-    characters inside words are removed.
+    Letters followed by combining accents are read as one letter (Unicode form NFC); vowel signs and
+    other marks that are written beside or around a letter are part of it. Invisible characters
+    inside words, and the points of Arabic and Hebrew vowels, which most texts omit, are removed.
+    With `segment`, words are found in scripts without blanks, too.
     """
     shown = {"parameter": "token_pattern", "value": token_pattern}
     if isinstance(token_pattern, str) and len(token_pattern) > 80:
@@ -124,12 +181,25 @@ def tokenizer(token_pattern: str, *, lowercase: bool) -> Callable[[str], list[st
         raise InvalidParameterError("too_many_groups", **shown, n_groups=pattern.groups)
     if fault is not None:
         raise InvalidParameterError("slow_pattern", **shown, fault=fault)
+    split = segmenter() if segment else str
 
     def tokenize(text: str) -> list[str]:
         if lowercase:
             text = text.lower()
         if not text.isascii():
-            text = unicodedata.normalize("NFC", text).translate(_INVISIBLE)
+            text = unicodedata.normalize("NFC", split(text)).translate(_INVISIBLE)
+            letters = text.translate(_marks())
+            if letters != text:
+                spans = (match.span(pattern.groups) for match in pattern.finditer(letters))
+                return [text[start:end] for start, end in spans if start < end]
         return [word for word in cast("list[str]", pattern.findall(text)) if word]
 
     return tokenize
+
+
+@cache
+def _marks() -> dict[int, str]:
+    """Return a letter for each mark, so that patterns for letters match it."""
+    is_mark = (unicodedata.category(chr(point)) in ("Mn", "Mc") for point in range(0x10000))
+    marks = {point for point, found in enumerate(is_mark) if found}
+    return dict.fromkeys(marks - {*range(0xFE00, 0xFE10)}, "\u02b0")  # variants are no marks

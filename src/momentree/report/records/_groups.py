@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,11 @@ from momentree._types import Floats, Ints
 from momentree.metrics.intervals import effective_sample_size, wilson_interval
 from momentree.report.layout import icicle_cells
 from momentree.report.records._table import PublishedTable
-from momentree.tree.naming import most_relevant
+from momentree.tree.naming import choose_codes, most_relevant, nodes_by_number
 from momentree.tree.node import TreeNode
 
 _DIGITS = 9
 """Enough digits that a second rounding, for display, gives the same result as one rounding."""
-_NAME_CODES = 3
 _FEW_CODES = 2 / 3
 _COMMON = 0.5
 """In a residual group, records have fewer codes than this fraction of the overall mean, and no code
@@ -70,20 +69,32 @@ def describe_groups(
     *,
     spread: bool,
     n_codes: int,
+    given: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Describe every node for `summarize_records`, in pre-order, with at most `n_codes` codes."""
+    """Describe every node for `summarize_records`, in pre-order, with at most `n_codes` codes.
+
+    `given` are names by number that replace those made of codes.
+    """
     base = table.rates(range(len(table.size_estimates)))
     hidden = set(np.flatnonzero(table.sizes < 0).tolist())
     nodes = []
+    by_id = {
+        id(node): given[number] for number, node in nodes_by_number(root).items() if number in given
+    }
+    below = [sorted(int(leaf.leaf_id or 0) for leaf in node.leaves()) for node in root.nodes()]
+    all_rates = [table.rates(leaves) for leaves in below]
+    parents = [0 if node.parent is None else node.parent.node_id for node in root.nodes()]
+    named = choose_codes(all_rates, parents, names, [table.disclosed(leaves) for leaves in below])
     for node, cell in zip(root.nodes(), icicle_cells(root, spread=spread), strict=True):
-        leaves = sorted(int(leaf.leaf_id or 0) for leaf in node.leaves())
+        leaves, rates, codes = below[node.node_id], all_rates[node.node_id], named[node.node_id]
         n = float(table.size_estimates[leaves].sum())
         # The hidden sizes have a known sum: the total minus the published sizes.
         exact = not hidden & set(leaves) or hidden <= set(leaves)
-        rates = table.rates(leaves)
         per_record = float(rates.sum())
         top = most_relevant(rates, base, table.disclosed(leaves))[:n_codes]
-        short = _parts(node, [shorts[j] for j in top[:_NAME_CODES]])
+        own = by_id.get(id(node))
+        short = [own] if own else _parts(node, [shorts[j] for j in codes])
+        full = [own] if own else _parts(node, [names[j] for j in codes])
         nodes.append(
             {
                 "id": node.node_id,
@@ -94,7 +105,7 @@ def describe_groups(
                 "leaves": leaves,
                 "name": _SEPARATOR.join(short),
                 "name_parts": short,
-                "long_name_parts": _parts(node, [names[j] for j in top[:_NAME_CODES]]),
+                "long_name_parts": full,
                 "n_samples": round(n),
                 "exact": exact,
                 "size": table.disclosure.size(table.sizes[leaves], n, exact=exact),

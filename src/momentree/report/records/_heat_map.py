@@ -74,13 +74,6 @@ def single_records(
     }
 
 
-def few_codes(X: sp.csr_array[Any]) -> int:
-    """Return the lower quartile of the number of codes per record."""
-    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    n_codes = np.bincount(rows[X.data == 1], minlength=X.shape[0])
-    return int(np.quantile(n_codes, 0.25, method="lower"))
-
-
 def _dense(sub: Any, rows: Ints) -> NDArray[np.bool_]:
     block = sp.csr_array(sub)[rows].toarray()
     return np.asarray(np.nan_to_num(block) > 0)

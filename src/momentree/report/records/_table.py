@@ -84,11 +84,6 @@ class PublishedTable:
             unknown |= hidden[inside].any(axis=0) & ~whole
         return unknown
 
-    def suppressed(self, groups: Sequence[int]) -> NDArray[np.bool_]:
-        """Return the codes with a suppressed count in some groups; all if a size is suppressed."""
-        at = list(groups)
-        return np.asarray((self.counts.counts[at] < 0).any(axis=0) | (self.sizes[at] < 0).any())
-
     def of_codes(self, columns: Ints) -> PublishedTable:
         """Return the table of some of the codes."""
 

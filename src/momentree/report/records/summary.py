@@ -17,7 +17,7 @@ from momentree.report._estimators import FittedGroups, check_fitted
 from momentree.report._provenance import provenance
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.records._groups import describe_groups, tree_of_groups
-from momentree.report.records._heat_map import bands, few_codes, single_records
+from momentree.report.records._heat_map import bands, single_records
 from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._short_titles import short_titles
@@ -73,7 +73,7 @@ def summarize_records(
         Whether the heat map shows up to 2,000 individual records with their ids. Readers can then
         count small cells there.
     title : str, optional
-        Heading of the page; by default the name of the records.
+        Heading of the page; "Groups of records" by default.
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made.
     quality : mapping of str to object, optional
@@ -88,8 +88,8 @@ def summarize_records(
     dict
         Ready for JSON. ``kind`` ("records-tree" or "records-flat"), ``title``, ``n_records``
         (fitted), ``n_left_out`` (with too few codes; "<5" if few), ``n_features``, ``n_leaves``,
-        ``n_codes``, ``min_cell``, ``few_codes`` (lower quartile of the number of codes per record),
-        ``rollup`` (system used to roll up codes, or None), ``default_lambda``;
+        ``n_codes``, ``min_cell``, ``rollup`` (system used to roll up codes, or None),
+        ``default_lambda``;
         ``codes``: ``code``, ``name``, ``short`` (the name, shortened), ``total``, ``rate`` and
         ``estimated`` (whether the rate is an estimate from suppressed counts) of the d codes with
         zero or at least `min_cell` records;
@@ -105,7 +105,8 @@ def summarize_records(
         descending relevance, their rates, and whether these are estimates), ``outcome_rates``
         (text, for binary outcomes), ``cell`` (position in the icicle);
         ``common``: codes by descending frequency; ``outcomes`` (see
-        `momentree.report.records.count_outcomes`); ``heat``; ``scoring``; ``quality``;
+        `momentree.report.records.count_outcomes`); ``heat``; ``scoring`` (the numbers that assign a
+        record, from the published counts); ``quality``;
         ``codes_per_record`` (means and quartiles), ``table_one`` (``columns`` and ``rows``; see
         `table_one`), ``certainty`` (relative ``entropy``, and ``mean_posterior`` (k, k) by assigned
         group), ``corrected`` (``outcomes`` and ``covariates`` by the three-step method; None for
@@ -189,6 +190,7 @@ def summarize_records(
         proba,
         spread=not tree,
         n_codes=max(n_codes, 10),  # for the cards
+        given=getattr(estimator, "given_names_", {}),
     )
     reasons = {name: why_no_classes(values) for name, values in outcomes.items()}
     counted = count_outcomes(
@@ -241,14 +243,13 @@ def summarize_records(
     means = np.array([in_groups[j] for j in range(k)])
     summary = {
         "kind": "records-tree" if tree else "records-flat",
-        "title": clean_text(title or getattr(records, "name", "") or "Groups of records"),
+        "title": clean_text(title or "Groups of records"),
         "n_records": len(labels),
         "n_left_out": disclosure.count(n_left_out),
         "n_features": len(vocabulary),
         "n_leaves": k,
         "n_codes": n_codes,
         "min_cell": min_cell,
-        "few_codes": few_codes(X),
         "rollup": getattr(getattr(records, "coder", None), "rollup", None),
         "default_lambda": CODE_LAMBDA,
         "codes": {
@@ -271,7 +272,7 @@ def summarize_records(
             "bands": bands(X, labels, order, columns, disclosure),
             "records": single_records(X, labels, order, columns, ids) if include_records else None,
         },
-        "scoring": summarize_scoring(estimator.scoring(), published, named),
+        "scoring": summarize_scoring(published),
         "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy),
         "notes": [for_readers(note) for note in notes],
         "made": provenance(fitted, made_with),

@@ -1,71 +1,13 @@
 // Assign a record: compute the probabilities of the groups from its codes.
-const scoring = data.scoring;
 const MOST_OPTIONS = 12;
 const chosenCodes = [];
 let option = -1;
 
-// `logs`: log P[group | codes] up to a constant; `leaf`: the group that the model assigns.
-const assign = (indices) => follow(scoring, everyone.length, indices);
+let prepared = null;
 
-// The same for any rule with `size` leaves.
-function follow(rule, size, indices) {
-  if (rule.kind === "nested") return followNested(rule, size, indices);
-  return rule.kind === "rules" ? followRules(rule, size, indices) : addScores(rule, size, indices);
-}
-
-const logSum = (values) => {
-  const top = Math.max(...values);
-  return top === -Infinity ? top : top + Math.log(sum(values.map((value) => Math.exp(value - top))));
-};
-
-const numbers = (size) => Array.from({ length: size }, (_, leaf) => leaf);
-
-function addScores(rule, size, indices) {
-  const scores = rule.intercept.map((intercept, m) => intercept + sum(indices.map((j) => rule.coef[m][j])));
-  const logs = numbers(size).map((leaf) => logSum(scores.filter((_, m) => rule.group[m] === leaf)));
-  const total = logSum(logs);
-  return { logs: logs.map((value) => value - total), leaf: rule.group[scores.indexOf(Math.max(...scores))] };
-}
-
-// The score of each side of a rule for a record, and its log-probability.
-function sidesOf(node, indices) {
-  const linear = node.intercept.map((intercept, side) => intercept + sum(indices.map((j) => node.coef[side][j])));
-  const total = logSum(linear);
-  if (node.kind === "linear") return { scores: linear, logs: linear.map((value) => value - total) };
-  const scores = linear.map((value) => value ** 2);
-  const all = sum(scores);
-  return { scores, logs: scores.map((value) => Math.log(all > 0 ? value / all : 1 / scores.length)) };
-}
-
-// From the root down; after a merge, several sides lead to one group.
-function followRules(rule, size, indices) {
-  const sides = rule.nodes.map((node) => sidesOf(node, indices));
-  const inner = rule.nodes.map((_, at) => (at === 0 ? 0 : -Infinity));
-  const logs = numbers(size).map(() => (sides.length ? -Infinity : 0));
-  rule.nodes.forEach((node, at) => node.children.forEach((child, side) => {
-    const part = inner[at] + sides[at].logs[side];
-    if (child < 0) logs[-1 - child] = logSum([logs[-1 - child], part]);
-    else inner[child] = logSum([inner[child], part]);
-  }));
-  let at = sides.length ? 0 : -1;
-  while (at >= 0) at = rule.nodes[at].children[sides[at].scores.indexOf(Math.max(...sides[at].scores))];
-  return { logs, leaf: -1 - at };
-}
-
-// Groups split by hand: apply the first rule, then other rules within its leaves.
-function followNested(rule, size, indices) {
-  const base = follow(rule.base, rule.parts.length, indices);
-  const logs = numbers(size).map(() => -Infinity);
-  const leaves = rule.parts.map((part, at) => {
-    if (typeof part === "number") {
-      logs[part] = logSum([logs[part], base.logs[at]]);
-      return part;
-    }
-    const within = follow(part.scoring, part.leaves.length, indices);
-    part.leaves.forEach((leaf, i) => { logs[leaf] = logSum([logs[leaf], base.logs[at] + within.logs[i]]); });
-    return part.leaves[within.leaf];
-  });
-  return { logs, leaf: leaves[base.leaf] };
+function assign(indices) {
+  prepared ??= prepare(data.scoring);
+  return assignBy(prepared, indices);
 }
 
 // Log-odds of a group against all others.
@@ -157,8 +99,8 @@ function drawAssigned() {
     el("button", { type: "button", "aria-label": `Remove ${codes.code[j]} ${codes.name[j]}`, onclick: () => { chosenCodes.splice(chosenCodes.indexOf(j), 1); drawAssigned(); $("#code-query").focus(); } }, "×"))));
   const panel = $("#assigned");
   if (!chosenCodes.length) { panel.replaceChildren(); return; }
-  const { logs, leaf } = assign(chosenCodes);
-  const node = groupNode(leaf);
+  const found = assign(chosenCodes);
+  const { logs } = found;
   const order = everyone.map((other) => [Math.exp(logs[other]), other]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
   const open = (other) => { showView("explore"); choose(other.id, { reveal: true }); topic.focus({ preventScroll: true }); };
   const probability = ([p, other]) => {
@@ -169,28 +111,48 @@ function drawAssigned() {
       el("span", { class: "value" }, p > 0.999 && p < 1 ? "> 99.9 %" : percent(p)));
   };
   panel.replaceChildren(
-    el("div", { class: "assigned-group", style: color(node) }, el("h3", {}, "Assigned group"), el("p", { class: "answer", id: "answer", "data-leaf": leaf }, el("span", { class: "number" }, `${leaf} `), user("b", node.name)),
-      el("p", { class: "note" }, `Probability ${percent(Math.exp(logs[leaf]))}${hides ? " (by rounded rules)" : ""}; ${percent(node.share)} of all records belong to it.`),
-      chosenCodes.length < data.few_codes ? el("p", { class: "note few" }, `Three quarters of the records have at least ${plural(data.few_codes, "code")}. A record with fewer is assigned largely by the codes it lacks, so look at the other probabilities too.`) : null),
+    drawAnswer(found),
     el("section", {}, el("h3", {}, "Probability of each group"), el("ul", { class: "share-list", id: "probabilities" }, ...order.map(probability))),
-    drawReasons(leaf),
+    drawReasons(found.leading),
   );
 }
 
+const groupName = (leaf) => [el("span", { class: "number" }, `${leaf} `), user("b", groupNode(leaf).name)];
+
+// The group of the record, or why none is named.
+function drawAnswer({ logs, leading, lacking, why, leaf }) {
+  const node = groupNode(leading);
+  const p = percent(Math.exp(logs[leading]));
+  const answer = (title, ...content) => el("div", { class: `assigned-group${why ? " undecided" : ""}`, style: why ? {} : color(node) },
+    el("h3", {}, title), el("p", { class: "answer", id: "answer", "data-leaf": leaf, "data-why": why }, ...content.shift()), ...content.map((text) => el("p", { class: "note" }, ...text)));
+  const leader = [" Most probable so far: ", ...groupName(leading), `, ${p}.`];
+  const incomplete = "Codes may be missing from the record, so codes that it lacks count little.";
+  if (why === "probability") return answer("No group", ["Too few codes to say"], ["A group is named if it is more probable than all others together.", ...leader]);
+  if (why === "different") return answer("No group", ["Codes of different groups"], [`The most probable group has no record with ${lacking.map((j) => codes.code[j]).join(", ")}.`, ...leader]);
+  if (why === "rare") return answer("No group", ["Too few codes to say"], [`Fewer than ${ENOUGH} records of the most probable group have any of these codes.`, ...leader]);
+  return answer("Assigned group", groupName(leaf), [`Probability ${p}; ${percent(node.share)} of all records belong to this group. ${incomplete}`]);
+}
+
+// The change of the odds of a group by each code, in two lists: for the group, and against it.
 function drawReasons(leaf) {
   if (data.n_leaves === 1) return null;
   const all = logOdds(chosenCodes, leaf);
   const clipped = (value) => Math.min(50, Math.max(-50, value));
   const found = chosenCodes.map((j) => ({ j, weight: clipped(all) - clipped(logOdds(chosenCodes.filter((other) => other !== j), leaf)) }));
-  found.sort((a, b) => b.weight - a.weight || a.j - b.j);
+  found.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight) || a.j - b.j);
   const most = Math.max(0.5, ...found.map(({ weight }) => Math.abs(weight)));
-  return el("section", { style: color(groupNode(leaf)) },
-    el("h3", {}, "Evidence"),
-    el("p", { class: "note" }, "How each code changes the odds of this group, given the other codes: bars to the right are evidence for the group, bars to the left against it."),
-    el("ol", { class: "code-list reasons", id: "reasons" }, ...found.map(({ j, weight }) => el("li", { "data-code": j },
-      label(j, { class: "word" }),
-      el("span", { class: "forest", "aria-hidden": "true" }, el("s", { style: { left: "50%" } }), el("i", { style: weight >= 0 ? { left: "50%", width: `${(50 * weight) / most}%` } : { right: "50%", width: `${(-50 * weight) / most}%` } })),
-      el("span", { class: "value" }, `odds ×${times(Math.exp(weight))}`)))));
+  const node = groupNode(leaf);
+  const rate = (at, j) => { const { rate: share, estimated } = rateOf(at, j); return approximately(wholePercent(share), estimated); };
+  const row = ({ j, weight }) => el("li", { "data-code": j, title: `In ${rate(node, j)} of the records of this group, and in ${rate(nodes[0], j)} of all records` },
+    label(j, { class: "word" }),
+    el("span", { class: "forest", "aria-hidden": "true" }, el("s", { style: { left: "50%" } }), el("i", { style: weight >= 0 ? { left: "50%", width: `${(50 * weight) / most}%` } : { right: "50%", width: `${(-50 * weight) / most}%` } })),
+    el("span", { class: "value" }, `odds ×${times(Math.exp(weight))}`));
+  const list = (title, some) => (some.length ? [el("h4", {}, title), el("ol", { class: "code-list reasons" }, ...some.map(row))] : []);
+  return el("section", { id: "reasons", style: color(node) },
+    el("h3", {}, "Why ", ...groupName(leaf)),
+    el("p", { class: "note" }, "How many times each code multiplies the odds of this group, given the other codes."),
+    ...list("Codes that speak for it", found.filter(({ weight }) => weight >= 0)),
+    ...list("Codes that speak against it", found.filter(({ weight }) => weight < 0)));
 }
 
 function setupAssign() {

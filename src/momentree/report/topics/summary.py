@@ -12,8 +12,10 @@ from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.metrics.words import relevance_order, word_probabilities
+from momentree.naming import join_forms
 from momentree.report._estimators import (
     Fitted,
     FittedFlat,
@@ -24,6 +26,7 @@ from momentree.report._provenance import provenance
 from momentree.report.layout import icicle_cells
 from momentree.report.text import clean_text, for_readers
 from momentree.report.topics._diagnostics import describe_model, diagnostics
+from momentree.report.topics._function_words import notes_on_function_words
 from momentree.report.topics._labels import agreement, count_labels, index_labels
 from momentree.report.topics.chart import proportions_in_columns
 from momentree.report.topics.document_order import sort_documents
@@ -37,6 +40,7 @@ DEFAULT_LAMBDA = 0.7
 # The usual number of words in coherence measures.
 _COHERENCE_WORDS = 10
 _COHERENCE_NODES = 64
+_ALSO = 8
 
 
 def summarize(
@@ -52,6 +56,7 @@ def summarize(
     n_words: int = 20,
     n_documents: int = 8,
     made_with: Mapping[str, object] | None = None,
+    notes: Sequence[Message] = (),
 ) -> dict[str, Any]:
     """Summarize a fitted tree or flat model and its documents as a dictionary for `render_html`.
 
@@ -79,7 +84,7 @@ def summarize(
         orders the documents; it omits None, NaN and "" entries. By default, a flat model uses the
         order of the input, and a tree has no chart.
     title : str, optional
-        Name of the corpus; "Topic tree" or "Topics" by default.
+        Name of the corpus; "Topics of 2,225 documents" by default.
     n_words : int, default=20
         Number of words that a node shows at one setting of the slider, >= 1.
     n_documents : int, default=8
@@ -87,6 +92,8 @@ def summarize(
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made, such as the input or the time of
         the fit. No date is added, so that equal input gives equal bytes.
+    notes : sequence of Message, default=()
+        What was found when the documents were read, as in :class:`Corpus`.
 
     Returns
     -------
@@ -99,7 +106,8 @@ def summarize(
         sample weight; for a topic of a flat model its mean proportion, or its weight in the model
         if neither ``X`` nor ``topic_proportions`` is given), ``gain`` (nats), ``reason`` (text),
         ``words`` (``index`` into the words and ``p`` = p(w|node), complete for every lambda in
-        [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first),
+        [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first), ``also``
+        (those of the best words that are not in the name),
         ``coherence`` (``umass``, ``npmi``, or None), ``documents`` (positions in the shown
         documents, most typical first), ``labels`` (pairs of label index and count, descending),
         ``other_labels`` (number of documents whose labels are not listed), ``cell`` (position in
@@ -110,6 +118,8 @@ def summarize(
         ``searched`` (characters of each that can be searched, None for all) and
         ``items`` (``row``, ``id``, ``label``, ``leaf``, ``text``, and for a flat model with ``X``
         ``proportions``: pairs of topic and proportion, per mille);
+        ``notes``: sentences, those given and one on each language whose function words make up
+        topics;
         ``made``: ``parameters``, ``versions``, ``notes``;
         ``areas``: the chart of topic proportions, or None: ``proportions`` (k rows, per mille),
         ``names``, ``rows``, ``ticks`` and ``runs`` of its columns, ``note``, ``axis``,
@@ -169,7 +179,7 @@ def summarize(
         entry["documents"] = positions
     summary = {
         "kind": model.kind,
-        "title": clean_text(title if title else "Topic tree" if model.kind == "tree" else "Topics"),
+        "title": clean_text(title or default_title(n)),
         "n_documents": n,
         "n_features": d,
         "n_leaves": n_leaves,
@@ -181,6 +191,7 @@ def summarize(
         "agreement": agreement(leaf_of, label_of),
         "documents": documents,
         "areas": areas,
+        "notes": [for_readers(note) for note in (*notes, *notes_on_function_words(estimator))],
         "made": provenance(estimator, made_with),
     }
     if model.kind == "flat":
@@ -193,8 +204,13 @@ def summarize(
     return summary
 
 
+def default_title(n_documents: int) -> str:
+    """Return the title of a report on documents without a name."""
+    return f"Topics of {n_documents:,} {'document' if n_documents == 1 else 'documents'}"
+
+
 def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    root, vocabulary = model.root, model.vocabulary
+    root, vocabulary, languages = model.root, model.vocabulary, model.languages
     base = root.center
     position: dict[int, int] = {}
     nodes = []
@@ -218,6 +234,9 @@ def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[
                 "reason": for_readers(node.reason or ""),
                 "words": {"index": index, "p": _short(node.center[columns])},
                 "top": [index[j] for j in top],
+                "also": _also(
+                    node.name, [(vocabulary[columns[j]], index[j]) for j in top], languages
+                ),
                 "cell": cell.as_json(),
             }
         )
@@ -227,6 +246,20 @@ def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[
         "p": _short(base[used]),
     }
     return words, nodes
+
+
+def _also(name: str, top: Sequence[tuple[Any, int]], languages: Sequence[str]) -> list[int]:
+    """Return the most relevant words that are not in a name, one form of each."""
+    named = name.replace(",", " ").split()
+    words = list(dict.fromkeys([*named, *(str(word) for word, _ in top)]))
+    form = dict(zip(words, join_forms(words, languages).tolist(), strict=True))
+    seen = {form[word] for word in named}
+    also = []
+    for word, index in top:
+        if form[str(word)] not in seen:
+            seen.add(form[str(word)])
+            also.append(index)
+    return also[:_ALSO]
 
 
 def _name(node: TreeNode) -> str:

@@ -1,0 +1,36 @@
+"""Say why a result has another number of groups than was asked for."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from momentree.cli._run import Run
+from momentree.messages import Message
+
+_CODES = {
+    "groups": ("fewer_groups", "fewer_groups_because"),
+    "leaves": ("fewer_leaves", "fewer_leaves_because"),
+}
+
+
+def note_number(
+    run: Run, fitted: Any, requested: int | None, what: Literal["groups", "leaves"]
+) -> None:
+    """Print a note if there are fewer groups or leaves than requested, or more."""
+    found = len(getattr(fitted, "leaves_", ())) or len(fitted.weights_)
+    if not requested or found == requested:
+        return
+    if found > requested:
+        run.note(Message("more_leaves", found=found, requested=requested))
+        return
+    reason = why_no_more(fitted)
+    code = _CODES[what][reason is not None]
+    run.note(Message(code, found=found, requested=requested, reason=reason))
+
+
+def why_no_more(fitted: Any) -> Message | None:
+    """Return why a tree stopped growing: the reason of the largest leaf that has one."""
+    leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
+    # The tree may have reached the number of leaves before EM emptied one of them.
+    reasons = (leaf.reason for leaf in leaves if leaf.reason)
+    return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)

@@ -1,0 +1,211 @@
+"""Names that people give to topics and groups: checks, and the file that keeps them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from os import PathLike
+from typing import Any
+
+from momentree.exceptions import InvalidParameterError, MomentreeError, ReadError
+
+MAX_LENGTH = 120
+"""Maximum length of a name in characters."""
+
+HEADER = ("number", "name")
+"""Columns of a file of names."""
+
+SUFFIXES = (".csv", ".tsv", ".tab")
+
+_KEY = re.compile(r"\s*([0-9]{1,9})(?:\s*[-–]\s*([0-9]{1,9}))?\s*")
+
+
+def check_names(
+    names: Any, known: Mapping[str, Any], *, parameter: str = "names", source: str = ""
+) -> dict[str, str]:
+    """Check names that are given to nodes.
+
+    Parameters
+    ----------
+    names : mapping of int or str to str
+        Name by number of a leaf, topic or group: 3 or "3"; or by the numbers of the leaves of a
+        node: "0-3".
+    known : mapping
+        Its keys are the numbers that exist, as strings: "3", "0-3".
+    parameter : str, default="names"
+        Parameter or option with the names.
+    source : str, default=""
+        File with the names, if any.
+
+    Returns
+    -------
+    dict of str to str
+        Names in one line, by number as a string.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a number does not exist; if a name is not a string, empty, too long, or contains control
+        characters; if two numbers are equal, or two names.
+
+    Examples
+    --------
+    >>> from momentree.naming import check_names
+    >>> check_names({0: "Trade", "1 - 2": "Sport"}, {"0": 1, "1": 1, "2": 1, "1-2": 1})
+    {'0': 'Trade', '1-2': 'Sport'}
+    """
+    shown: dict[str, Any] = {"parameter": parameter, "source": source}
+    if not isinstance(names, Mapping):
+        raise InvalidParameterError("names_not_a_mapping", **shown, type=type(names).__name__)
+    last = max((int(key) for key in known if "-" not in key), default=0)
+    given: dict[str, str] = {}
+    number_of: dict[str, str] = {}
+    for number, name in names.items():
+        key = _key_of(number)
+        if key is None or key not in known:
+            code = "no_node_to_name" if key and "-" in key else "no_number_to_name"
+            raise InvalidParameterError(code, **shown, number=str(number)[:40], last=last)
+        text = _checked(name, shown, key)
+        if key in given:
+            raise InvalidParameterError("named_twice", **shown, number=key)
+        if text in number_of:
+            raise InvalidParameterError(
+                "same_name", **shown, name=text, numbers=[number_of[text], key]
+            )
+        given[key], number_of[text] = text, key
+    return given
+
+
+def _key_of(number: object) -> str | None:
+    if isinstance(number, Integral) and not isinstance(number, bool):
+        return str(int(number)) if number >= 0 else None  # type: ignore[operator]
+    found = _KEY.fullmatch(number) if isinstance(number, str) else None
+    if found is None:
+        return None
+    first, last = found.groups()
+    return str(int(first)) if last is None else f"{int(first)}-{int(last)}"
+
+
+def _checked(name: object, shown: Mapping[str, Any], number: str) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidParameterError("empty_name", **shown, number=number)
+    text = " ".join(name.split())
+    if len(text) > MAX_LENGTH:
+        raise InvalidParameterError(
+            "long_name", **shown, number=number, length=len(text), most=MAX_LENGTH
+        )
+    if not text.isprintable():
+        raise InvalidParameterError("unprintable_name", **shown, number=number, name=text)
+    return text
+
+
+def parse_names(values: Iterable[str], *, parameter: str = "rename") -> dict[str, str]:
+    """Read names written as ``3=Climate``, or ``0-3=Sport`` for the node above leaves 0 to 3.
+
+    Parameters
+    ----------
+    values : iterable of str
+        A number, an equals sign and a name.
+    parameter : str, default="rename"
+        Option with the values.
+
+    Returns
+    -------
+    dict of str to str
+        Names by number; :func:`check_names` checks them.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a value has another form, or a number occurs twice.
+    """
+    names: dict[str, str] = {}
+    for value in values:
+        number, equals, name = value.partition("=")
+        key = _key_of(number)
+        if not equals or key is None or not name.strip():
+            raise InvalidParameterError("not_a_rename", parameter=parameter, value=value)
+        if key in names:
+            raise InvalidParameterError("named_twice", parameter=parameter, source="", number=key)
+        names[key] = name
+    return names
+
+
+def holds_names(path: str | PathLike[str]) -> bool:
+    """Return whether a file is one of names of topics or groups, by its columns.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file.
+
+    Returns
+    -------
+    bool
+        Whether it is a CSV or TSV table with the columns number and name, in UTF-8.
+    """
+    try:
+        opened = _open(path)
+    except MomentreeError:  # such as a table in another encoding, which is one of codes
+        return False
+    return opened is not None and _is_header(opened.head.names)
+
+
+def read_names(path: str | PathLike[str]) -> dict[str, str]:
+    """Read the names of topics or groups from a table with the columns number and name.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A CSV or TSV file, in UTF-8, such as a report saves after topics were renamed in it.
+
+    Returns
+    -------
+    dict of str to str
+        Names by number; rows without a name are left out.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read, or does not have these columns.
+    InvalidParameterError
+        If a number occurs twice.
+    """
+    opened = _open(path)
+    if opened is None:
+        raise ReadError("unknown_suffix", path=str(path), suffixes=", ".join(SUFFIXES))
+    columns = opened.head.names
+    if not _is_header(columns):
+        raise ReadError("not_a_table_of_names", path=str(path), columns=list(columns))
+    number, name = (_column(columns, wanted) for wanted in HEADER)
+    table = opened.read([number, name])
+    names: dict[str, str] = {}
+    for key, text in zip(table.columns[number], table.columns[name], strict=True):
+        if not text.strip():
+            continue
+        if key in names:
+            raise InvalidParameterError(
+                "named_twice", parameter="names", source=str(path), number=key
+            )
+        names[key] = text
+    return names
+
+
+def _open(path: str | PathLike[str]) -> Any | None:
+    # Imported here, because readers import pandas, which growing a tree does not need.
+    from momentree.readers.tables.files import check_exists, suffix
+    from momentree.readers.tables.reader import open_table
+
+    found = check_exists(path)
+    if suffix(found) not in SUFFIXES:
+        return None
+    return open_table(found, suffixes=SUFFIXES)
+
+
+def _column(columns: Iterable[str], wanted: str) -> str:
+    return next(column for column in columns if column.strip().lower() == wanted)
+
+
+def _is_header(columns: Iterable[str]) -> bool:
+    return set(HEADER) <= {column.strip().lower() for column in columns}

@@ -1,0 +1,261 @@
+"""Find the languages of texts, and whether words must be found in scripts without blanks."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Any
+
+from numpy.typing import NDArray
+
+from momentree.exceptions import MissingLibraryError
+from momentree.messages import Message
+from momentree.readers.text._language_names import ALSO_CALLED, NAMES
+from momentree.readers.text.segmentation import applies_to, is_available, share_without_blanks
+from momentree.readers.text.words import AUTO, LANGUAGES, language_codes, stop_words
+
+_MOST_TEXTS, _MOST_CHARACTERS = 1000, 400
+"""Texts of a corpus that are examined, and characters of each."""
+
+_CONFIDENT = 0.7
+"""Probability from which the language of a text is counted."""
+
+_MAIN = 0.05
+"""Share of the texts that must be in the main language; otherwise nothing is known."""
+
+_RELEVANT, _AT_LEAST, _OF_FEW = 0.01, 3, 0.2
+"""Share of the texts from which a language is relevant, if it has three texts or a fifth."""
+
+_MIXED = 0.1
+"""Share of texts in other languages from which they may have topics of their own."""
+
+_WITHOUT_BLANKS = 0.2
+"""Share of letters from which a text is in a script without blanks."""
+
+_MUST_BE_SPLIT = 0.1
+"""Share of such texts from which a corpus cannot be read without the library that splits them."""
+
+
+_FIRST_WORDS, _STOP_WORDS = 60, 20
+"""Counts are in a language if so many of their most frequent words are stop words."""
+
+
+@dataclass(frozen=True)
+class Languages:
+    """The languages of a corpus.
+
+    Attributes
+    ----------
+    counts : mapping of str to int
+        Number of examined texts by the code of their language, most frequent first; texts whose
+        language is uncertain are not counted.
+    n_texts : int
+        Number of examined texts, without empty ones.
+    """
+
+    counts: Mapping[str, int]
+    n_texts: int
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Languages with a relevant share of the texts, most frequent first."""
+        if max(self.counts.values(), default=0) < _MAIN * self.n_texts:
+            return ()
+        least = min(max(_AT_LEAST, _RELEVANT * self.n_texts), _OF_FEW * self.n_texts)
+        main = next(iter(self.counts), None)
+        return tuple(code for code, n in self.counts.items() if n >= least or code == main)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether at least a tenth of the texts are not in the main language."""
+        return max(self.counts.values()) <= (1 - _MIXED) * sum(self.counts.values())
+
+    def shares(self, codes: Iterable[str]) -> list[str]:
+        """Return languages with their shares, such as "French (98%)"."""
+        n = max(sum(self.counts.values()), 1)
+        return [f"{NAMES[code]} ({_percent(self.counts[code] / n)})" for code in codes]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the texts of a corpus are read: languages of stop words, splitting, and notes on both."""
+
+    language: str | None
+    segment: bool
+    notes: tuple[Message, ...] = ()
+
+
+def name_of_language(code: str) -> str:
+    """Return the English name of a language."""
+    return NAMES[code]
+
+
+def detect_language(text: str) -> str | None:
+    """Return the code of the language of a text; None if it is uncertain.
+
+    At most 400 characters from the middle of the text are examined.
+    """
+    import py3langid
+
+    excerpt = _excerpt(text)
+    scores: dict[str, float] = {}
+    for label, score in py3langid.rank(excerpt):
+        code = ALSO_CALLED.get(label, label)
+        if code in NAMES:
+            scores.setdefault(code, score)
+    best = max(scores, key=scores.__getitem__)
+    # The scores of longer texts differ more; this scale keeps probabilities calibrated.
+    scale = math.sqrt(len(excerpt.encode(errors="replace")) or 1)
+    total = sum(math.exp((score - scores[best]) / scale) for score in scores.values())
+    return best if total < 1 / _CONFIDENT else None
+
+
+def detect_languages(texts: Sequence[str]) -> Languages:
+    """Count the languages of texts; of many, a sample that does not depend on their order."""
+    sample = _sample(texts)
+    found = Counter(filter(None, map(detect_language, sample)))
+    if not found and sample:
+        # Short texts are clear together.
+        together = detect_language(" ".join(sorted(sample)))
+        found.update({together: len(sample)} if together else {})
+    ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    return Languages(ordered, len(sample))
+
+
+def choose_reading(
+    texts: Sequence[str], language: str | None, segment: bool | None, token_pattern: str
+) -> Reading:
+    """Choose how to read texts; `language` may be "auto", and `segment` None.
+
+    Raises
+    ------
+    MissingLibraryError
+        If many texts are in scripts without blanks and the library to split them is not installed.
+    InvalidParameterError
+        If a language is unknown.
+    """
+    found = detect_languages(texts)
+    if language == AUTO:
+        codes = found.codes or ("en",)
+        language, notes = ",".join(codes), _notes_on_detected(found)
+    else:
+        notes = _notes_on_given(found, language)
+    if segment is None:
+        segment, more = choose_segment(texts, token_pattern)
+        notes += more
+    return Reading(language, segment, tuple(notes))
+
+
+def choose_segment(texts: Sequence[str], token_pattern: str) -> tuple[bool, list[Message]]:
+    """Choose whether to find words in scripts without blanks; also return a note if it is needed.
+
+    Raises
+    ------
+    MissingLibraryError
+        If many texts are in such scripts and the library to split them is not installed.
+    """
+    sample = _sample(texts)
+    n = sum(share_without_blanks(_excerpt(text)) >= _WITHOUT_BLANKS for text in sample)
+    if n < max(1, _RELEVANT * len(sample)) or not applies_to(token_pattern):
+        return False, []
+    if is_available():
+        return True, []
+    share = _percent(n / len(sample))
+    if n >= _MUST_BE_SPLIT * len(sample):
+        raise MissingLibraryError("segmentation_missing", where=f" ({share} of all texts)")
+    return False, [Message("texts_not_split", share=share)]
+
+
+def choose_for_counts(
+    words: Sequence[str], frequencies: NDArray[Any], language: str | None
+) -> Reading:
+    """Choose the languages of counts by how many of their most frequent words are stop words."""
+    if language != AUTO:
+        language_codes(language)
+        return Reading(language, segment=False)
+    first = sorted(range(len(words)), key=lambda j: (-frequencies[j], words[j]))[:_FIRST_WORDS]
+    most = {words[j].lower() for j in first}
+    n_stop = {code: len(most & stop_words(code)) for code in LANGUAGES}
+    best = max(LANGUAGES, key=lambda code: (n_stop[code], code == "en"))
+    if best == "en" or n_stop[best] < _STOP_WORDS:
+        return Reading("en", segment=False)
+    note = Message("words_in_language", language=NAMES[best])
+    return Reading(best, segment=False, notes=(note,))
+
+
+def notes_on_new_texts(texts: Sequence[str], language: str | None) -> list[Message]:
+    """Return a note if new texts are in other languages than those of a model."""
+    known = language_codes(None if language == AUTO else language)
+    if not known:
+        return []
+    found = detect_languages(texts)
+    others = [code for code in found.codes if code not in known]
+    if not others:
+        return []
+    return [
+        Message(
+            "new_language",
+            languages=found.shares(others),
+            known=[NAMES[code] for code in known],
+            n_all=len(texts),
+        )
+    ]
+
+
+def _notes_on_detected(found: Languages) -> list[Message]:
+    codes = found.codes
+    if codes in ((), ("en",)):
+        return []
+    unlisted = [NAMES[code] for code in codes if code not in LANGUAGES]
+    notes = []
+    if len(codes) > 1:
+        code = "several_languages" if found.is_mixed else "few_in_other_languages"
+        notes.append(Message(code, languages=found.shares(codes)))
+    elif not unlisted:
+        notes.append(Message("one_language", languages=found.shares(codes), name=NAMES[codes[0]]))
+    if unlisted:
+        notes.append(Message("language_without_stop_words", languages=unlisted))
+    return notes
+
+
+def _notes_on_given(found: Languages, language: str | None) -> list[Message]:
+    given = language_codes(language)
+    if not given:
+        return []
+    unlisted = [NAMES[code] for code in given if code not in LANGUAGES]
+    notes = [Message("language_without_stop_words", languages=unlisted)] if unlisted else []
+    others = [code for code in found.codes if code not in given]
+    if others:
+        notes.append(
+            Message(
+                "other_language",
+                parameter="language",
+                value=language,
+                languages=found.shares(others),
+                auto=AUTO,
+            )
+        )
+    return notes
+
+
+def _sample(texts: Sequence[str]) -> list[str]:
+    texts = [text for text in texts if text and not text.isspace()]
+    return texts if len(texts) <= _MOST_TEXTS else nsmallest(_MOST_TEXTS, texts, key=_hash)
+
+
+def _excerpt(text: str) -> str:
+    """Return the middle of a text, beyond headings and greetings."""
+    start = max(0, (len(text) - _MOST_CHARACTERS) // 2)
+    return text[start : start + _MOST_CHARACTERS]
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+
+
+def _percent(share: float) -> str:
+    return "less than 1%" if share < 0.01 else f"{share:.0%}"

@@ -1,0 +1,115 @@
+"""Notice topics that consist of function words, whatever the reason."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from momentree._types import Floats, Ints
+from momentree.messages import Message
+from momentree.metrics.words import relevance_order
+from momentree.readers import LANGUAGES, stop_words
+from momentree.readers.text.languages import name_of_language
+from momentree.readers.text.segmentation import share_without_blanks
+from momentree.report._estimators import FittedFlat, FittedTree, fitted
+from momentree.tree.node import TreeNode
+
+_N_WORDS, _LAMBDA, _N_SHOWN = 10, 0.7, 6
+_FEWEST, _OF_ONE_LANGUAGE = 5, 0.4
+"""A topic with enough words consists of function words if such a share are those of a language."""
+
+_MOST_RANK, _MOST_LETTERS, _MOST_LIFT = 8, 4.5, 0.35
+"""Limits for function words of languages without a list: words that are short, among the most
+frequent of all, and hardly more frequent in the topic than elsewhere. See `_looks_like`."""
+
+
+def notes_on_function_words(estimator: FittedTree | FittedFlat) -> list[Message]:
+    """Return a note for each language whose function words make up topics of a fitted estimator.
+
+    The ten most relevant words of each leaf are compared with the stop words of all languages.
+    """
+    model = fitted(estimator)
+    leaves = list(model.root.leaves())
+    if model.root.is_leaf:
+        return []
+    base = model.root.center
+    rank = np.empty(len(base))
+    rank[np.argsort(-base, kind="stable")] = np.arange(1, len(base) + 1)
+    topics = [(int(leaf.leaf_id or 0), leaf, _columns(leaf, base)) for leaf in leaves]
+    words = {number: [str(word) for word in model.vocabulary[js]] for number, _, js in topics}
+    total = {code: sum(_among(stop, *words.values())) for code, stop in _lists().items()}
+    listed: dict[int, str] = {}
+    others = []
+    for number, leaf, columns in topics:
+        if len(columns) < _FEWEST:
+            continue
+        n_stop = {code: _among(stop, words[number])[0] for code, stop in _lists().items()}
+        best = max(n_stop, key=lambda code: (n_stop[code], total[code]))
+        lifts = leaf.center[columns] / base[columns]
+        if n_stop[best] >= _OF_ONE_LANGUAGE * len(columns):
+            listed[number] = best
+        elif _looks_like(leaf, words[number], rank[columns], lifts):
+            others.append(number)
+    return [*_note_on_listed(listed, words), *_note_on_others(others, words)]
+
+
+def _columns(leaf: TreeNode, base: Floats) -> Ints:
+    columns = np.flatnonzero((leaf.center > 0) & (base > 0))
+    order = relevance_order(leaf.center[columns], base[columns], _LAMBDA)
+    return columns[order[:_N_WORDS]]
+
+
+def _among(stop: frozenset[str], *lists: list[str]) -> list[int]:
+    return [sum(word.lower() in stop for word in words) for words in lists]
+
+
+def _looks_like(leaf: TreeNode, words: list[str], ranks: Floats, lifts: Floats) -> bool:
+    """Whether words look like function words, without a list."""
+    if share_without_blanks("".join(words)) > 0:  # there, all words are short
+        return False
+    # A word of this topic only has a lift of 1 / weight.
+    relative = (np.median(lifts) - 1) / max(1 / max(leaf.weight, 1e-9) - 1, 1e-9)
+    return bool(
+        np.median(ranks) <= _MOST_RANK
+        and np.mean([len(word) for word in words]) <= _MOST_LETTERS
+        and relative <= _MOST_LIFT
+    )
+
+
+def _note_on_listed(listed: dict[int, str], words: dict[int, list[str]]) -> list[Message]:
+    if not listed:
+        return []
+    languages = list(dict.fromkeys(listed.values()))
+    found = (
+        word
+        for number, code in listed.items()
+        for word in words[number]
+        if word.lower() in _lists()[code]
+    )
+    return [
+        Message(
+            "topics_of_stop_words",
+            n_topics=len(listed),
+            topics=list(listed),
+            names=[name_of_language(code) for code in languages],
+            words=list(dict.fromkeys(found))[:_N_SHOWN],
+            parameter="language",
+            language=",".join(languages),
+        )
+    ]
+
+
+def _note_on_others(topics: list[int], words: dict[int, list[str]]) -> list[Message]:
+    if not topics:
+        return []
+    shown = words[topics[0]][:_N_SHOWN]
+    code = "topics_of_common_words"
+    return [Message(code, n_topics=len(topics), topics=topics, words=shown)]
+
+
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    # The longer English list has parts of web addresses and codes of countries, too.
+    return {code: stop_words(code) for code in LANGUAGES} | {"en": ENGLISH_STOP_WORDS}

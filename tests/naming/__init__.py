@@ -1,0 +1,1 @@
+"""Tests of the names of topics and groups."""

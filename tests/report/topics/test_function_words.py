@@ -1,0 +1,81 @@
+"""Topics of function words are noticed, whatever the reason, and good topics are not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from momentree import SingleTopicModel, TopicTree
+from momentree.datasets import read_corpus, vectorize
+from momentree.report.topics import notes_on_function_words, summarize
+
+
+def fit(corpus, n_leaves=8):
+    return TopicTree(n_leaves, refine=None).fit(corpus.X, feature_names=corpus.vocabulary)
+
+
+@pytest.fixture(scope="module")
+def manuals(shared_data):
+    def texts(code):
+        path = shared_data / "languages" / f"man_{code}.jsonl.gz"
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            return [json.loads(line)["text"] for line in file]
+
+    return texts
+
+
+@pytest.mark.parametrize("code", ["fr", "ru"])
+def test_a_wrong_language_is_noticed(manuals, code):
+    texts = manuals(code)
+    [note] = notes_on_function_words(fit(vectorize(texts, language="en")))
+    assert note.code == "topics_of_stop_words"
+    assert note.values["language"] == code
+    # The remedy helps.
+    assert notes_on_function_words(fit(vectorize(texts))) == []
+
+
+@pytest.mark.parametrize("code", ["zh_CN", "ja", "ko"])
+def test_other_scripts_have_no_topics_of_function_words(manuals, code):
+    assert notes_on_function_words(fit(vectorize(manuals(code)))) == []
+
+
+def test_all_words_kept(shared_data):
+    """Flat topics are checked in the same way, and counts in the same way as texts."""
+    corpus = read_corpus(shared_data / "reuters_r8" / "docs.jsonl.gz", language=None)
+    model = SingleTopicModel(8, refine=None).fit(corpus.X, feature_names=corpus.vocabulary)
+    [note] = notes_on_function_words(model)
+    assert note.values["language"] == "en"
+    summary = summarize(model, notes=[note])
+    assert len(summary["notes"]) == 2
+    assert "English" in summary["notes"][0]
+
+
+@pytest.mark.parametrize("name", ["divina_commedia/docs.jsonl.gz", "m10", "re1"])
+@pytest.mark.parametrize("n_leaves", [2, 8])
+def test_good_topics_are_not_noticed(shared_data, name, n_leaves):
+    assert notes_on_function_words(fit(read_corpus(shared_data / name), n_leaves)) == []
+
+
+def test_words_of_a_language_without_a_list():
+    """Function words of a made-up language: short, frequent, and in all topics."""
+    rng = np.random.default_rng(0)
+    n, short = 300, [f"q{a}" for a in "bcdfghjklm"]
+    themes = [[f"theme{t}word{w}" for w in range(30)] for t in range(2)]
+    texts = []
+    for i in range(n):
+        # A third of the documents says little: it consists of function words.
+        own = 12 if i % 3 else 2
+        words = [*rng.choice(short, 14), *rng.choice(themes[i % 2], own)]
+        texts.append(" ".join(words))
+    corpus = vectorize(texts, language=None, max_df=1.0, token_pattern=r"\w+")
+    tree = fit(corpus, 4)
+    [note] = notes_on_function_words(tree)
+    assert note.code == "topics_of_common_words"
+
+
+def test_few_words_or_one_topic():
+    corpus = vectorize(["la le", "un le", "la un"], language=None, min_df=1, max_df=1.0)
+    assert notes_on_function_words(TopicTree(2).fit(corpus.X)) == []
