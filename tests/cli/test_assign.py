@@ -54,14 +54,45 @@ def test_options_of_reading(run, model, tmp_path):
     assert len(result.stdout.splitlines()) == 9
 
 
-def test_documents_without_known_words_are_noted(run, model, tmp_path):
+def test_documents_without_known_words_are_not_assigned(run, model, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,n\nxyzzy plugh,1\nboat sail boat harbour,2\n")
     result = run("assign", model, path)
     assert result.exit_code == 0, result.output
-    assert words("no_known_words_leaf", n_records=1, n_all=2) in result.stderr
-    assert len(result.stdout.splitlines()) == 3
+    assert words("no_known_words", n_records=1, n_all=2) in result.stderr
+    _, unknown, known = csv.reader(result.stdout.splitlines())
+    assert unknown == ["1", "", "", ""]
+    assert all(known)
     assert run("assign", model, path, "--quiet").stderr == ""
+
+
+def test_only_documents_without_known_words_are_refused(refuses, model, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("text,n\nxyzzy plugh,1\nxyzzy,2\n")
+    assert "2 documents" in refuses("assign", model, path, "--csv", tmp_path / "a.csv")
+    assert not (tmp_path / "a.csv").exists()
+
+
+def test_new_documents_are_cleaned_as_the_texts_of_the_model(run, model, tmp_path):
+    plain, marked = tmp_path / "plain.csv", tmp_path / "marked.csv"
+    plain.write_text("text,n\nboat sail boat harbour,2\n")
+    marked.write_text("text,n\n<p>boat <b>sail</b> boat<br>harbour</p> https://bread.org/oven,2\n")
+    found = run("assign", model, marked)
+    assert words("stripped_html", n_rows=1) in found.stderr
+    assert found.stdout == run("assign", model, plain).stdout
+
+
+def test_long_documents_are_assigned_by_passage_and_joined(run, model, tmp_path):
+    path = tmp_path / "t.csv"
+    sea, bread = "boat sail harbour. " * 900, "bread flour oven. " * 300
+    path.write_text(f"id,text\nlong,{sea}{bread}\nshort,boat sail harbour\n")
+    result = run("assign", model, path)
+    header, long, short = csv.reader(result.stdout.splitlines())
+    assert header[:5] == ["id", "passages", "leaf", "name", "probability"]
+    assert (long[0], long[1]) == ("long", "18")
+    assert short[:2] == ["short", "1"]
+    assert long[2] == short[2]
+    assert 0.6 < float(long[4]) < 0.85  # three quarters of its words
 
 
 def test_not_a_model(refuses, lasting_table, tmp_path):
@@ -90,5 +121,5 @@ def test_documents_in_another_language_are_noted(run, model, tmp_path):
         "text,n\n" + "Les enfants jouent avec une balle dans le jardin de la ville,1\n" * 3
     )
     result = run("assign", model, path)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 2  # no word is known
     assert "the new documents are in French (100%)" in result.stderr

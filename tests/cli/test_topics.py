@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from tests.report.pages import read_data
+
 from .conftest import N_DOCUMENTS, THEMES, read_json, words, write_csv
 
 
@@ -90,6 +92,25 @@ def test_same_input_same_files(run, lasting_table, tmp_path):
         run("topics", lasting_table, "--csv", folder / "a.csv", "--model", folder / "m.mt")
         contents.append([(folder / file).read_bytes() for file in ("a.csv", "m.mt")])
     assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "least", "most"), [("0", 0, 0), ("8", 8, 64), ("all", 160, 160)]
+)
+def test_the_report_lists_as_many_documents_as_requested(
+    run, lasting_table, tmp_path, option, least, most
+):
+    path = tmp_path / "r.html"
+    run("topics", lasting_table, "-k", "4", "--output", path, "--documents", option)
+    documents = read_data(path.read_text(encoding="utf-8"))["documents"]
+    assert least <= documents["shown"] == len(documents["items"]) <= most
+    assert documents["total"] == N_DOCUMENTS
+
+
+def test_a_number_of_documents_is_a_number(run, lasting_table, tmp_path):
+    result = run("topics", lasting_table, "-o", tmp_path / "r.html", "--documents", "some")
+    assert (result.exit_code, "expected a whole number, or 'all'" in result.stderr) == (2, True)
+    assert not list(tmp_path.glob("*.html"))
 
 
 def test_existing_file_is_replaced(run, lasting_table, tmp_path):

@@ -74,19 +74,29 @@ def wait(page):
     return WebDriverWait(page, 10, poll_frequency=0.02)
 
 
+# Documents are unpacked after the page has been drawn.
+READ = """
+const root = document.documentElement;
+return !root.classList.contains("js") || !document.querySelector("[role=search]")
+  || root.dataset.documents !== undefined;
+"""
+
+
 @contextmanager
 def opened(driver, address):
     """Open a page; what it writes to the console or requests from elsewhere fails the test."""
     driver.get_log("browser")
     driver.get_log("performance")
     driver.get(address)
+    wait(driver).until(lambda page: page.execute_script(READ))
     yield driver
     assert [entry["message"] for entry in driver.get_log("browser")] == []
     assert requested(driver) == {address.partition("#")[0]}
 
 
 def topic_name(page):
-    return texts(page, "#topic-name")[0]
+    """The name of the selected node, without its number."""
+    return texts(page, "#topic-name [data-named]")[0]
 
 
 def tree_row(node):
@@ -202,4 +212,26 @@ def requested(page):
     urls = [
         m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"
     ]
-    return {url.partition("#")[0] for url in urls} - {"data:,"}
+    # What a page makes itself is not requested from anywhere.
+    return {url.partition("#")[0] for url in urls if not url.startswith(("data:", "blob:"))}
+
+
+@contextmanager
+def downloads(page, folder):
+    """A function that clicks an element and returns the file that this saves."""
+
+    def saved(selector):
+        # A folder for each, because a file of the same name would be replaced.
+        place = folder / f"download-{len(list(folder.iterdir()))}"
+        place.mkdir()
+        behavior = {"behavior": "allow", "downloadPath": str(place)}
+        page.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
+        press(page, selector)
+        ended = {".csv", ".svg", ".png", ".html"}
+        (path,) = wait(page).until(
+            lambda _: [path for path in place.iterdir() if path.suffix in ended]
+        )
+        return path
+
+    yield saved
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "default"})

@@ -1,5 +1,8 @@
 """Pages as text: a reader of their tags and scripts, and hostile text to put into them."""
 
+import base64
+import json
+import zlib
 from html.parser import HTMLParser
 
 ATTACKS = [
@@ -43,3 +46,12 @@ def read(page):
     reader.feed(page)
     reader.close()
     return reader
+
+
+def read_data(page):
+    """The data in a page, with its documents unpacked."""
+    data = json.loads(read(page).scripts[1])
+    columns = json.loads(zlib.decompress(base64.b64decode(data["documents"]["items"])))
+    rows = zip(*columns.values(), strict=True)
+    data["documents"]["items"] = [dict(zip(columns, row, strict=True)) for row in rows]
+    return data

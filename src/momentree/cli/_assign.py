@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from momentree import readers
 from momentree.cli._clusters import ASSIGNMENT, GROUP_NAMES
 from momentree.cli._incomplete import IncompleteAssignments, RecordAssigner
@@ -12,7 +14,7 @@ from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.readers.text.languages import notes_on_new_texts
+from momentree.readers import Corpus
 from momentree.report.topics import topic_names
 
 
@@ -26,41 +28,53 @@ def assign_documents(
 ) -> tuple[CsvTable, Message]:
     """Assign documents to the leaves or topics of a model; return a table and a summary."""
     with run.stage(f"reading {source.name or source}"):
-        ids, X = _read_counts(run, model, source, vocabulary, reading)
-    is_tree = hasattr(model, "tree_")
-    unknown = int((X.sum(axis=1) == 0).sum())
-    if unknown:
-        code = "no_known_words_leaf" if is_tree else "no_known_words_topics"
-        run.note(Message(code, n_records=unknown, n_all=X.shape[0]))
+        new = _read_counts(run, model, source, vocabulary, reading)
     with run.stage("assigning"):
-        proba = model.predict_proba(X)
-        names = topic_names(model)
-        table = assignments(
-            "leaf" if is_tree else "topic",
-            names,
-            model.predict(X) if is_tree else proba.argmax(axis=1),
-            proba,
-            every=not is_tree,
-            id=ids,
-        )
+        proba = model.predict_proba(new.X)
+    is_tree = hasattr(model, "tree_")
+    places: Any = model.predict(new.X) if is_tree else proba.argmax(axis=1)
+    n_words = np.asarray(new.X.sum(axis=1)).ravel()
+    ids, passages, extra = new.ids, new.passages, {}
+    if passages is not None:
+        proba = passages.join(proba, n_words)
+        places = proba.argmax(axis=1)
+        n_words = np.bincount(passages.document_of, weights=n_words)
+        ids, extra = passages.ids, {"passages": passages.counts.tolist()}
+    unknown = int((n_words == 0).sum())
+    if unknown == len(ids):
+        raise InvalidDataError("all_unknown_words", path=str(source), n_documents=len(ids))
+    if unknown:
+        run.note(Message("no_known_words", n_records=unknown, n_all=len(ids)))
+    names = topic_names(model)
+    table = assignments(
+        "leaf" if is_tree else "topic",
+        names,
+        places,
+        proba,
+        every=not is_tree or passages is not None,
+        assigned=n_words > 0,
+        id=ids,
+        **extra,
+    )
     code = "assigned_to_leaves" if is_tree else "assigned_to_topics"
-    return table, Message(code, n_documents=len(ids), n_places=len(names))
+    return table, Message(code, n_documents=len(ids) - unknown, n_places=len(names))
 
 
 def _read_counts(
     run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
-) -> tuple[list[str], Any]:
+) -> Corpus:
     """Read documents as counts with the columns of a model."""
     if readers.holds_counts(source):
         corpus = readers.read_counts(source, vocabulary=vocabulary)
-        return corpus.ids, readers.align_columns(corpus, model.vocabulary_.tolist()).X
+        return readers.align_columns(corpus, model.vocabulary_.tolist())
     if model.vectorizer_config_ is None:
         raise InvalidDataError("model_of_counts", path=str(source))
     documents = readers.read_documents(source, **reading)
     vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
-    for note in (*documents.notes, *notes_on_new_texts(documents.texts, vectorizer.language)):
+    corpus = readers.read_like(documents, vectorizer)
+    for note in corpus.notes:
         run.note(note)
-    return documents.ids, vectorizer.transform(documents.texts)
+    return corpus
 
 
 def assign_records(

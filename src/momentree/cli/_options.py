@@ -3,7 +3,7 @@
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -74,9 +74,25 @@ def count(text: str, code: str = "not_a_count") -> int:
     return int(text)
 
 
+def words_of_passage(text: str) -> int | str | None:
+    """Parse ``auto``, ``none``, or a number of words."""
+    if text in ("auto", "none"):
+        return None if text == "none" else text
+    return count(text, code="not_passages_option")
+
+
 def count_or_auto(text: str) -> int | None:
     """Parse an integer of at least 1, or ``auto``, which is None."""
     return None if text == "auto" else count(text, code="not_a_count_or_auto")
+
+
+def whole_number_or_all(text: str) -> int | Literal["all"]:
+    """Parse an integer of at least 0, or ``all``."""
+    if text == "all":
+        return "all"
+    if not str(text).isdecimal():
+        raise _refused("not_a_whole_number_or_all", value=text)
+    return int(text)
 
 
 def count_range(text: str) -> range:
@@ -160,6 +176,21 @@ CodeColumns = Annotated[
         metavar="NAME",
         help="Column with codes, or a pattern such as 'DX*'. Repeatable.",
         show_default="detected",
+    ),
+]
+Raw = Annotated[
+    bool,
+    text_option(
+        "--raw",
+        help="Keep HTML, mail headers, quoted replies, signatures, URLs and page numbers.",
+    ),
+]
+Passages = Annotated[
+    str,
+    text_option(
+        metavar="auto|none|N",
+        parser=words_of_passage,
+        help="Cut long texts into passages of N words; auto decides by their length.",
     ),
 ]
 UnionBy = Annotated[

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from momentree import models, readers, report
@@ -23,7 +24,7 @@ from momentree.readers import Corpus
 from momentree.report.topics import notes_on_function_words, sort_documents, topic_names
 from momentree.tree import TopicTree
 
-_SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase")
+_SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages")
 """Settings of the vectorizer that the report lists."""
 
 
@@ -55,17 +56,20 @@ def title_of(source: Path) -> str | None:
 def grow_tree(
     run: Run, corpus: Corpus, parameters: Mapping[str, Any], given: GivenNames, **shown: Any
 ) -> Result:
-    """Grow a tree of topics; `shown` is a title, and an order of the documents for the chart."""
+    """Grow a tree of topics; `shown` are arguments of `summarize`."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
-        tree = TopicTree(**parameters).fit(corpus.X, feature_names=corpus.vocabulary)
+        tree = TopicTree(**parameters).fit(
+            corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary
+        )
         took = time.perf_counter() - start
     if tree.n_leaves_ > 1:
         note_number(run, tree, parameters["max_leaf_nodes"], "leaves")
     tree = _named(run, tree, corpus, given)
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
-        **{key: summary[key] for key in ("title", "n_documents")},
+        "title": summary["title"],
+        **_sizes(summary),
         "n_words": summary["n_features"],
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
@@ -102,7 +106,7 @@ def fit_flat(
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = kind(choice["n_components"] if choice else n_components, **parameters)
-        fitted.fit(corpus.X, feature_names=corpus.vocabulary)
+        fitted.fit(corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary)
     took = time.perf_counter() - start
     fitted = _named(run, fitted, corpus, given)
     with run.stage("inferring topic proportions"):
@@ -142,6 +146,7 @@ def _choose(run: Run, corpus: Corpus, model: TopicModel) -> dict[str, Any]:
         choice = models.choose_n_components(
             corpus.X,
             model=model,
+            sample_weight=corpus.weights,
             progress=lambda done, total: run.update(f"{step}: {done} of {total} tried"),
         )
     low, high = choice.interval
@@ -160,24 +165,33 @@ def _summarize(
     *,
     title: str | None = None,
     order: pd.Series[Any] | None = None,
+    documents: Any = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Summarize a model completely for a report, otherwise only what is printed."""
+    if order is not None and corpus.passages is not None:
+        order = order.iloc[corpus.passages.document_of]  # passages have the place of their document
     if run.writes("output"):
         options |= {"ids": corpus.ids, "texts": corpus.texts, "order": order}
+    else:
+        documents = 0
     labels: Any = corpus.labels
     settings = _config(corpus) or {}
     with run.stage("summarizing"):
-        return report.summarize(
+        summary = report.summarize(
             model,
             corpus.X if run.writes("output") else None,
             # An empty label is unknown.
             labels=labels and [label or None for label in labels],
             title=title,
+            documents=documents,
             notes=corpus.notes,
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )
+    if corpus.passages is not None:
+        summary["passages_of"] = len(corpus.passages)
+    return summary
 
 
 def _config(corpus: Corpus) -> dict[str, Any] | None:
@@ -185,10 +199,17 @@ def _config(corpus: Corpus) -> dict[str, Any] | None:
 
 
 def _table(corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> CsvTable:
-    labels: Any = {} if corpus.labels is None else {"label": corpus.labels}
-    return assignments(
-        kind, topic_names(model), places, proba, every=kind == "topic", id=corpus.ids, **labels
-    )
+    """Return a row for each document, with its proportions over its passages if it has any."""
+    documents = corpus if corpus.passages is None else corpus.passages
+    columns: dict[str, Any] = {"id": documents.ids}
+    if documents.labels is not None:
+        columns["label"] = documents.labels
+    if corpus.passages is not None:
+        columns["passages"] = corpus.passages.counts.tolist()
+        proba = corpus.passages.join(proba, np.asarray(corpus.X.sum(axis=1)).ravel())
+        places = proba.argmax(axis=1)
+    every = kind == "topic" or corpus.passages is not None
+    return assignments(kind, topic_names(model), places, proba, every=every, **columns)
 
 
 def _flat_content(
@@ -196,7 +217,8 @@ def _flat_content(
 ) -> dict[str, Any]:
     words = _top_words(model)
     content = {
-        **{key: summary[key] for key in ("title", "about", "n_documents")},
+        **{key: summary[key] for key in ("title", "about")},
+        **_sizes(summary),
         "n_words": summary["n_features"],
         "n_topics": summary["n_leaves"],
         "choice": choice,
@@ -219,6 +241,14 @@ def _flat_content(
         content["alpha"] = [_rounded(value) for value in alpha]  # by topic number
         content["alpha0"] = _rounded(alpha.sum())
     return content
+
+
+def _sizes(summary: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of documents, and of their passages if a document was cut."""
+    n = summary["n_documents"]
+    if "passages_of" not in summary:
+        return {"n_documents": n}
+    return {"n_documents": summary["passages_of"], "n_passages": n}
 
 
 def _rounded(value: float) -> float:

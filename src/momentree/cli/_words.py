@@ -24,7 +24,9 @@ _SWITCHES: Mapping[str, Mapping[object, str]] = {
     "drop_constant": {False: "--keep-constant"},
     "header": {True: "--header", "True": "--header", False: "--no-header", "False": "--no-header"},
     "lowercase": {False: "--keep-case"},
+    "raw": {True: "--raw"},
     "refine": {None: "--no-refine", "em": "--refine"},
+    "unique": {True: "--unique", False: "--every-copy"},
 }
 _SAMPLES = {"clusters": "record", "topics": "document"}
 # For these, name the option that sets the limit.

@@ -80,6 +80,8 @@ def _laid_out(renderable: RenderableType, console: Console) -> Text:
 
 def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
     n, leaves = summary["n_records" if of_records else "n_documents"], summary["n_leaves"]
+    if "passages_of" in summary:
+        n = Message("passages_of_documents", n_entries=n, n_rows=summary["passages_of"])
     codes = {"tree": "tree_found", "flat": "flat_found"}
     code = codes.get(summary["kind"], "groups_found")
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
@@ -99,8 +101,9 @@ def _draw_topics(summary: Mapping[str, Any], console: Console) -> RenderableType
         else [node["name"], *(vocabulary[i] for i in node["also"])]
         for node in nodes
     ]
+    rows = "passages" if "passages_of" in summary else "docs"
     before = [
-        Column("docs", [f"{node['n_samples']:,}" for node in nodes]),
+        Column(rows, [f"{node['n_samples']:,}" for node in nodes]),
         Column("share", [f"{100 * node['share']:.1f}%" for node in nodes]),
     ]
     after = []
@@ -143,7 +146,7 @@ def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[Renderabl
     ]
     if console.width >= _INTERVALS_FROM:
         intervals = [_interval(node["share_interval"]) for node in nodes]
-        before.append(Column("95 % interval", intervals, styles=["dim"] * len(nodes)))
+        before.append(Column("95% interval", intervals, styles=["dim"] * len(nodes)))
     tree = draw_nodes(summary, words, before, [], console)
     return [
         tree,

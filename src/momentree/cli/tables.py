@@ -90,12 +90,14 @@ def assignments(
     proba: Floats,
     *,
     every: bool,
+    assigned: Iterable[bool] | None = None,
     undecided: Sequence[str] | None = None,
     **known: Sequence[object],
 ) -> CsvTable:
     """Return a table with the `known` columns and assignments to leaves, topics or groups.
 
     Each assignment has a name and a probability; `every` adds one column per leaf, topic or group.
+    These cells are empty in rows that are not `assigned`.
     A place of -1 is empty, with the text of `undecided` as name and the largest probability.
     """
     header = [*known, kind, "name", "probability"]
@@ -114,4 +116,11 @@ def assignments(
             strict=True,
         )
     ]
+    if assigned is not None:
+        n_known = len(known)
+        empty = [""] * (len(header) - n_known)
+        rows = [
+            row if yes else (*row[:n_known], *empty)
+            for row, yes in zip(rows, assigned, strict=True)
+        ]
     return CsvTable(header, rows)

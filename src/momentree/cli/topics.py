@@ -196,6 +196,16 @@ def topics(
     keep_case: Annotated[
         bool, word_option("--keep-case", help="Do not convert words to lower case.")
     ] = False,
+    raw: options.Raw = False,
+    passages: options.Passages = "auto",
+    unique: Annotated[
+        bool | None,
+        word_option(
+            "--unique/--every-copy",
+            help="Count equal and nearly equal texts as one document.",
+            show_default="if one text has so many copies that they could form a topic",
+        ),
+    ] = None,
     rename: options.Rename = None,
     names: Annotated[
         Path | None,
@@ -208,6 +218,15 @@ def topics(
     ] = None,
     output: options.Output = None,
     title: options.Title = None,
+    documents: Annotated[
+        Any,
+        options.output_option(
+            metavar="N|all",
+            parser=options.whole_number_or_all,
+            help="Number of documents that the report lists, spread evenly over the topics.",
+            show_default="as many as 4 MB hold",
+        ),
+    ] = None,
     csv: Annotated[
         Path | None,
         options.output_option(
@@ -270,18 +289,24 @@ def topics(
             "max_features": max_features,
             "token_pattern": token_pattern,
         }
+        cleaning: dict[str, Any] = {
+            "raw": raw,
+            "passages": passages,
+            "unique": "auto" if unique is None else unique,
+        }
         corpus = readers.read_corpus(
             source,
             # The reader has its own defaults for options that were not given.
             **{name: value for name, value in reading.items() if value is not None},
             language=None if language.lower() == "none" else language.lower(),
             lowercase=not keep_case,
+            **cleaning,
         )
     for message in corpus.notes:
         run.note(message)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
-    shown = {"title": title or title_of(source), "order": places}
     scaling = None if log_scaling == "none" else log_scaling
+    shown = {"title": title or title_of(source), "order": places, "documents": documents}
     if flat:
         # Flat models and trees have different defaults.
         if options.given(context, "weighting"):
@@ -345,7 +370,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
         if model is not None:
             raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
     if context.params["output"] is None:
-        refuse("applies_to_report", "order")
+        refuse("applies_to_report", "order", "documents")
     if model != "lda":
         refuse("applies_to_lda", "alpha0")
         if flat and scaled and context.params["weighting"] == "three_words":

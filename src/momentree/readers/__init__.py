@@ -11,8 +11,9 @@ from momentree.readers.records.objects import Records
 from momentree.readers.records.records import read_records
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus, Documents
+from momentree.readers.text.passages import Passages
 from momentree.readers.text.selection import default_min_df
-from momentree.readers.text.vectorize import vectorize
+from momentree.readers.text.vectorize import read_like, vectorize
 from momentree.readers.text.vectorizer import TextVectorizer
 from momentree.readers.text.words import LANGUAGES, TOKEN_PATTERN, stop_words
 
@@ -21,6 +22,7 @@ __all__ = [
     "TOKEN_PATTERN",
     "Corpus",
     "Documents",
+    "Passages",
     "RecordCoder",
     "Records",
     "TextVectorizer",
@@ -32,6 +34,7 @@ __all__ = [
     "read_corpus",
     "read_counts",
     "read_documents",
+    "read_like",
     "read_records",
     "roll_up",
     "stop_words",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 from momentree.exceptions import InvalidParameterError
 from momentree.readers.counts._companions import Lines
@@ -13,6 +13,7 @@ from momentree.readers.counts.filter import filter_vocabulary
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus
+from momentree.readers.text.passages import Cutting
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
 from momentree.readers.text.vectorize import vectorize
 from momentree.readers.text.words import TOKEN_PATTERN
@@ -37,6 +38,9 @@ def read_corpus(
     max_features: int | None = MAX_FEATURES,
     token_pattern: str | None = None,
     lowercase: bool = True,
+    raw: bool = False,
+    passages: Cutting = "auto",
+    unique: bool | Literal["auto"] = "auto",
 ) -> Corpus:
     r"""Read texts or counts from a path, and choose the words to learn from.
 
@@ -58,6 +62,12 @@ def read_corpus(
         counts.
     lowercase : bool, default=True
         For texts: whether to convert them to lower case. The words of counts are not changed.
+    raw : bool, default=False
+        For texts: whether to keep markup and boilerplate, see :func:`vectorize`.
+    passages : int, "auto" or None, default="auto"
+        For texts: words of the passages into which long texts are cut, see :func:`vectorize`.
+    unique : bool or "auto", default="auto"
+        Whether copies of a document together have the weight of one, see :func:`vectorize`.
 
     Returns
     -------
@@ -106,6 +116,7 @@ def read_corpus(
             max_df=max_df,
             max_features=max_features,
             token_pattern=token_pattern,
+            unique=unique,
         )
     if vocabulary is not None:
         raise InvalidParameterError("only_for_counts", parameter="vocabulary", path=str(path))
@@ -118,4 +129,7 @@ def read_corpus(
         max_features=max_features,
         token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
         lowercase=lowercase,
+        raw=raw,
+        passages=passages,
+        unique=unique,
     )

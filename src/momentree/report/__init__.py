@@ -2,6 +2,7 @@
 
 from momentree.report.figures.codes import plot_code_frequencies, plot_relative_risk
 from momentree.report.figures.components import plot_n_components
+from momentree.report.figures.documents import plot_documents
 from momentree.report.figures.groups import (
     group_colors,
     plot_group_sizes,
@@ -20,6 +21,7 @@ __all__ = [
     "fits_table",
     "group_colors",
     "plot_code_frequencies",
+    "plot_documents",
     "plot_group_sizes",
     "plot_icicle",
     "plot_n_components",

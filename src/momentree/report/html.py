@@ -18,16 +18,17 @@ from markupsafe import Markup
 from momentree._files import atomic_write
 from momentree.report.numbers import fixed, percent, whole_percent
 from momentree.report.topics.chart import stacked_areas
+from momentree.report.topics.packing import pack
 
 _STYLES = {
-    "topics": "base views node proportions print",
+    "topics": "base views node proportions documents print",
     "records": "base views node proportions records print",
 }
 _SCRIPTS = {
-    "topics": "core topics tree map topics_node proportions topics_search views address "
-    "topics_start",
+    "topics": "core topics tree map topics_node topics_documents topics_map proportions "
+    "topics_search views rename export address topics_start",
     "records": "core records_numbers tree map records_node records_heat records_codes "
-    "records_rule records_assign views address records_start",
+    "records_rule records_assign views rename export address records_start",
 }
 # Parts of a summary that the page shows without scripts.
 _NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected")
@@ -79,7 +80,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
         first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
         script=Markup(script),  # noqa: S704  own files
         script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
-        data=Markup(_script_json({k: v for k, v in summary.items() if k not in _NOT_IN_SCRIPT})),  # noqa: S704  escaped by _script_json
+        data=Markup(_script_json(_packed(summary))),  # noqa: S704  escaped by _script_json
         chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
         mixes="alpha0" in summary["made"]["parameters"],
         most_in_matrix=40,  # larger tables are hard to read; lists of pairs remain
@@ -124,10 +125,13 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "amount": _amount,
+        "count": _count,
         "fitted": _fitted,
         "fixed": fixed,
         "integer": lambda value: f"{value:,}",
+        "numbered": _numbered,
         "percent": percent,
+        "size": _size,
         "whole_percent": whole_percent,
     }
     return environment
@@ -141,6 +145,15 @@ def _read(name: str) -> str:
 def _hash_source(script: str) -> str:
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _packed(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what scripts need of a summary, its documents packed: this halves the page."""
+    needed = {key: value for key, value in summary.items() if key not in _NOT_IN_SCRIPT}
+    if "documents" not in needed:
+        return needed
+    documents = {**needed["documents"], "items": pack(needed["documents"]["items"])}
+    return {**needed, "documents": documents}
 
 
 def _script_json(value: Mapping[str, Any]) -> str:
@@ -158,6 +171,22 @@ def _fitted(name: str, share: float, separator: str) -> str:
     while words and _LETTER_WIDTH * len(separator.join(words)) > share * _PLAIN_WIDTH - 16:
         words.pop()
     return separator.join(words)
+
+
+def _numbered(node: Mapping[str, Any]) -> str:
+    """Return the name of a node, after its number if it is a leaf."""
+    return str(node["name"] if node["leaf"] is None else f"{node['leaf']} {node['name']}")
+
+
+def _size(node: Mapping[str, Any]) -> str:
+    """Return the number of documents or records of a node, which may be suppressed, as "<5"."""
+    return str(node.get("size", f"{node['n_samples']:,}"))
+
+
+def _count(size: int | str, noun: str) -> str:
+    """Return a number, or one written as by `_size`, with its noun."""
+    text = size if isinstance(size, str) else f"{size:,}"
+    return f"{text} {noun}{'' if text == '1' else 's'}"
 
 
 def _amount(value: float) -> str:

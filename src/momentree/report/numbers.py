@@ -12,20 +12,20 @@ def fixed(value: float, digits: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in [0, 1] as a percentage with one decimal: "12.3 %", or "< 0.1 %"."""
+    """Return a share in [0, 1] as a percentage with one decimal: "12.3%", or "< 0.1%"."""
     value = 100.0 * share
-    return "< 0.1 %" if 0.0 < value < 0.1 else f"{fixed(value, 1)} %"
+    return "< 0.1%" if 0.0 < value < 0.1 else f"{fixed(value, 1)}%"
 
 
 def whole_percent(share: float) -> str:
-    """Return a share in [0, 1] as a whole percentage: "12 %", or "<1 %"."""
+    """Return a share in [0, 1] as a whole percentage: "12%", or "< 1%"."""
     value = 100.0 * share
-    return "<1 %" if 0.0 < value < 0.5 else f"{math.floor(value + 0.5)} %"
+    return "< 1%" if 0.0 < value < 0.5 else f"{math.floor(value + 0.5)}%"
 
 
 def short_percent(share: float) -> str:
-    """Return a share as a percentage with at least two digits: "12 %", "1.2 %"; "–" for NaN."""
+    """Return a share as a percentage with at least two digits: "12%", "1.2%"; "–" for NaN."""
     value = 100.0 * share
     if not math.isfinite(value):
         return "–"
-    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
+    return f"{value:.0f}%" if value >= 10 or value == 0 else f"{value:.1f}%"

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +35,7 @@ class TopicsPage:
         labels: Sequence[str] | None = None,
         order: Collection[Any] | None = None,
         title: str | None = None,
+        documents: int | Literal["all"] | None = None,
     ) -> str:
         """Return the report as one HTML page that works offline.
 
@@ -52,6 +53,9 @@ class TopicsPage:
             the order of X, and trees omit the chart.
         title : str, default=None
             Heading of the page.
+        documents : int >= 0, "all" or None, default=None
+            Number of documents that the page lists, besides the typical ones of each group. None
+            lists as many as a page below 4 MB has room for.
 
         Returns
         -------
@@ -60,7 +64,14 @@ class TopicsPage:
         """
         check_is_fitted(self, ["tree_", "components_"], all_or_any=any)
         summary = _report().summarize(
-            self, X, ids=ids, texts=texts, labels=labels, order=order, title=title
+            self,
+            X,
+            ids=ids,
+            texts=texts,
+            labels=labels,
+            order=order,
+            title=title,
+            documents=documents,
         )
         return _written(summary, path)
 

@@ -249,8 +249,16 @@ def test_texts_that_are_not_strings(texts, code, values):
     [
         (["", " "], "no_word_in_texts", {"n_documents": 2}),
         (["the and of"] * 3, "only_stop_words", {"n_words": 9, "n_documents": 3}),
-        (["sea", "boat", "sky"], "no_word_kept", {"n_rare": 3, "remedy": Message("lower_min_df")}),
-        (["sea boat"] * 4, "no_word_kept", {"n_common": 2, "remedy": Message("raise_max_df")}),
+        (
+            ["sea", "boat", "sky"],
+            "no_word_kept",
+            {"n_rare": 3, "remedy": Message("lower_min_df", min_df=1)},
+        ),
+        (
+            ["sea boat"] * 4,
+            "no_word_kept",
+            {"n_common": 2, "remedy": Message("raise_max_df", max_df=1.0)},
+        ),
     ],
 )
 def test_no_word_is_kept(texts, code, values):
@@ -290,7 +298,7 @@ def test_what_a_corpus_keeps():
     assert corpus.X.dtype == np.int32
     assert corpus.X.has_canonical_format
     assert (corpus.ids, corpus.labels, corpus.name) == (list("abc"), list("xyx"), "trips")
-    assert corpus.texts is documents.texts
+    assert corpus.texts == documents.texts
     assert corpus.notes == [note, Message("documents_without_words", n_rows=1, n_all=3)]
     assert corpus.X.toarray()[1].tolist() == [0, 0, 0]
 
@@ -369,3 +377,38 @@ def test_italian_verse(shared_data):
     assert len(corpus) == 100
     assert {"inferno", "virtù", "cielo"} <= vocabulary
     assert not {"che", "del", "dell", "non"} & vocabulary
+
+
+def test_frequent_words_that_max_df_drops_are_listed():
+    texts = ["movie sea film", "movie boat film", "movie sky film", "movie sea boat sky"]
+    texts.append("boat sky")
+    corpus = vectorize(texts, min_df=1)
+    note = corpus.notes[0]
+    assert str(note) == (
+        "4 frequent words are dropped by max_df=0.5: movie (80 %), boat (60 %), film (60 %), sky "
+        "(60 %); max_df=1.0 keeps them"
+    )
+    counts = filter_vocabulary(vectorize(texts, min_df=1, max_df=1.0), min_df=1)
+    assert counts.notes[0] == note
+    assert vectorize(["the sea", "the boat", "the sea", "the boat"]).notes[-1].code != note.code
+    many = ["".join(f"x{'abcdefghijkl'[j]} " for j in range(12)) + "sea", "sea boat", "boat"]
+    [note] = vectorize([many[0], many[0] + " sky", *many[1:]], min_df=1, max_df=0.3).notes[1:2]
+    assert str(note).count("%") == 8
+    assert "and 6 more" in str(note)
+
+
+@pytest.mark.parametrize(
+    ("min_df", "max_df", "remedy"),
+    [
+        (0.9, 0.1, Message("change_both_df", min_df=2, max_df=0.5)),
+        (4, 2, Message("lower_min_df", min_df=2)),
+        (3, 0.5, Message("lower_min_df", min_df=2)),
+        (0.0, 0.1, Message("raise_max_df", max_df=0.5)),
+    ],
+)
+def test_the_remedy_helps(min_df, max_df, remedy):
+    texts = ["sea boat", "sea boat bread", "sea", "butter"]
+    with raises(EmptyCorpusError, "no_word_kept", remedy=remedy):
+        vectorize(texts, min_df=min_df, max_df=max_df)
+    changed = {"min_df": min_df, "max_df": max_df} | dict(remedy.values)
+    assert vectorize(texts, **changed).X.shape[1]

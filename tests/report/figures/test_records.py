@@ -247,7 +247,7 @@ def test_small_numbers_are_not_drawn():
     bars = [(bar.get_x(), bar.get_y() + bar.get_height() / 2) for bar in hidden.patches]
     np.testing.assert_allclose(bars, [(0, 0), (1, 1), (1, 2), (2, 0), (2, 1)])
     # The group of three, and the smallest other, from which it could be derived.
-    assert [text for text in texts_of(hidden) if "\n" in text] == ["0\n54 %", "1\n*", "2\n<5"]
+    assert [text for text in texts_of(hidden) if "\n" in text] == ["0\n54%", "1\n*", "2\n<5"]
     assert texts_of(hidden).count("<5") == 4
     assert "<5" not in texts_of(plot_code_frequencies(profiles, min_cell=None))
     sizes = plot_group_sizes(profiles)

@@ -97,7 +97,7 @@ def test_the_page_reads_without_scripts(kind):
         assert node["size"] in text
         for j, rate in zip(node["top"][:10], node["top_rates"], strict=False):
             assert summary["codes"]["name"][j] in text
-            assert f"{100 * rate:.0f} %" in text
+            assert f"{100 * rate:.0f}%" in text
     for note in records.notes:
         assert str(note) in text
     assert "0.91" in text

@@ -185,13 +185,13 @@ def test_the_share_lies_in_its_interval_however_doubtful_its_records_are():
 @pytest.mark.parametrize(
     ("share", "one_decimal", "whole"),
     [
-        (0.025, "2.5 %", "3 %"),  # 2 % by the rule of even digits
-        (0.1225, "12.3 %", "12 %"),  # 12.2 %
-        (0.39496, "39.5 %", "39 %"),
-        (0.004, "0.4 %", "<1 %"),
-        (0.0004, "< 0.1 %", "<1 %"),
-        (0.0, "0.0 %", "0 %"),
-        (1.0, "100.0 %", "100 %"),
+        (0.025, "2.5%", "3%"),  # 2 % by the rule of even digits
+        (0.1225, "12.3%", "12%"),  # 12.2 %
+        (0.39496, "39.5%", "39%"),
+        (0.004, "0.4%", "< 1%"),
+        (0.0004, "< 0.1%", "< 1%"),
+        (0.0, "0.0%", "0%"),
+        (1.0, "100.0%", "100%"),
     ],
 )
 def test_halves_go_up_as_in_a_script(share, one_decimal, whole):
@@ -240,7 +240,7 @@ def test_outcomes_are_counted_as_rates_are():
     quarters = [c["total"] / summary["n_records"] for c in age["classes"]]
     assert quarters == pytest.approx([0.25] * 4, abs=0.03)
     rate = 100 * np.mean(records.outcomes["died"][records.enough])
-    assert summary["nodes"][0]["outcome_rates"] == [f"{rate:.1f} %"]
+    assert summary["nodes"][0]["outcome_rates"] == [f"{rate:.1f}%"]
 
 
 def test_missing_outcomes_and_many_categories():

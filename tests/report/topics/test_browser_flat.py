@@ -95,11 +95,18 @@ def test_it_opens_on_the_whole_with_its_topics(page, summary):
     assert topic_name(page) == "All documents"
     assert len(find_all(page, ".splits button")) == K
     tabs = texts(page, '[role="tab"]')
-    assert tabs == ["Explore", "Proportions", "Relations", "All topics", "Table"]
+    assert tabs == [
+        "Explore",
+        "Proportions",
+        "Relations",
+        "Document map",
+        "All topics",
+        "Table",
+    ]
     for node in summary["nodes"][1:]:
         press(page, tree_row(node["id"]))
         assert topic_name(page) == node["name"]
-        assert f"{100 * node['share']:.1f} %" in texts(page, ".numbers")[0]
+        assert f"{100 * node['share']:.1f}%" in texts(page, ".numbers")[0]
     press(page, "#tab-proportions")
     unnamed = page.execute_script(
         "return [...document.querySelectorAll('button, input, a[href], [role=region], [role=img]')]"
@@ -178,7 +185,15 @@ def test_words_of_the_chart_relations_and_the_table_are_of_topics(page, summary)
     assert topic_name(page) == topics_of(summary)[i]["name"]
     press(page, "#tab-table")
     keys = attributes(page, "#table thead th", "data-key")
-    assert keys == ["id", "n_samples", "share", "npmi", "umass", "label"]  # none of a tree
+    assert keys == [
+        "id",
+        "n_samples",
+        "share",
+        "coherence",
+        "npmi",
+        "umass",
+        "label",
+    ]  # none of a tree
     press(page, '#table th[data-key="share"] button')
     assert len(find_all(page, "#table tbody tr")) == K + 1
 

@@ -1,6 +1,7 @@
 """The summary dictionary: structure, numbers, limits and bad input."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import npmi_coherence, relevance, umass_coherence
 from momentree.report import render_html, summarize
+from momentree.report.topics.evidence import Evidence
 from tests.raising import raises
 
 
@@ -69,9 +71,12 @@ def test_labels_are_counted_per_node(case):
         assert entry["other_labels"] == 0
     known = [i for i, label in enumerate(labels) if label is not None]
     truth, found = [labels[i] for i in known], case.estimator.labels_[known]
+    pairs = Counter(zip(found, truth, strict=True))
+    largest = sum(max(n for (leaf, _), n in pairs.items() if leaf == j) for j in set(found))
     assert summary["agreement"] == {
         "nmi": pytest.approx(normalized_mutual_info_score(truth, found), abs=1e-4),
         "ari": pytest.approx(adjusted_rand_score(truth, found), abs=1e-4),
+        "purity": pytest.approx(largest / len(known), abs=1e-4),
     }
 
 
@@ -98,7 +103,7 @@ def test_typical_documents_belong_to_their_node(case):
         rows = [items[at]["row"] for at in entry["documents"]]
         assert len(rows) == len(set(rows)) == 3
         assert set(rows) <= set(node.samples.tolist())
-    item = items[7]
+    item = next(item for item in items if item["row"] == 7)
     assert item == {**item, "row": 7, "id": "doc-00007", "leaf": 0}
     assert summary["labels"][item["label"]] == "planet"
     assert case.texts[7].startswith(item["text"][:40])
@@ -122,7 +127,7 @@ def test_without_data_there_are_words_only(case):
 
 def test_count_data_shows_the_words_of_a_document(case):
     summary = summarize(case.estimator, case.X)
-    item = summary["documents"]["items"][0]
+    item = next(item for item in summary["documents"]["items"] if item["row"] == 0)
     words = [part.split(" ")[0] for part in item["text"].split(", ")]
     row = case.X[[0]]
     assert set(words) <= set(case.estimator.vocabulary_[row.indices])
@@ -164,24 +169,50 @@ def test_the_summary_is_json_and_the_same_every_time(case):
     assert json.loads(first) == summary_of(case)
 
 
-def test_a_large_corpus_ships_an_even_sample(large_case):
-    summary = summary_of(large_case)
-    documents = summary["documents"]
-    assert documents["sampled"]
-    assert documents["total"] == 4500
-    assert documents["shown"] == len(documents["items"]) <= 4000 + 7 * 8
-    leaves = np.bincount([item["leaf"] for item in documents["items"]])
-    np.testing.assert_allclose(leaves / documents["shown"], 0.25, atol=0.01)
-    rows = [item["row"] for item in documents["items"]]
-    assert rows == sorted(rows)
-    assert all(large_case.ids[item["row"]] == item["id"] for item in documents["items"])
+def test_a_page_lists_as_many_documents_as_requested(make_case):
+    case = make_case(1000, length=30)
+    for wanted, shown in (
+        (0, {0}),
+        (200, range(200, 200 + 7 * 8)),
+        (1000, {1000}),
+        ("all", {1000}),
+    ):
+        documents = summary_of(case, documents=wanted)["documents"]
+        assert documents["shown"] == len(documents["items"])
+        assert documents["shown"] in shown
+        assert documents["sampled"] == (documents["shown"] < 1000)
+        assert documents["total"] == 1000
+        leaves = [item["leaf"] for item in documents["items"]]
+        assert leaves == sorted(leaves)
+        if wanted:
+            np.testing.assert_allclose(np.bincount(leaves) / len(leaves), 0.25, atol=0.03)
+        assert all(case.ids[item["row"]] == item["id"] for item in documents["items"])
 
 
-def test_the_page_of_the_demo_size_stays_under_3_mb(make_case):
-    case = make_case(2650)
-    texts = [("文" * 7 + " ") * 250 for _ in case.texts]  # three bytes a character
-    page = render_html(summary_of(case, texts=texts)).encode()
-    assert len(page) < 3_000_000
+def test_documents_of_a_leaf_are_in_the_order_of_their_scores_after_the_typical_ones(case):
+    summary = summary_of(case, n_documents=3)
+    items, root = summary["documents"]["items"], case.estimator.tree_
+    evidence = Evidence.of(case.X, root.center)
+    for entry, node in zip(summary["nodes"], root.nodes(), strict=True):
+        if entry["leaf"] is not None:
+            mine = [at for at, item in enumerate(items) if item["leaf"] == entry["leaf"]]
+            assert mine[:3] == entry["documents"]
+            scores = evidence.scores(node.center)[[items[at]["row"] for at in mine[3:]]]
+            assert (np.diff(scores) <= 1e-12).all()
+
+
+@pytest.mark.parametrize(("n", "searched"), [(3000, 320), (13_000, 120)])
+def test_the_page_of_many_documents_stays_under_4_mb(make_case, n, searched):
+    case = make_case(n, length=20)
+    # Letters at random, of three bytes each, are hardly compressed.
+    letters = np.random.default_rng(0).integers(0x4E00, 0x9F00, n * 400, dtype=np.uint32)
+    text = letters.astype("<u4").tobytes().decode("utf-32-le")
+    summary = summary_of(case, texts=[text[400 * i : 400 * (i + 1)] for i in range(n)])
+    assert summary["documents"]["searched"] == searched
+    assert summary["documents"]["sampled"] == (searched == 120)
+    page = render_html(summary).encode()
+    assert searched == 320 or len(page) > 3_300_000  # it uses the room
+    assert len(page) < 4_000_000
 
 
 def test_a_single_leaf_and_an_empty_text(make_case):
@@ -189,7 +220,8 @@ def test_a_single_leaf_and_an_empty_text(make_case):
     summary = summary_of(case, texts=["", None, *case.texts[2:]])
     assert summary["n_leaves"] == 1
     assert summary["nodes"][0]["name"] == case.estimator.tree_.name
-    assert [item["text"] for item in summary["documents"]["items"][:2]] == ["", ""]
+    texts = {item["row"]: item["text"] for item in summary["documents"]["items"]}
+    assert [texts[0], texts[1]] == ["", ""]
 
 
 @pytest.mark.parametrize("name", ["ids", "texts", "labels"])
@@ -203,7 +235,17 @@ def test_another_matrix_is_refused(case):
         summarize(case.estimator, case.X[:, :-1])
 
 
-@pytest.mark.parametrize("options", [{"n_words": 0}, {"n_documents": -1}, {"n_words": 2.5}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_words": 0},
+        {"n_documents": -1},
+        {"n_words": 2.5},
+        {"documents": -1},
+        {"documents": "some"},
+        {"documents": 0.5},
+    ],
+)
 def test_bad_parameters_are_refused(case, options):
     with pytest.raises(InvalidParameterError):
         summarize(case.estimator, **options)

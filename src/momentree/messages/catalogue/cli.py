@@ -4,8 +4,10 @@ WORDS: dict[str, str] = {
     # --- values of options -----------------------------------------------------------------------
     "not_an_option": "{value!r}; expected {choices:quoted or}",
     "not_a_whole_number": "{value!r}; expected a whole number",
+    "not_a_whole_number_or_all": "{value!r}; expected a whole number, or 'all'",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
     "not_a_fraction": "{value!r}; expected a number above 0 and at most 1",
+    "not_passages_option": ("{value!r} is neither auto, none, nor a number of words of 1 or more"),
     "not_a_range": ("{value!r}; expected a smallest and a largest number of groups, such as 2-10"),
     "not_a_count_or_auto": "{value!r}; expected a whole number of at least 1, or 'auto'",
     "not_a_count_or_fraction": (
@@ -170,13 +172,14 @@ WORDS: dict[str, str] = {
         "the model was fitted to word counts, but {path} contains text; give counts, or fit a "
         "model to text with momentree topics --save"
     ),
-    "no_known_words_leaf": (
-        "{n_records:,} of {n_all:~document} have no words in common with the model; they are "
-        "assigned to the largest leaf"
+    "passages_of_documents": "{n_entries:~passage} of {n_rows:~document}",
+    "no_known_words": (
+        "{n_records:,} of {n_all:~document} have no words in common with the model and are not "
+        "assigned; their cells are empty"
     ),
-    "no_known_words_topics": (
-        "{n_records:,} of {n_all:~document} have no words in common with the model; they get its "
-        "mean topic proportions"
+    "all_unknown_words": (
+        "{n_documents:~document} in {path}, but none has a word in common with the model; check "
+        "that the column of text, the language and the model are the right ones"
     ),
     "undecided": (
         "{n_records:,} of {n_all:~record} {n_records:?has/have} no group, because the codes are "

@@ -78,10 +78,54 @@ WORDS: dict[str, str] = {
         "{n_rows:,} of {n_all:~document} {n_rows:?contains/contain} none of the words kept and "
         "{n_rows:?is/are} treated as empty"
     ),
+    "stripped": "stripped {kinds:list}; {parameter:=keep} keeps them",
+    "stripped_as_model": "stripped {kinds:list}, as for the model",
+    "stripped_html": "HTML from {n_rows:~document}",
+    "stripped_headers": "mail headers from {n_rows:~document}",
+    "stripped_quotes": "quoted replies from {n_rows:~document}",
+    "stripped_signatures": "signatures from {n_rows:~document}",
+    "stripped_links": "URLs and mail addresses from {n_rows:~document}",
+    "stripped_pages": "page numbers from {n_rows:~document}",
+    "cut_into_passages": (
+        "{n_rows:~document} with more than {longest:,} words {n_rows:?is/are} cut into "
+        "{n_entries:~passage}; {parameter:=none} keeps {n_rows:?it/them} whole"
+    ),
+    "cut_as_model": (
+        "{n_rows:~document} with more than {longest:,} words {n_rows:?is/are} assigned as "
+        "{n_entries:~passage}; proportions are averages over them"
+    ),
+    "common_words_dropped": (
+        "{n_words:~frequent word} {n_words:?is/are} dropped by {parameter:=max_df}: {words:list}"
+        "{more}; {parameter:=keep_all} keeps {n_words:?it/them}"
+    ),
+    "and_more_words": " and {n_words:,} more",
+    "copies_counted": (
+        "{n_rows:,} of {n_all:~document} {n_rows:?is a copy/are copies} of others{near}; "
+        "{parameter:=other} counts each text once"
+    ),
+    "copies_weighted": (
+        "{n_rows:,} of {n_all:~document} {n_rows:?is a copy/are copies} of others{near}; each text "
+        "has the weight of one document, so that copies form no topic ({parameter:=other} counts "
+        "every copy)"
+    ),
+    "of_these_near": ", {n_rows:,} of them nearly",
     # --- values ----------------------------------------------------------------------------------
     "wrong_length": "{name} has {n_entries:~entry/entries}; expected {needed:,}, one per {each}",
     "one_string": "the texts are a single string; expected a sequence of strings: put it in a list",
     "no_documents": "there are no documents; give at least one",
+    "one_document": (
+        "{name} is one document of {n_words:~word}, which is not enough to find topics; give a "
+        "folder of texts, a table with one text per row, or a text of more than 2,000 words, which "
+        "is cut into passages"
+    ),
+    "all_copies": (
+        "all {n_rows:~document} are copies of one text, which is not enough to find topics; give "
+        "different texts, or {parameter:=every} to count every copy"
+    ),
+    "not_passages": (
+        "{parameter:=value}; expected a number of words, 'auto', or {parameter:=none} to keep "
+        "texts whole"
+    ),
     "text_not_a_string": (
         "text {place} is of type {type}; expected a string: remove it, or replace it with ''"
     ),
@@ -157,8 +201,11 @@ WORDS: dict[str, str] = {
         "{parameters.max_df:{max_df}} allows, and {n_other:,} are stop words, do not match the "
         "pattern of a word, or occur in no document; {remedy}"
     ),
-    "lower_min_df": "lower {parameters.min_df}",
-    "raise_max_df": "raise {parameters.max_df}",
+    "lower_min_df": "lower {parameters.min_df} to {min_df}",
+    "raise_max_df": "raise {parameters.max_df} to {max_df}",
+    "change_both_df": (
+        "lower {parameters.min_df} to {min_df} and raise {parameters.max_df} to {max_df}"
+    ),
     "exclude_fewer_words": (
         "exclude fewer words with {parameters.language}, {parameters.stop_words} and "
         "{parameters.token_pattern}"

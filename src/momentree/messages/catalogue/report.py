@@ -35,6 +35,7 @@ WORDS: dict[str, str] = {
     "not_a_table_file": "{path}: the name of the file must end in {suffixes:or}",
     "not_a_list": "{parameter} is of type {type}; expected a list of entries",
     "not_a_matrix": "X has shape {shape}; expected (n, d), records by codes",
+    "not_a_number_of_documents": ("{parameter:=value}; expected a number of documents, or 'all'"),
     "not_a_time": (
         "{name} contains {value!r}; documents are ordered by numbers or by dates such as 2020-12-31"
     ),
@@ -55,6 +56,8 @@ WORDS: dict[str, str] = {
         "it has {n_texts:,} different texts, which look like names, dates or ids; expected at most "
         "{most} categories with several records each"
     ),
+    "too_few_topics_for_a_map": "a map of documents needs at least three topics; fit a model with "
+    "more topics",
     "wrong_recurrence": "quality['recurrence'] has shape {shape}; expected ({n_groups},), one "
     "number for each group",
     "x_not_of_fit": (

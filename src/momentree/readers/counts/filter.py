@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from momentree.exceptions import EmptyCorpusError
+from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.text.languages import choose_for_counts
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.selection import (
@@ -32,6 +34,7 @@ def filter_vocabulary(
     max_df: int | float = MAX_DF,
     max_features: int | None = MAX_FEATURES,
     token_pattern: str | None = None,
+    unique: bool | Literal["auto"] = "auto",
 ) -> Corpus:
     """Choose the words of a corpus of counts, as :func:`vectorize` does for texts.
 
@@ -45,6 +48,9 @@ def filter_vocabulary(
     token_pattern : str or None, default=None
         Leave out words that do not fully match this regular expression. None keeps words of any
         form, because the counts may be of codes and numbers.
+    unique : bool or "auto", default="auto"
+        Whether each group of equal or nearly equal documents has the weight of one, as in
+        :func:`vectorize`.
 
     Returns
     -------
@@ -70,6 +76,7 @@ def filter_vocabulary(
     ['sea', 'bread']
     """
     check_limits(min_df, max_df, max_features)
+    check_unique(unique)
     pattern = TOKEN_PATTERN if token_pattern is None else token_pattern
     words = np.asarray(corpus.vocabulary, dtype=object)
     X = corpus.X
@@ -84,14 +91,21 @@ def filter_vocabulary(
         raise EmptyCorpusError("no_documents")
     if not candidates.any():
         raise EmptyCorpusError("no_candidate_words", n_words=len(words))
-    keep = select_columns(X, words, min_df, max_df, max_features, candidates)
+    counts = sp.csr_array(X)
+    counts.sort_indices()
+    weights, copied = weigh_copies(find_copies(counts[:, np.flatnonzero(candidates)]), unique)
+    keep, dropped = select_columns(counts, words, min_df, max_df, max_features, candidates, weights)
+    found = [*reading.notes, *copied]
     if len(keep) == len(words):
-        return replace(corpus, notes=[*corpus.notes, *reading.notes]) if reading.notes else corpus
-    X = sp.csr_array(X[:, keep])
+        if not found:
+            return corpus
+        return replace(corpus, weights=weights, notes=[*corpus.notes, *found])
+    X = sp.csr_array(counts[:, keep])
     return replace(
         corpus,
         X=X,
         vocabulary=corpus.vocabulary[keep],
         vectorizer=None,
-        notes=[*corpus.notes, *reading.notes, *note_empty(X)],
+        weights=weights,
+        notes=[*corpus.notes, *found, *dropped, *note_empty(X)],
     )

@@ -10,9 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._types import Ints
+from momentree._types import Floats, Ints
 from momentree._validation import check_lengths
 from momentree.messages import Message
+from momentree.readers.text.passages import Passages
 from momentree.readers.text.vectorizer import TextVectorizer
 
 
@@ -95,7 +96,8 @@ class Corpus(_Labelled):
     Parameters
     ----------
     X : csr_array of shape (n, d)
-        X[i, j] >= 0 is how often word j occurs in document i.
+        X[i, j] >= 0 is how often word j occurs in document i, or in passage i if long documents
+        were cut.
     vocabulary : ndarray of str, shape (d,)
         The word of each column.
     ids : list of str
@@ -110,6 +112,10 @@ class Corpus(_Labelled):
         Counts new texts in the same way; None if the source contains counts.
     notes : sequence of Message, default=()
         What the reader guessed, repaired or left out.
+    passages : Passages or None, default=None
+        The documents whose passages are the rows; None if each row is a document.
+    weights : ndarray of shape (n,) or None, default=None
+        Weights of the rows, for the argument `sample_weight` of ``fit``; None if all are 1.
 
     Raises
     ------
@@ -126,18 +132,26 @@ class Corpus(_Labelled):
     name: str = "corpus"
     vectorizer: TextVectorizer | None = None
     notes: Sequence[Message] = ()
+    passages: Passages | None = None
+    weights: Floats | None = None
 
     def __post_init__(self) -> None:
         n, d = self.X.shape
         check_lengths(d, "column of X", vocabulary=self.vocabulary)
         check_lengths(n, "row of X", ids=self.ids, labels=self.labels, texts=self.texts)
+        check_lengths(n, "row of X", weights=self.weights)
+        if self.passages is not None:
+            check_lengths(n, "row of X", passages=self.passages.document_of)
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
     def __repr__(self) -> str:
         n, d = self.X.shape
-        described = self._described(repr(self.name), f"{n:,} documents", f"{d:,} words")
+        rows = f"{n:,} documents"
+        if self.passages is not None:
+            rows = f"{n:,} passages of {len(self.passages):,} documents"
+        described = self._described(repr(self.name), rows, f"{d:,} words")
         return f"Corpus({described})"
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,13 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._types import Ints
+from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 
 MAX_DF = 0.5
 MAX_FEATURES = 20_000
+_MAX_COMMON = 8
 
 
 def default_min_df(n_documents: int) -> int:
@@ -62,42 +64,98 @@ def select_columns(
     max_df: int | float,
     max_features: int | None,
     candidates: NDArray[np.bool_] | None = None,
-) -> Ints:
-    """Return the columns to keep, in ascending order, for texts and counts alike.
+    weights: Floats | None = None,
+) -> tuple[Ints, list[Message]]:
+    """Return the columns to keep, in ascending order, for texts and counts alike; and notes.
 
-    `candidates` marks the words that may be kept. Ties between equal counts are broken in
-    alphabetical order.
+    `candidates` marks the words that may be kept. `weights` are those of the documents; None gives
+    each weight 1. Ties between equal counts are broken in alphabetical order. A note lists the
+    words that `max_df` drops.
     """
-    n, d = X.shape
-    df = np.bincount(X.indices[X.data > 0], minlength=d)
-    lowest = default_min_df(n) if min_df is None else _as_count(min_df, n)
+    d = X.shape[1]
+    n, df = _document_frequencies(X, weights)
+    lowest = default_min_df(round(n)) if min_df is None else _as_count(min_df, n)
     highest = _as_count(max_df, n)
     allowed = df > 0 if candidates is None else candidates & (df > 0)
-    rare, common = allowed & (df < lowest), allowed & (df > highest)
+    common = allowed & (df > highest)
+    rare = allowed & ~common & (df < lowest)
     columns = np.flatnonzero(allowed & ~rare & ~common)
     if not len(columns):
-        n_rare, n_common, n_allowed = (int(words.sum()) for words in (rare, common, allowed))
-        remedy = "lower_min_df" if n_rare >= n_common else "raise_max_df"
         raise EmptyCorpusError(
             "no_word_kept",
             n_words=d,
-            n_documents=n,
-            n_rare=n_rare,
-            n_common=n_common,
-            n_other=d - n_allowed,
+            n_documents=X.shape[0],
+            n_rare=int(rare.sum()),
+            n_common=int(common.sum()),
+            n_other=d - int(allowed.sum()),
             min_df=lowest if min_df is None else min_df,
             max_df=max_df,
-            remedy=Message(remedy if n_allowed else "exclude_fewer_words"),
+            remedy=_remedy(df[allowed], lowest, highest, n),
         )
     if max_features is not None and len(columns) > max_features:
         totals = np.bincount(X.indices, weights=X.data, minlength=d)[columns]
         # Ties are broken by the alphabet, so that the order of the documents has no effect.
         order = np.lexsort((words[columns].astype(str), -totals))
         columns = np.sort(columns[order[:max_features]])
-    return columns
+    return columns, _note_common(words, df, common, n, max_df)
 
 
-def _as_count(value: int | float, n: int) -> float:
+def _document_frequencies(X: sp.csr_array[Any], weights: Floats | None) -> tuple[float, Floats]:
+    """Return the number of documents, and of those with each word."""
+    present = X.data > 0
+    if weights is None:
+        df = np.bincount(X.indices[present], minlength=X.shape[1])
+        return float(X.shape[0]), df.astype(np.float64)
+    each = np.repeat(weights, np.diff(X.indptr))[present]
+    df = np.bincount(X.indices[present], weights=each, minlength=X.shape[1])
+    # Sums of thirds depend on the order of the documents in the last digits.
+    return round(float(weights.sum()), 6), np.round(df, 6)
+
+
+def _remedy(df: Floats, lowest: float, highest: float, n: float) -> Message:
+    """Return the change of a limit that keeps words: to its default, or as far as needed."""
+    if not len(df):
+        return Message("exclude_fewer_words")
+    least = default_min_df(round(n))
+    # Limits that exclude each other: relaxing one of them would keep few words.
+    if highest < min(lowest, MAX_DF * n) and ((df >= least) & (df <= MAX_DF * n)).any():
+        return Message("change_both_df", min_df=least, max_df=MAX_DF)
+    low, high = df[df <= highest], df[df >= lowest]
+    if len(low):
+        return Message("lower_min_df", min_df=int(min(low.max(), least)))
+    if len(high):
+        # Rounded up, for a fraction that is large enough.
+        share = math.ceil(100 * high.min() / n) / 100
+        return Message("raise_max_df", max_df=min(1.0, max(MAX_DF, share)))
+    return Message("change_both_df", min_df=int(df.max()), max_df=1.0)
+
+
+def _note_common(
+    words: NDArray[Any], df: Floats, common: NDArray[np.bool_], n: float, max_df: int | float
+) -> list[Message]:
+    """Return a note on the words that `max_df` drops, most frequent first."""
+    columns = np.flatnonzero(common)
+    if not len(columns):
+        return []
+    order = np.lexsort((words[columns].astype(str), -df[columns]))
+    listed = [
+        f"{words[j]} ({100 * df[j] / n:.0f} %)" for j in columns[order[:_MAX_COMMON]].tolist()
+    ]
+    more = len(columns) - len(listed)
+    return [
+        Message(
+            "common_words_dropped",
+            words=listed,
+            n_words=len(columns),
+            more=Message("and_more_words", n_words=more) if more else "",
+            parameter="max_df",
+            max_df=max_df,
+            keep_all=1.0,
+        )
+    ]
+
+
+def _as_count(value: int | float, n: float) -> float:
     return float(value) if isinstance(value, Integral) else float(value) * n
 
 

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
+from typing import Literal
 
 import numpy as np
 
+from momentree._validation import check_flag
+from momentree.exceptions import EmptyCorpusError
+from momentree.messages import Message
+from momentree.readers.copies import check_unique, find_copies, weigh_copies
+from momentree.readers.text.cleaning import clean_texts
+from momentree.readers.text.languages import notes_on_new_texts
 from momentree.readers.text.objects import Corpus, Documents
+from momentree.readers.text.passages import (
+    Cutting,
+    count_words,
+    cut_documents,
+)
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
 from momentree.readers.text.vectorizer import TextVectorizer, check_texts
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words
@@ -23,6 +36,9 @@ def vectorize(
     max_features: int | None = MAX_FEATURES,
     token_pattern: str = TOKEN_PATTERN,
     lowercase: bool = True,
+    raw: bool = False,
+    passages: Cutting = "auto",
+    unique: bool | Literal["auto"] = "auto",
 ) -> Corpus:
     """Count the words of documents.
 
@@ -32,18 +48,29 @@ def vectorize(
         Texts.
     language, stop_words, min_df, max_df, max_features, token_pattern, lowercase : optional
         What counts as a word and which words to keep; see :class:`TextVectorizer`.
+    raw : bool, default=False
+        Whether to keep markup and boilerplate. False strips HTML, mail headers except subjects,
+        quoted replies, signatures, URLs and mail addresses, and page numbers.
+    passages : int, "auto" or None, default="auto"
+        Words of the passages into which long texts are cut, which become the rows of the counts.
+        "auto" cuts texts of more than 2,000 words into passages of about 200; None cuts none.
+    unique : bool or "auto", default="auto"
+        Whether each group of equal or nearly equal texts has the weight of one, in `weights` and
+        in `min_df` and `max_df`. "auto" means whether the copies of a text with ten different
+        words or more are at least 5 and 1 % of the documents, as they could form a topic.
 
     Returns
     -------
     Corpus
-        Counts of shape (n, d), int32, one row per document, words in alphabetical order. Documents
-        without any of the words kept become empty rows.
+        Counts of shape (n, d), int32, words in alphabetical order, and one row per document, or per
+        passage of a long one; `texts` are cleaned. Documents without any of the words kept become
+        empty rows; `notes` list what was stripped, cut, dropped or found twice.
 
     Raises
     ------
     EmptyCorpusError
-        If there are no documents, or no word is kept; the message reports how many words each
-        filter removed.
+        If there are no documents, or one short one, or only copies of one; or if no word is kept:
+        the message reports how many words each filter removed.
     InvalidDataError
         If a text is not a string.
     InvalidParameterError, ReadError, MissingLibraryError
@@ -65,21 +92,94 @@ def vectorize(
         max_features=max_features,
         token_pattern=token_pattern,
         lowercase=lowercase,
+        passages=passages,
+        raw=True,  # the texts are cleaned here, to show them
     )
+    check_flag("raw", raw)
+    check_unique(unique)
     if not isinstance(documents, Documents):
         check_texts(documents)
         texts = list(documents)
         documents = Documents(texts, [str(i) for i in range(1, len(texts) + 1)])
     check_texts(documents.texts)
-    settings, notes = settings.adapt(documents.texts)
-    vectorizer, X = settings.learn(documents.texts)
+    texts, notes = (documents.texts, []) if raw else clean_texts(documents.texts)
+    cut = cut_documents(texts, documents.ids, documents.labels, passages)
+    if len(cut.texts) == 1 and (min_df is None or max_df == MAX_DF):
+        raise EmptyCorpusError("one_document", name=documents.name, n_words=count_words(texts[0]))
+    settings, adapted = settings.adapt(texts)
+    words, counts = settings.count(cut.texts)
+    weights, copied = weigh_copies(find_copies(counts, cut.texts), unique)
+    vectorizer, X, dropped = settings.choose(words, counts, weights)
+    notes = [*documents.notes, *notes, *cut.notes, *adapted, *copied, *dropped, *note_empty(X)]
     return Corpus(
         X=X,
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
-        ids=documents.ids,
-        labels=documents.labels,
-        texts=documents.texts,
+        ids=cut.ids,
+        labels=cut.labels,
+        texts=cut.texts,
+        name=documents.name,
+        vectorizer=replace(vectorizer, raw=raw),
+        # The passages of a single text are documents of their own.
+        passages=cut.passages if len(documents) > 1 else None,
+        weights=weights,
+        notes=notes,
+    )
+
+
+_AS_MODEL = {"stripped": "stripped_as_model", "cut_into_passages": "cut_as_model"}
+_KEPT = {"kinds", "n_rows", "longest", "n_entries"}
+
+
+def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
+    """Count the words of new documents as a vectorizer has learned, in whole or in passages.
+
+    Parameters
+    ----------
+    documents : Documents
+        New texts.
+    vectorizer : TextVectorizer
+        The vectorizer of a corpus: its words, and whether it cleans and cuts texts.
+
+    Returns
+    -------
+    Corpus
+        Counts of the words of the vectorizer; `passages` if a text was cut.
+
+    Raises
+    ------
+    EmptyCorpusError, InvalidDataError, InvalidParameterError
+        As in :meth:`TextVectorizer.transform`.
+
+    Examples
+    --------
+    >>> from momentree.datasets import Documents, read_like, vectorize
+    >>> corpus = vectorize(["The sea, the sea!", "A boat at sea", "Bread", "A boat"])
+    >>> new = read_like(Documents(["<b>Boat</b> for sale"], ["1"]), corpus.vectorizer)
+    >>> new.vocabulary.tolist(), new.X.toarray().tolist()
+    (['boat', 'sea'], [[1, 0]])
+    """
+    check_texts(documents.texts)
+    texts, notes = documents.texts, list[Message]()
+    if not vectorizer.raw:
+        texts, notes = clean_texts(texts)
+    cut = cut_documents(texts, documents.ids, documents.labels, vectorizer.passages)
+    # The model decides on both: the notes do not name parameters.
+    as_model = [
+        Message(_AS_MODEL[note.code], **{k: note.values[k] for k in note.values if k in _KEPT})
+        for note in (*notes, *cut.notes)
+    ]
+    return Corpus(
+        X=replace(vectorizer, raw=True).transform(cut.texts),
+        vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
+        ids=cut.ids,
+        labels=cut.labels,
+        texts=cut.texts,
         name=documents.name,
         vectorizer=vectorizer,
-        notes=[*documents.notes, *notes, *note_empty(X)],
+        passages=cut.passages,
+        notes=[
+            *documents.notes,
+            *as_model,
+            *notes_on_new_texts(texts, vectorizer.language),
+        ],
     )

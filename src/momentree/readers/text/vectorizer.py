@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
+from momentree._types import Floats
 from momentree._validation import check_flag
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
+from momentree.readers.text.cleaning import clean_text
 from momentree.readers.text.languages import choose_reading, choose_segment
+from momentree.readers.text.passages import Cutting, check_passages
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, check_limits, select_columns
 from momentree.readers.text.words import (
     AUTO,
@@ -50,6 +54,12 @@ class TextVectorizer:
         "covid". Patterns that could run forever on some texts are rejected.
     lowercase : bool, default=True
         Whether to convert texts to lower case.
+    raw : bool, default=False
+        Whether to count all words of the texts. False strips markup and boilerplate first, see
+        :func:`momentree.readers.text.cleaning.clean_text`.
+    passages : int, "auto" or None, default=None
+        Words of the passages into which the readers cut long texts; the vectorizer counts each
+        text as a whole.
     vocabulary : tuple of str or None, default=None
         The words of the columns, in order; None before :meth:`learn`.
     segment : bool or None, default=None
@@ -86,6 +96,8 @@ class TextVectorizer:
     max_features: int | None = MAX_FEATURES
     token_pattern: str = TOKEN_PATTERN
     lowercase: bool = True
+    raw: bool = False
+    passages: Cutting = None
     vocabulary: tuple[str, ...] | None = None
     segment: bool | None = None
 
@@ -95,6 +107,8 @@ class TextVectorizer:
             object.__setattr__(self, "vocabulary", read_words("vocabulary", self.vocabulary))
         check_limits(self.min_df, self.max_df, self.max_features)
         check_flag("lowercase", self.lowercase)
+        check_flag("raw", self.raw)
+        check_passages(self.passages)
         if self.segment is not None:
             check_flag("segment", self.segment)
         if self.language != AUTO and self.language is not None:
@@ -155,6 +169,33 @@ class TextVectorizer:
         if self.segment is None:
             segment, _ = choose_segment(texts, self.token_pattern)
             return replace(self, segment=segment).learn(texts)
+        words, X = self.count(texts)
+        vectorizer, X, _ = self.choose(words, X)
+        return vectorizer, X
+
+    def count(self, texts: Sequence[str]) -> tuple[NDArray[Any], sp.csr_array[Any]]:
+        """Count all words of texts except stop words: a step of :meth:`learn` after :meth:`adapt`.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per document.
+
+        Returns
+        -------
+        words : ndarray of str of shape (d,)
+            The words in alphabetical order.
+        X : csr_array of shape (n, d), int32
+            Counts.
+
+        Raises
+        ------
+        EmptyCorpusError, InvalidDataError
+            As in :meth:`learn`.
+        """
+        check_texts(texts)
+        if not self.raw:
+            texts = [clean_text(text)[0] for text in texts]
         tokenize, select = self.splitter(), self._selector()
         n_found = n_kept = 0
 
@@ -178,12 +219,44 @@ class TextVectorizer:
             raise EmptyCorpusError(
                 "no_word_in_texts", n_documents=len(texts), token_pattern=self.token_pattern
             ) from error
-        words = np.asarray(counter.get_feature_names_out(), dtype=object)
-        keep = select_columns(X, words, self.min_df, self.max_df, self.max_features)
+        X.sort_indices()
+        return np.asarray(counter.get_feature_names_out(), dtype=object), X
+
+    def choose(
+        self, words: NDArray[Any], X: sp.csr_array[Any], weights: Floats | None = None
+    ) -> tuple[TextVectorizer, sp.csr_array[Any], list[Message]]:
+        """Choose the words of a corpus: the last step of :meth:`learn`.
+
+        Parameters
+        ----------
+        words : ndarray of str of shape (d,)
+            The words that :meth:`count` found.
+        X : csr_array of shape (n, d)
+            Their counts.
+        weights : ndarray of shape (n,), default=None
+            Weights of the documents in document frequencies; None gives each weight 1.
+
+        Returns
+        -------
+        vectorizer : TextVectorizer
+            A copy with the chosen `vocabulary`, in alphabetical order.
+        X : csr_array of shape (n, d), int32
+            Counts of these words.
+        notes : list of Message
+            The words that `max_df` drops, if any.
+
+        Raises
+        ------
+        EmptyCorpusError
+            If no word is kept.
+        """
+        keep, notes = select_columns(
+            X, words, self.min_df, self.max_df, self.max_features, weights=weights
+        )
         if len(keep) < len(words):
             X = X[:, keep]
-        X.sort_indices()
-        return replace(self, vocabulary=tuple(words[keep].tolist())), X
+            X.sort_indices()
+        return replace(self, vocabulary=tuple(words[keep].tolist())), X, notes
 
     def transform(self, texts: Sequence[str]) -> sp.csr_array[Any]:
         """Count the words of the vocabulary in texts; other words are ignored.
@@ -210,6 +283,8 @@ class TextVectorizer:
         if self.vocabulary is None:
             raise InvalidParameterError("vectorizer_has_not_learned")
         check_texts(texts)
+        if not self.raw:
+            texts = [clean_text(text)[0] for text in texts]
         tokenize, select = self.splitter(), self._selector()
         # Stop words of one language are not in the vocabulary; a stop word of one language may be
         # a word of another.
@@ -279,7 +354,8 @@ class TextVectorizer:
         if unknown:
             raise InvalidDataError("unknown_settings", names=unknown, known=known)
         try:
-            return cls(**values)
+            # Models of earlier versions counted all words of the texts.
+            return cls(**{"raw": True, **values})
         except InvalidParameterError as error:
             raise InvalidDataError("bad_settings", problem=error.message) from error
 

@@ -242,7 +242,7 @@ def plot_relative_risk(
     _log_ticks(ax, first, last)
     ax.set_yticks(rows, [code_names[c] for c in drawn], fontsize=9)
     ax.set_xlabel(
-        f"relative risk, group {group} against others ({100 * profiles.confidence:g} % interval)",
+        f"relative risk, group {group} against others ({100 * profiles.confidence:g}% interval)",
         fontsize=9,
     )
     bare(ax, "bottom")

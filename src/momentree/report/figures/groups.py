@@ -157,7 +157,7 @@ def plot_group_sizes(
     ax.set_ylim(k - 0.4, -0.6)
     ax.set_xlim(0.0, 1.12 * float(high.max()) or 1.0)
     ax.set_yticks(rows, names, fontsize=9)
-    ax.set_xlabel(f"% of records ({100 * profiles.confidence:g} % interval)", fontsize=9)
+    ax.set_xlabel(f"% of records ({100 * profiles.confidence:g}% interval)", fontsize=9)
     bare(ax, "bottom")
     return ax
 
@@ -214,7 +214,7 @@ def plot_outcome_rates(
     >>> from momentree.report import plot_outcome_rates
     >>> rates = outcome_rates([0, 0, 1, 1], [True, False, True, True])
     >>> plot_outcome_rates(rates, outcome="died").get_xlabel()
-    'died: True (95 % interval; vertical line: all records)'
+    'died: True (95% interval; vertical line: all records)'
     """
     k, c = rates.rates.shape
     if not c:
@@ -250,7 +250,7 @@ def plot_outcome_rates(
             color=list(fills[seen]),
             edgecolors=INK,
             zorder=3,
-            clip_on=False,  # half of a point at 0 % is beyond the axis
+            clip_on=False,  # half of a point at 0% is beyond the axis
         )
         for row in y[~seen]:
             ax.text(x + 0.02, row, disclosure.symbol, va="center", fontsize=8, color=SOFT)
@@ -265,7 +265,7 @@ def plot_outcome_rates(
     mark_panels(ax, across, _PANEL, top, steps if c == 1 else 1)
     what = plain(outcome, _LONGEST_NAME)
     what += f": {plain(rates.classes[0], _LONGEST_NAME)}" if c == 1 else ""
-    what += f" ({100 * rates.confidence:g} % interval; vertical line: all records)"
+    what += f" ({100 * rates.confidence:g}% interval; vertical line: all records)"
     ax.set_xlabel(what, fontsize=9)
     bare(ax)
     return ax

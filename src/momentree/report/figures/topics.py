@@ -164,7 +164,7 @@ def plot_topic_words(
             left,
             top + 0.5,
             # In a mixed-membership model, weights are not proportions of documents.
-            str(j) if hasattr(model, "alpha_") else f"{j}  ·  {100 * weights[j]:.1f} %",
+            str(j) if hasattr(model, "alpha_") else f"{j}  ·  {100 * weights[j]:.1f}%",
             va="center",
             fontsize=fontsize,
             fontweight="bold",

@@ -67,7 +67,7 @@ def plot_tree(
     found = _leaf_words(estimator, n_words, lam)
     words = list(map(", ".join, found))
     width_of = text_widths(fontsize)
-    sizes = [f"{leaf.n_samples:,} documents, {100 * leaf.weight:.1f} %" for leaf in leaves]
+    sizes = [f"{leaf.n_samples:,} documents, {100 * leaf.weight:.1f}%" for leaf in leaves]
     if ax is None:
         height = max(1.6, 0.62 * len(leaves) + 0.3)
         ax = full_axes(max(9.0, max(map(width_of, [*words, *sizes])) / 72.0 + 2.5), height)
@@ -185,7 +185,7 @@ def plot_icicle(
             Rectangle((cell.x0, cell.top), width, height, facecolor=color, edgecolor="white")
         )
         lines = words[node.leaf_id] if node.is_leaf and node.leaf_id is not None else []
-        lines = [*lines, f"{100 * node.weight:.0f} %"] if lines else [f"{node.n_samples:,}"]
+        lines = [*lines, f"{100 * node.weight:.0f}%"] if lines else [f"{node.n_samples:,}"]
         room = box_width * width - 0.6 * fontsize
         fits = int(box_height * height / rows / (1.5 * fontsize))
         # Lines that do not fit are omitted, not cut.

@@ -12,6 +12,11 @@ from momentree.messages import Message
 from momentree.report.disclosure import Disclosure
 from momentree.report.text import clean_text, for_readers
 
+_IN_PART, _YES = 0.6, 0.75
+"""Limits for the mean Jaccard similarity of a group to its match in resampled records: groups below
+0.6 should not be trusted, those from 0.75 are stable (C. Hennig, Cluster-wise assessment of cluster
+stability, Computational Statistics & Data Analysis 52, 2007)."""
+
 
 def summarize_quality(
     quality: Mapping[str, Any],
@@ -52,6 +57,7 @@ def summarize_quality(
         else None,
         "predictive_power": exact,
         "recurrence": recurrence,
+        "recurrence_words": recurrence and [_recurrence_words(value) for value in recurrence],
         "other": [
             [clean_text(name), clean_text(value)]
             for name, value in quality.items()
@@ -59,6 +65,12 @@ def summarize_quality(
         ]
         + rough,
     }
+
+
+def _recurrence_words(similarity: float | None) -> str:
+    if similarity is None:
+        return "–"
+    return "no" if similarity < _IN_PART else "in part" if similarity < _YES else "yes"
 
 
 def _power(values: Mapping[str, Any], disclosure: Disclosure) -> dict[str, Any]:

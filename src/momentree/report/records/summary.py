@@ -111,8 +111,9 @@ def summarize_records(
         `table_one`), ``certainty`` (relative ``entropy``, and ``mean_posterior`` (k, k) by assigned
         group), ``corrected`` (``outcomes`` and ``covariates`` by the three-step method; None for
         one group), ``fits`` (``columns``, ``rows``, ``numbers``, ``lowest``, ``open``; or None);
-        ``notes`` (text); ``made``. Counts of -1 are small; counts of -2 are hidden to
-        protect them.
+        ``notes`` (text); ``given_names``: names given by hand, by the number of a leaf or the first
+        and last number below a node ("0-3"); ``made``. Counts of -1 are small; counts of -2 are
+        hidden to protect them.
 
     Raises
     ------
@@ -275,6 +276,7 @@ def summarize_records(
         "scoring": summarize_scoring(published),
         "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy),
         "notes": [for_readers(note) for note in notes],
+        "given_names": dict(getattr(estimator, "given_names_", {})),
         "made": provenance(fitted, made_with),
         "certainty": describe_certainty(certainty, table.sizes, disclosure),
         "corrected": {

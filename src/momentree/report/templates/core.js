@@ -1,11 +1,14 @@
+// The page as it came, for copies of it.
+const source = document.documentElement.outerHTML;
 // The data, small helpers, and the selected node. Text from the data becomes text nodes and
 // attributes only, never markup.
 const data = JSON.parse(document.getElementById("data").textContent);
 const nodes = data.nodes;
 // A flat model is a tree with one level: the root, and its parts below.
 const flat = data.kind.endsWith("flat");
-const state = { node: 0, lambda: data.default_lambda, found: null };
-const listeners = [];
+const state = { view: null, node: 0, exact: false, lambda: data.default_lambda, found: null };
+const listeners = []; // called with the selected node
+const renamed = []; // called with a node whose name has changed
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 const $ = (selector, within = document) => within.querySelector(selector);
@@ -33,7 +36,7 @@ const plural = (count, noun) => `${integer(count)} ${noun}${count === 1 ? "" : "
 function percent(share, digits = 1) {
   const value = 100 * share;
   const least = 10 ** -digits;
-  return value > 0 && value < least ? `< ${least} %` : `${value.toFixed(digits)} %`;
+  return value > 0 && value < least ? `< ${least}%` : `${value.toFixed(digits)}%`;
 }
 
 function amount(value) {
@@ -44,10 +47,21 @@ function amount(value) {
 // Text for comparison, without case and accents.
 const comparable = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{Mn}/gu, "");
 
-// A labeled number in the list at the top of a node.
-const fact = (name, value, note = "", title = null) =>
-  el("div", { title }, el("dt", {}, name), el("dd", {}, value, note ? el("small", {}, ` ${note}`) : null));
+// A labeled number in the list at the top of a node. `exact`: whether its note is an exact figure,
+// shown on request; "only" if all of it is.
+const fact = (name, value, note = "", title = null, exact = false) =>
+  el("div", { title, class: exact === "only" ? "exact-figure" : null }, el("dt", {}, name), el("dd", {}, value, note ? el("small", { class: exact === true ? "exact-figure" : null }, ` ${note}`) : null));
 
+const numbered = (node) => (node.leaf === null ? node.name : `${node.leaf} ${node.name}`);
+const describe = (node) => `${numbered(node)}: ${sizeOf(node)}, ${percent(node.share)}`;
+function drawNumber(node) {
+  const both = new DocumentFragment();
+  if (node.leaf !== null) both.append(el("span", { class: "number" }, String(node.leaf)), " ");
+  return both;
+}
+
+// The name of a node with its number; both follow when the name changes.
+const drawName = (node, tag = "span") => el("span", {}, drawNumber(node), user(tag, node.name, { "data-named": node.id }));
 const isRoot = (node) => node.parent === null && node.children.length > 0;
 const color = (node) => ({ "--h": node.cell.hue });
 
@@ -57,15 +71,16 @@ function path(node) {
   return above;
 }
 
-// Select a node in all views. `reveal` scrolls to it if it is out of sight.
-function choose(id, { reveal = false, found = null, remember = true } = {}) {
+// Select a node in all views. `reveal` scrolls to it if it is out of sight; `step` marks one of many
+// steps by keyboard.
+function choose(id, { reveal = false, found = null, step = false } = {}) {
   const changed = state.node !== id;
   state.node = id;
   state.found = found;
   for (const listener of listeners) listener(nodes[id], changed);
-  if (remember) history.replaceState(null, "", `#node-${id}`);
+  remember({ step });
   const node = nodes[id];
-  $("#status").textContent = `${node.name}: ${sizeOf(node)}`;
+  $("#status").textContent = `${numbered(node)}: ${sizeOf(node)}`;
   if (reveal) revealTopic();
 }
 

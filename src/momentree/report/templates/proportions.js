@@ -6,28 +6,29 @@ function columnProportions(column) {
   return all.filter(({ share }) => share >= 0.005).sort((a, b) => b.share - a.share || a.node.id - b.node.id);
 }
 
-const topicNode = (topic) => nodes.find((node) => node.leaf === topic);
-
 function readColumn(column) {
   const slider = $("#column");
   const cursor = $("#cursor");
   const found = columnProportions(column);
   slider.value = column;
-  slider.setAttribute("aria-valuetext", `${areas.names[column]}: ${found.slice(0, 3).map(({ node, share }) => `${node.name} ${percent(share, 0)}`).join("; ")}`);
+  slider.setAttribute("aria-valuetext", `${areas.names[column]}: ${found.slice(0, 3).map(({ node, share }) => `${numbered(node)} ${percent(share, 0)}`).join("; ")}`);
   cursor.setAttribute("x", column);
   cursor.removeAttribute("hidden");
+  $("#readout").replaceChildren(user("h3", areas.names[column]), shareList(found));
+  offerDocument(column);
+}
+
+// A column of one document opens it, once the documents have been read.
+function offerDocument(column) {
   const at = areas.rows ? documents.findIndex((entry) => entry.row === areas.rows[column]) : -1;
-  $("#readout").replaceChildren(
-    user("h3", areas.names[column]),
-    shareList(found),
-    at < 0 ? "" : el("button", { type: "button", class: "more", onclick: () => pick(topicNode(documents[at].leaf).id, at) }, "Open this document"),
-  );
+  if (at < 0) return;
+  $("#readout").append(el("button", { type: "button", class: "more", onclick: () => pick(topicNode(documents[at].leaf).id, at) }, "Open this document"));
 }
 
 function shareList(found) {
   return el("ul", { class: "share-list" }, ...found.map(({ node, share }) =>
     el("li", { style: color(node) },
-      el("button", { type: "button", onclick: () => pick(node.id) }, flat ? el("span", { class: "number" }, `${node.leaf} `) : null, user("span", node.name)),
+      el("button", { type: "button", onclick: () => pick(node.id) }, drawName(node)),
       el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { width: `${100 * share}%` } })),
       el("span", { class: "value" }, percent(share, share < 0.095 ? 1 : 0)),
     )));

@@ -108,7 +108,7 @@ function drawAssigned() {
     return el("li", { style: color(group), "data-leaf": other, "data-p": p },
       el("button", { type: "button", onclick: () => open(group) }, el("span", { class: "number" }, `${other} `), user("span", group.name)),
       el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { width: `${100 * p}%` } })),
-      el("span", { class: "value" }, p > 0.999 && p < 1 ? "> 99.9 %" : percent(p)));
+      el("span", { class: "value" }, p > 0.999 && p < 1 ? "> 99.9%" : percent(p)));
   };
   panel.replaceChildren(
     drawAnswer(found),

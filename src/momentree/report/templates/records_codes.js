@@ -30,7 +30,7 @@ function codeCell(node, j) {
 function drawCodes() {
   codeState.drawn = true;
   const list = sortedCodes();
-  const head = (key, text, title = null) => el("th", { scope: "col", title, "aria-sort": codeState.key === key ? (codeState.ascending ? "ascending" : "descending") : null, class: key === "code" || key === "name" ? null : "number" },
+  const head = (key, text, title = null) => el("th", { scope: "col", title, "data-csv": key === "all" || title ? `${title ?? "All records"} (%)` : null, "aria-sort": codeState.key === key ? (codeState.ascending ? "ascending" : "descending") : null, class: key === "code" || key === "name" ? null : "number" },
     el("button", { type: "button", "data-key": key, onclick: () => {
       codeState.ascending = codeState.key === key ? !codeState.ascending : key === "code" || key === "name";
       codeState.key = key;

@@ -30,7 +30,7 @@ function prepareHeat() {
       leaf,
       shade: (column) => levels ? (Number(levels[column]) + 0.5 * (levels[column] > "0")) / 10 : rateOf(node, heat.codes[column]).hidden ? 0 : rateOf(node, heat.codes[column]).rate,
       words: (column) => levels
-        ? `${10 * levels[column]} to ${10 * levels[column] + 10} % of the records in this band have`
+        ? `${10 * levels[column]} to ${10 * levels[column] + 10}% of the records in this band have`
         : `${rateText(rateOf(node, heat.codes[column]))} of the records have`,
     });
   }
@@ -43,9 +43,9 @@ function groupHeights() {
   return order.map((leaf, at) => ({ leaf, height: Math.max(LEAST_GROUP, Math.round((HEAT_HEIGHT * sizes[at]) / total)) }));
 }
 
-function paintHeat() {
-  const canvas = $("#heat-canvas");
-  if (!canvas) return;
+const isDark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
+
+function paintHeat(canvas = $("#heat-canvas"), dark = isDark()) {
   const columns = heat.codes.length;
   const scale = 2;
   const width = Math.max(1, Math.round(canvas.getBoundingClientRect().width)) * scale;
@@ -54,7 +54,6 @@ function paintHeat() {
   canvas.height = sum(heights.map(({ height }) => height)) * scale;
   const pen = canvas.getContext("2d");
   const style = window.getComputedStyle(canvas);
-  const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
   const faint = style.getPropertyValue("--fill-inner").trim();
   let top = 0;
   for (const { leaf, height } of heights) {
@@ -85,7 +84,7 @@ function readHeat(row, column) {
   heatAt = { row, column };
   const found = heatRows[row];
   const node = groupNode(found.leaf);
-  $("#heat-reading").replaceChildren(el("span", { class: "chip", "aria-hidden": "true", style: color(node) }), el("b", {}, `${node.leaf} `), user("span", node.name), el("span", {}, ` · ${found.words(column)} `), label(heat.codes[column]));
+  $("#heat-reading").replaceChildren(el("span", { class: "chip", "aria-hidden": "true", style: color(node) }), drawName(node), el("span", {}, ` · ${found.words(column)} `), label(heat.codes[column]));
   $$("#heat-grid .column").forEach((name, at) => name.classList.toggle("here", at === column));
 }
 
@@ -113,7 +112,7 @@ function setupHeat() {
   const names = el("div", { class: "heat-names", "aria-hidden": "true", style: { height: `${Math.min(MOST_NAME, Math.ceil(1.05 * longest) + 6)}px` } }, ...heat.codes.map((j) => el("span", { class: "column" }, label(j))));
   const sides = el("div", { class: "heat-groups" }, ...groupHeights().map(({ leaf, height }) => {
     const node = groupNode(leaf);
-    return el("button", { type: "button", style: { ...color(node), height: `${height}px`, "--lines": Math.max(1, Math.floor((height - 1) / GROUP_LINE)) }, title: `${node.name}: ${sizeOf(node)}`, onclick: () => { showView("explore"); choose(node.id, { reveal: true }); } }, el("span", { class: "number" }, String(leaf)), user("span", node.name));
+    return el("button", { type: "button", style: { ...color(node), height: `${height}px`, "--lines": Math.max(1, Math.floor((height - 1) / GROUP_LINE)) }, title: describe(node), onclick: () => openNode(node.id) }, el("span", { class: "number" }, String(leaf)), user("span", node.name));
   }));
   $("#heat-grid").replaceChildren(el("span"), names, sides, canvas);
   const place = (event) => {
@@ -129,6 +128,30 @@ function setupHeat() {
     const from = heatAt ?? { row: 0, column: -step[1] };
     readHeat(Math.min(heatRows.length - 1, Math.max(0, from.row + step[0])), Math.min(columns - 1, Math.max(0, from.column + step[1])));
   });
-  new ResizeObserver(paintHeat).observe(canvas);
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paintHeat);
+  new ResizeObserver(() => paintHeat()).observe(canvas);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paintHeat());
+}
+
+// The map as a file, with the names of its codes above and those of its groups at the left.
+function heatChart() {
+  const heights = groupHeights();
+  const names = heat.codes.map((j) => codes.name[j]);
+  ruler.font = `13px ${CHART_FONT}`;
+  const longest = (texts, most) => Math.min(most, Math.ceil(Math.max(...texts.map((text) => ruler.measureText(text).width))) + 17);
+  const [left, above] = [longest(heights.map(({ leaf }) => numbered(groupNode(leaf))), 300), longest(names, 220)];
+  return [$("#heat-canvas"), {
+    left, above, height: sum(heights.map(({ height }) => height)),
+    prepare: (copy) => { copy.style.width = "100%"; paintHeat(copy, false); },
+    draw: (body, width) => {
+      names.forEach((name, at) => {
+        const x = ((at + 0.5) * width) / names.length + 4;
+        body.append(svgText(x, -6, fitLetters(name, above - 16), { "font-size": 13, transform: `rotate(-90 ${x} -6)` }));
+      });
+      let top = 0;
+      for (const { leaf, height } of heights) {
+        body.append(svgText(-8, top + Math.min(height / 2 + 5, 18), fitLetters(numbered(groupNode(leaf)), left - 16), { "font-size": 13, "text-anchor": "end" }));
+        top += height;
+      }
+    },
+  }];
 }

@@ -10,7 +10,7 @@ function drawGroup(node) {
   const right = isRoot(node) ? el("div", {}, drawOutcomes(node), drawGroupSplits(node)) : el("div", {}, drawCommon(node), drawGroupSplits(node));
   topic.replaceChildren(...[
     drawTrail(node, (other) => other.name_parts[0]),
-    el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), el("h2", { id: "topic-name", dir: "auto" }, node.leaf === null ? null : el("span", { class: "number" }, `${node.leaf} `), node.name)),
+    drawTitle(node),
     node.residual ? el("p", { class: "note" }, el("span", { class: "residual" }, "residual group"), " Its records have few codes, and no code occurs in half of them.") : null,
     drawNumbers(node),
     el("div", { class: "parts" }, left, right, drawRisks(node)),
@@ -24,10 +24,10 @@ function drawNumbers(node) {
   const recurrence = node.leaf === null ? null : data.quality.recurrence?.[node.leaf] ?? null;
   return el("dl", { class: "numbers" },
     fact("Records", node.size),
-    isRoot(node) ? null : fact("Share", percent(node.share), interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "", "With its 95 % interval"),
+    isRoot(node) ? null : fact("Share", percent(node.share), interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "", "With its 95% interval"),
     fact("Codes per record", node.codes_per_record.toFixed(1), isRoot(node) ? "" : `${whole.codes_per_record.toFixed(1)} in all records`),
     node.children.length ? fact(flat ? "Groups" : "Groups below", integer(node.leaves.length)) : null,
-    recurrence === null ? null : fact("Recurrence", recurrence.toFixed(2), "", "Agreement with the most similar group in resampled records; 1 = the same group"),
+    recurrence === null ? null : fact("Found again in other samples", data.quality.recurrence_words[node.leaf], recurrence.toFixed(2), "Agreement with the most similar group in resampled records; 1 = the same group", true),
   );
 }
 
@@ -64,7 +64,7 @@ function codeRow(node, j, scale) {
 
 const scaleOf = (node, list) => Math.max(0.02, ...list.map((j) => Math.max(rateOf(node, j).hidden ? 0 : rateOf(node, j).rate, baseOf(j)))) * 1.04;
 
-const legend = (node) => el("p", { class: "legend marks", "aria-hidden": "true" }, el("span", {}, isRoot(node) ? "in all records" : "in this group"), el("span", {}, "95 % interval"), isRoot(node) ? null : el("span", {}, "in all records"));
+const legend = (node) => el("p", { class: "legend marks", "aria-hidden": "true" }, el("span", {}, isRoot(node) ? "in all records" : "in this group"), el("span", {}, "95% interval"), isRoot(node) ? null : el("span", {}, "in all records"));
 
 function drawRelevant(node) {
   return el("section", { "aria-labelledby": "words-title" },
@@ -123,7 +123,7 @@ function drawRisks(node) {
   };
   return el("section", { class: "wide", "aria-labelledby": "risks-title" },
     el("h3", { id: "risks-title" }, "Relative risk"),
-    el("p", { class: "note" }, "The frequency in this group divided by that in all other records, with 95 % intervals, on a logarithmic scale; the line marks ×1, no difference. The list shows the clearest codes among those whose interval excludes ×1."),
+    el("p", { class: "note" }, "The frequency in this group divided by that in all other records, with 95% intervals, on a logarithmic scale; the line marks ×1, no difference. The list shows the clearest codes among those whose interval excludes ×1."),
     rows.length ? el("ol", { class: "code-list risks", id: "risks" }, ...more.map(row),
       less.length ? el("li", { class: "divide" }, "Less common here") : null, ...less.map(row)) : el("p", { class: "note" }, "No code differs clearly."),
   );
@@ -169,7 +169,7 @@ function drawOutcomes(node) {
     const found = classRate(node, outcome, at);
     const all = classRate(whole, outcome, at);
     const text = rateText(found);
-    const range = found.hidden ? "" : ` ${wholePercent(found.low)} – ${wholePercent(found.high)}`;
+    const range = found.hidden ? "" : ` ${wholePercent(found.low).replace("%", "")} – ${wholePercent(found.high)}`;
     const compared = isRoot(node) ? "" : `; ${wholePercent(all.rate)} of all records`;
     return el("li", { title: rateTitle(found) + compared },
       user("span", name, { class: "word", title: name }), bar(found, isRoot(node) ? null : all.rate, scale),
@@ -182,7 +182,7 @@ function drawOutcomes(node) {
   const common = Math.max(0.02, ...binary.map(scale));
   return el("section", { class: isRoot(node) ? "root" : null, "aria-labelledby": "outcomes-title" },
     el("h3", { id: "outcomes-title" }, "Outcomes"),
-    el("p", { class: "note" }, isRoot(node) ? "The share of records with each outcome, with 95 % intervals." : "The share of the group's records with each outcome, with 95 % intervals; the tick is the share of all records. Outcomes were not used to form the groups."),
+    el("p", { class: "note" }, isRoot(node) ? "The share of records with each outcome, with 95% intervals." : "The share of the group's records with each outcome, with 95% intervals; the tick is the share of all records. Outcomes were not used to form the groups."),
     binary.length ? el("ol", { class: "code-list outcomes" }, ...binary.map((outcome) => row(outcome, 0, outcome.name, common))) : null,
     ...others.map((outcome) => el("div", { class: "outcome" }, user("h4", outcome.name),
       el("ol", { class: "code-list outcomes" }, ...outcome.classes.map((entry, at) => row(outcome, at, entry.name, scale(outcome)))))),
@@ -191,7 +191,7 @@ function drawOutcomes(node) {
 
 function drawGroupSplits(node) {
   const words = (child) => child.top.slice(0, 6).map((j) => `${codes.name[j]} ${wholePercent(rateOf(child, j).rate)}`).join("; ");
-  return drawSplits(node, "Groups", true, (child) => `${child.size} · ${percent(child.share)}`, words);
+  return drawSplits(node, "Groups", (child) => `${child.size} · ${percent(child.share)}`, words);
 }
 
 // The outcomes by group: one row per class, one column per group.
@@ -203,7 +203,7 @@ function drawOutcomeTable() {
     el("th", { scope: "row", dir: "auto" }, name),
     ...columns.map((node, column) => {
       const found = classRate(node, outcome, at);
-      const range = found.hidden || !found.known ? null : el("small", {}, `${wholePercent(found.low).replace(" %", "")} – ${wholePercent(found.high)}`);
+      const range = found.hidden || !found.known ? null : el("small", {}, `${wholePercent(found.low).replace("%", "")} – ${wholePercent(found.high)}`);
       return el("td", { class: column ? null : "whole", title: rateTitle(found), style: { "--v": found.hidden ? 0 : Math.round((80 * found.rate) / most), ...color(node) } }, found.hidden || !found.known ? rateText(found) : approximately(percent(found.rate), found.estimated), range);
     }));
   const most = (outcome) => Math.max(0.01, ...columns.flatMap((node) => outcome.classes.map((_, at) => classRate(node, outcome, at)).map((found) => (found.hidden ? 0 : found.rate))));
@@ -211,7 +211,7 @@ function drawOutcomeTable() {
     ? [row(outcome, 0, outcome.name, most(outcome), false)]
     : [el("tr", { class: "of" }, el("th", { scope: "rowgroup", dir: "auto", colspan: columns.length + 1 }, outcome.name)), ...outcome.classes.map((entry, at) => row(outcome, at, entry.name, most(outcome), true))]));
   table.replaceChildren(
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Outcome"), el("th", { scope: "col" }, "All"), ...leafNodes.map((node) => el("th", { scope: "col", title: node.name }, String(node.leaf))))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Outcome"), el("th", { scope: "col" }, "All"), ...leafNodes.map((node) => el("th", { scope: "col", title: node.name, "data-titled": node.id, "data-csv": numbered(node) }, String(node.leaf))))),
     el("tbody", {}, ...body),
   );
 }

@@ -4,8 +4,10 @@ const { groups, codes } = data;
 const nameSeparator = "\u00a0· ";
 const hides = data.min_cell > 1;
 const SMALL = `<${data.min_cell}`;
-const Z = 1.959963984540054; // of 95 % intervals
+const Z = 1.959963984540054; // of 95% intervals
 const everyone = groups.estimated.map((_, leaf) => leaf);
+// A name for a node without one.
+const unnamed = (node) => node.top.slice(0, 3).map((j) => codes.short[j]).join(nameSeparator);
 const sizeOf = (node) => `${node.size} record${node.size === "1" ? "" : "s"}`;
 const groupNode = (leaf) => nodes.find((node) => node.leaf === leaf);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -115,7 +117,7 @@ function relevantCodes(node, lambda, limit) {
 function wholePercent(share) {
   const value = 100 * share;
   if (!Number.isFinite(value)) return "–";
-  return value > 0 && value < 0.5 ? "<1 %" : `${Math.round(value)} %`;
+  return value > 0 && value < 0.5 ? "< 1%" : `${Math.round(value)}%`;
 }
 
 const approximately = (text, estimated) => (estimated && hides ? `≈ ${text}` : text);

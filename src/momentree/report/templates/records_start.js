@@ -9,4 +9,6 @@ drawOutcomeTable();
 setupAssign();
 setupHeat();
 listeners.push(drawGroup);
+setupRename();
+setupExport();
 followAddress();

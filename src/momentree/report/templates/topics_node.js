@@ -1,30 +1,32 @@
-// The selected topic: numbers, words with the slider, labels, splits and documents.
+// The selected topic: numbers, words with the slider, labels and splits.
 const topic = $("#topic");
 
 function drawTopic(node) {
   topic.style.setProperty("--h", node.cell.hue);
   const left = el("div", {}, drawWords(node), drawLabels(node));
-  const right = el("div", {}, drawFound(node), drawTopicSplits(node), drawDocuments(node));
+  const right = el("div", {}, drawFound(), drawTopicSplits(node), drawDocuments(node));
   topic.replaceChildren(
     drawTrail(node),
-    el("div", { class: "topic-title" }, el("span", { class: isRoot(node) ? "chip root" : "chip", "aria-hidden": "true" }), user("h2", node.name, { id: "topic-name" })),
+    drawTitle(node),
     drawNumbers(node),
     ...(node.reason ? [el("p", { class: "reason" }, `Not split further: ${node.reason}`)] : []),
     el("div", { class: "parts" }, left, right),
     backLink("topics"),
   );
   updateWords(node, false);
-  showMoreButtons();
+  showMoreButtons(topic);
 }
 
 function drawNumbers(node) {
   return el("dl", { class: "numbers" },
     flat && node.children.length === 0 ? fact("Share", percent(node.share)) : null,
     fact("Documents", integer(node.n_samples), flat ? (node.children.length ? "" : "with this main topic") : percent(node.share)),
-    !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood from the split") : null,
+    node.separation ? fact("How well the split separates", node.separation.words, `${percent(node.separation.same_side)} the same side`, "Two halves of the words place this share of the documents on the same side of the split", true) : null,
+    !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood from the split", "only") : null,
     node.children.length ? fact(flat ? "Topics" : "Topics below", integer(countLeaves(node))) : null,
-    node.coherence ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalized pointwise mutual information of the ten most probable words, −1 to 1; higher is better") : null,
-    node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the ten most probable words; higher is better") : null,
+    node.coherence && !isRoot(node) ? fact("Its words occur together", node.coherence.words, `${node.coherence.npmi.toFixed(3)} NPMI`, "How often the ten most probable words occur in the same documents; normalized pointwise mutual information, −1 to 1", true) : null,
+    node.coherence && isRoot(node) ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalized pointwise mutual information of the ten most probable words, −1 to 1; higher is better", "only") : null,
+    node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the ten most probable words; higher is better", "only") : null,
   );
 }
 
@@ -107,49 +109,5 @@ function drawLabels(node) {
 
 function drawTopicSplits(node) {
   const size = (child) => `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`;
-  return drawSplits(node, "Topics", flat, size, (child) => child.top.slice(0, 10).map((word) => data.words.word[word]).join(", "));
-}
-
-// The topic proportions of a document: a bar and, for a document found by search, a list.
-function drawMix(entry, found) {
-  const shares = (entry.proportions ?? []).map(([leaf, share]) => ({ node: topicNode(leaf), share: share / 1000 }));
-  if (!shares.length) return null;
-  const words = shares.map(({ node, share }) => `${node.name} ${percent(share, 0)}`).join("; ");
-  const bar = el("span", { class: "mix", role: "img", "aria-label": `Topic proportions: ${words}`, title: words },
-    ...shares.map(({ node, share }) => el("i", { style: { ...color(node), width: `${100 * share}%` } })));
-  return found ? el("div", {}, bar, shareList(shares)) : bar;
-}
-
-function drawDocument(entry, found = false) {
-  return el("article", { class: found ? "document found" : "document" },
-    el("header", {}, user("b", entry.id), entry.label === null ? null : user("span", data.labels[entry.label], { class: "tag" })),
-    drawMix(entry, found),
-    entry.text ? user("p", entry.text, found ? {} : { class: "short" }) : el("p", { class: "note" }, "(no text)"),
-  );
-}
-
-function drawFound(node) {
-  if (state.found === null) return null;
-  return el("section", { "aria-labelledby": "found-title" },
-    el("h3", { id: "found-title" }, "Found document"), drawDocument(documents[state.found], true));
-}
-
-function drawDocuments(node) {
-  if (!node.documents.length) return null;
-  return el("section", { "aria-labelledby": "documents-title" },
-    el("h3", { id: "documents-title" }, "Most typical documents"),
-    el("div", { class: "documents" }, ...node.documents.map((at) => drawDocument(documents[at]))),
-  );
-}
-
-function showMoreButtons() {
-  for (const text of $$(".document p.short", topic)) {
-    if (text.scrollHeight <= text.clientHeight + 2) continue;
-    const button = el("button", { type: "button", class: "more", "aria-expanded": "false", onclick: () => {
-      const short = text.classList.toggle("short");
-      button.textContent = short ? "Show more" : "Show less";
-      button.setAttribute("aria-expanded", String(!short));
-    } }, "Show more");
-    $("header", text.parentElement).append(button);
-  }
+  return drawSplits(node, "Topics", size, (child) => child.top.slice(0, 10).map((word) => data.words.word[word]).join(", "));
 }

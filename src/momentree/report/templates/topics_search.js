@@ -11,12 +11,13 @@ function haystack(entry) {
 }
 
 function findDocuments(parts) {
-  haystacks ??= documents.map(haystack);
+  if (haystacks?.length !== documents.length) haystacks = documents.map(haystack);
   const hits = [];
   haystacks.forEach((text, at) => {
     if (parts.every((part) => text.includes(part))) hits.push(at);
   });
-  // Documents whose names match come first; otherwise the order of the corpus is kept.
+  // Documents whose names match come first, then those in the order of the input.
+  hits.sort((a, b) => documents[a].row - documents[b].row);
   const named = (at) => parts.every((part) => comparable(documents[at].id).includes(part));
   return [...hits.filter(named), ...hits.filter((at) => !named(at))];
 }
@@ -53,7 +54,8 @@ function marked(text, parts) {
       for (let i = at; i < at + part.length; i += 1) inside[starts[i]] = true;
     }
   }
-  const from = first > 90 ? first - 40 : 0;
+  let from = first > 90 ? first - 40 : 0;
+  while (from && from < first && letters[from - 1].trim()) from += 1; // begin with a whole word
   const span = el("span", { class: "text", dir: "auto" }, from ? "…" : "");
   for (let at = from; at < letters.length;) {
     let end = at;
@@ -63,6 +65,17 @@ function marked(text, parts) {
     at = end;
   }
   return span;
+}
+
+// What has been searched, and what has not.
+function searched() {
+  if (documentsRead === null) return "Reading the documents …";
+  const { shown, total, sampled, searched: length } = data.documents;
+  if (!documentsRead || !shown) return "This page shows no documents, so none were searched.";
+  const parts = length ? `names, labels and at least the first ${length} characters` : "names, labels and texts";
+  return sampled
+    ? `Searched the ${parts} of ${integer(shown)} of ${integer(total)} documents. The others are not in this page.`
+    : `Searched the ${parts} of all ${plural(total, "document")}.`;
 }
 
 function search() {
@@ -75,18 +88,16 @@ function search() {
   if (topics.length) {
     content.push(el("h2", {}, "Topics and groups"), ...topics.slice(0, MOST_TOPICS).map((node) =>
       el("button", { type: "button", style: color(node), onclick: () => pick(node.id) },
-        el("span", { class: "line" }, el("span", { class: "chip", "aria-hidden": "true" }), user("b", node.name), el("span", { class: "end" }, integer(node.n_samples))),
+        el("span", { class: "line" }, node.leaf === null ? el("span", { class: "chip", "aria-hidden": "true" }) : null, el("b", {}, drawName(node)), el("span", { class: "end" }, integer(node.n_samples))),
         marked(node.top.slice(0, 12).map((word) => data.words.word[word]).join(", "), parts),
       )));
   }
   const count = hits.length > MOST_DOCUMENTS ? `the first ${MOST_DOCUMENTS} of ${integer(hits.length)}` : integer(hits.length);
-  const begun = data.documents.searched ? `, in at least the first ${data.documents.searched} characters of each` : "";
-  const scope = data.documents.sampled ? `, among ${integer(data.documents.shown)} of ${integer(data.documents.total)}` : "";
-  content.push(el("h2", {}, hits.length ? `Documents (${count}${scope}${begun})` : `No document found${scope}${begun}`), ...hits.slice(0, MOST_DOCUMENTS).map((at) => {
+  content.push(el("h2", {}, hits.length ? `Documents (${count})` : "No document found"), el("p", { class: "note" }, searched()), ...hits.slice(0, MOST_DOCUMENTS).map((at) => {
     const entry = documents[at];
-    const leaf = nodes.find((node) => node.leaf === entry.leaf);
+    const leaf = topicNode(entry.leaf);
     return el("button", { type: "button", style: color(leaf), onclick: () => pick(leaf.id, at) },
-      el("span", { class: "line" }, el("span", { class: "chip", "aria-hidden": "true" }), user("b", entry.id), user("span", entry.label === null ? leaf.name : data.labels[entry.label], { class: "end" })),
+      el("span", { class: "line" }, user("b", entry.id), el("span", { class: "end" }, entry.label === null ? drawName(leaf) : el("span", {}, drawNumber(leaf), user("span", data.labels[entry.label])))),
       marked(entry.text, parts),
     );
   }));

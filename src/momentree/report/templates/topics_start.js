@@ -5,5 +5,9 @@ setupMap();
 setupTable();
 setupProportions();
 setupSearch();
+setupDocumentMap();
 listeners.push(drawTopic);
+setupRename();
+setupExport();
 followAddress();
+setTimeout(readDocuments); // after the page has been drawn

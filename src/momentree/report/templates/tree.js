@@ -25,8 +25,8 @@ function setupTree() {
     item.setAttribute("aria-level", node.depth + 1);
     item.setAttribute("aria-setsize", siblings.length);
     item.setAttribute("aria-posinset", siblings.indexOf(id) + 1);
-    item.setAttribute("aria-label", `${node.name}, ${sizeOf(node)}`);
     item.tabIndex = -1;
+    labelItem(node);
     // The address contains the id of a node; the browser must not scroll to it past the header.
     item.removeAttribute("id");
     if (node.children.length) {
@@ -42,7 +42,10 @@ function setupTree() {
     showInTree(nodes[state.node]);
   });
   listeners.push(showInTree);
+  renamed.push(labelItem);
 }
+
+const labelItem = (node) => items.get(node.id).setAttribute("aria-label", `${numbered(node)}, ${sizeOf(node)}`);
 
 // The selected node, or the nearest visible node above it, is the tab stop.
 function showInTree(node, changed = false) {
@@ -95,7 +98,7 @@ function drawTrail(node, nameOf = (other) => other.name) {
 // The relevance slider; `update` redraws the list that it orders, and `end` labels its upper end.
 function drawSlider(end, update) {
   return el("div", { class: "slider" },
-    el("label", { for: "lambda" }, "Relevance", el("output", { for: "lambda", id: "lambda-value" })),
+    el("label", { for: "lambda" }, "Order of the list", el("output", { for: "lambda", id: "lambda-value", class: "exact-figure" })),
     el("input", {
       type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda,
       oninput: (event) => { state.lambda = Number(event.target.value); update(nodes[state.node]); },
@@ -107,17 +110,17 @@ function drawSlider(end, update) {
 function showLambda() {
   const value = state.lambda.toFixed(2);
   $("#lambda-value").textContent = `λ = ${value}`;
-  $("#lambda").setAttribute("aria-valuetext", `lambda ${value}`);
+  $("#lambda").setAttribute("aria-valuetext", state.exact ? `lambda ${value}` : `${Math.round(100 * state.lambda)}% by frequency`);
 }
 
-// The parts of a node, as buttons; `numbered` shows their numbers.
-function drawSplits(node, parts, numbered, sizeIn, wordsOf) {
+// The parts of a node, as buttons.
+function drawSplits(node, parts, sizeIn, wordsOf) {
   if (!node.children.length) return null;
   return el("section", { "aria-labelledby": "splits-title" },
-    el("h3", { id: "splits-title" }, flat ? parts : "Splits into"),
+    el("h3", { id: "splits-title" }, flat ? `${parts} by size` : "Splits into"),
     el("div", { class: "splits" }, ...node.children.map((id) => nodes[id]).map((child) =>
       el("button", { type: "button", style: color(child), onclick: () => choose(child.id, { reveal: true }) },
-        el("span", { class: "line" }, el("b", {}, numbered && child.leaf !== null ? el("span", { class: "number" }, `${child.leaf} `) : null, user("span", child.name)), el("span", {}, sizeIn(child))),
+        el("span", { class: "line" }, el("b", {}, drawName(child)), el("span", {}, sizeIn(child))),
         user("p", wordsOf(child)),
       ))),
   );
@@ -166,7 +169,7 @@ function onTreeKey(event) {
   }
   event.preventDefault();
   if (next) {
-    choose(Number(next.dataset.node));
+    choose(Number(next.dataset.node), { step: true });
     next.focus();
   }
 }

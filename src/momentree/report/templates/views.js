@@ -3,6 +3,7 @@ const tabs = $$('[role="tab"]');
 const viewOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
 
 function showView(name, focus = false) {
+  state.view = name;
   for (const tab of tabs) {
     const shown = viewOf(tab).id === name;
     tab.setAttribute("aria-selected", String(shown));
@@ -10,6 +11,15 @@ function showView(name, focus = false) {
     viewOf(tab).hidden = !shown;
     if (shown && focus) tab.focus();
   }
+  remember();
+}
+
+// Exact figures stand beside plain words on request.
+function showExact(shown) {
+  state.exact = shown;
+  $("#exact").checked = shown;
+  document.documentElement.classList.toggle("exact", shown);
+  remember();
 }
 
 function setupViews() {
@@ -26,19 +36,13 @@ function setupViews() {
       showView(viewOf(tabs[(next + tabs.length) % tabs.length]).id, true);
     });
   }
-  for (const link of $$('.leaves a, #table a, .in-words a, .relations a')) {
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      showView("explore");
-      choose(Number(link.hash.slice("#node-".length)), { reveal: true });
-      topic.focus({ preventScroll: true });
-    });
-  }
-  showView("explore");
+  $("#exact").addEventListener("change", (event) => showExact(event.target.checked));
 }
 
 function sortValue(node, key) {
   if (key === "npmi" || key === "umass") return node.coherence ? node.coherence[key] : null;
+  if (key === "coherence") return node.coherence && !isRoot(node) ? node.coherence.npmi : null;
+  if (key === "separation") return node.separation?.agreement ?? null;
   if (key === "gain") return node.children.length ? node.gain : null;
   if (key === "label") return node.labels.length ? data.labels[node.labels[0][0]] : null;
   return node[key];
@@ -66,10 +70,9 @@ function setupTable() {
     body.replaceChildren(...order.map((node) => rows.get(node.id)));
   };
   for (const head of heads) {
-    const text = head.dataset.key === "id";
     const button = el("button", { type: "button", onclick: () => {
       const current = head.getAttribute("aria-sort");
-      const first = text || head.dataset.key === "label" ? "ascending" : "descending";
+      const first = ["id", "label"].includes(head.dataset.key) ? "ascending" : "descending";
       sort(head, current === null ? first : current === "ascending" ? "descending" : "ascending");
     } }, head.textContent);
     head.replaceChildren(button);

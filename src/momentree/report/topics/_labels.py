@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix
 
 from momentree._types import Ints
 from momentree.report.text import MAX_NAME, snippet
@@ -52,14 +53,17 @@ def count_labels(root: TreeNode, leaf_of: Ints, label_of: Ints | None) -> list[d
 
 
 def agreement(leaf_of: Ints, label_of: Ints | None) -> dict[str, float] | None:
-    """Return ``nmi`` (normalized mutual information) and ``ari`` (adjusted Rand index).
+    """Return ``nmi`` (normalized mutual information), ``ari`` (adjusted Rand index) and ``purity``.
 
-    Both compare the leaves with the known labels, rounded to 4 decimals; None without labels.
+    All compare the leaves with the known labels, rounded to 4 decimals; purity is the share of
+    documents that have the most common label of their leaf. None without labels.
     """
     if label_of is None:
         return None
     known = label_of >= 0
+    table = contingency_matrix(leaf_of[known], label_of[known], sparse=True)
     return {
         "nmi": round(float(normalized_mutual_info_score(label_of[known], leaf_of[known])), 4),
         "ari": round(float(adjusted_rand_score(label_of[known], leaf_of[known])), 4),
+        "purity": round(float(table.max(axis=1).sum() / known.sum()), 4),
     }

@@ -2,188 +2,199 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._types import Floats, Int64s, Ints
+from momentree._types import Floats, Ints
+from momentree._validation import check_integer
+from momentree.exceptions import InvalidParameterError
 from momentree.report._estimators import Fitted
 from momentree.report.text import MAX_NAME, clean_text, snippet
-from momentree.tree.node import TreeNode
+from momentree.report.topics.document_map import place_documents
+from momentree.report.topics.evidence import Evidence, log_lift
+from momentree.report.topics.packing import pack
+from momentree.report.topics.typical import Ranking, rank_documents
 
-# Limits that keep the page below 3 MB and quick to open.
-_MAX_DOCUMENTS = 4000
-_MAX_INDEX_BYTES = 1_300_000
-_INDEX_SNIPPET = 320
+Documents = int | Literal["all"] | None
+
+# Bytes of a page, which opens quickly, and the least of them that documents may take.
+_PAGE = 3_800_000
+_LEAST = 1_000_000
+# Characters of each document: the most with which all fit. With the fewest, some are left out.
+_SNIPPETS = (320, 200, 120)
 _TYPICAL_SNIPPET = 900
 _MAX_TYPICAL_CHARACTERS = 400_000
 _MAX_WORDS = 24
-# Weight of the corpus in the mixture that replaces a node's word probabilities, so that a word
-# absent from the node contributes log(1%) to a document's score instead of minus infinity.
-_BACKGROUND = 0.01
+# Documents from which the packed size of all is estimated.
+_TRIED = 2000
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What is known of the documents: `label_of` has the number of a known label, or -1."""
+
+    X: sp.csr_array | None
+    ids: Sequence[str] | None
+    texts: Sequence[str] | None
+    label_of: Ints | None
+    proportions: Floats | None
+
+
+def check_documents(documents: Any) -> Documents:
+    """Return a number of documents, "all" or None; raise InvalidParameterError for others."""
+    if documents is None:
+        return None
+    if isinstance(documents, str):
+        if documents != "all":
+            raise InvalidParameterError(
+                "not_a_number_of_documents", parameter="documents", value=documents
+            )
+        return "all"
+    check_integer("documents", documents, at_least=0)
+    return int(documents)
 
 
 def index_documents(
-    model: Fitted,
-    X: sp.csr_array | None,
-    ids: Sequence[str] | None,
-    texts: Sequence[str] | None,
-    label_of: Ints | None,
-    proportions: Floats | None,
-    n_documents: int,
-) -> tuple[dict[str, Any], list[list[int]]]:
+    model: Fitted, sources: Sources, n_documents: int, documents: Documents, taken: int = 0
+) -> dict[str, Any]:
     """Choose the documents that a page includes, and describe each.
 
-    Returns the documents and, for each node, the positions of at most `n_documents` typical ones,
-    most typical first (none without counts X). `label_of` contains the number of the known label of
-    each document, or -1.
-    """
-    root, leaf_of = model.root, model.labels
-    n = len(leaf_of)
-    leaves = {leaf.leaf_id: leaf for leaf in root.leaves()}
+    `taken` is the number of bytes of everything else in the page.
 
-    def describe(row: int, length: int) -> dict[str, Any]:
-        text = ""
-        if texts is not None:
-            text = snippet(texts[row] if texts[row] is not None else "", length)
-        elif X is not None:
-            leaf = leaves[int(leaf_of[row])]
-            text = words_of_row(X[[row]], leaf, root.center, model.vocabulary)
+    Returns the part of a summary on documents: leaf by leaf, and within a leaf at most
+    `n_documents` typical ones first, then by score. `typical` contains, for each node, the
+    positions of its typical documents (none without counts X).
+    """
+    leaf_of, n = model.labels, len(model.labels)
+    ranking = Ranking([np.empty(0, dtype=np.intp) for _ in model.root.nodes()], {})
+    places = None
+    if sources.X is not None:
+        evidence = Evidence.of(sources.X, model.root.center)
+        ranking = rank_documents(sources.X, evidence, model.root, leaf_of, n_documents)
+        places = place_documents(evidence, model.root)
+    centers = {leaf.leaf_id: leaf.center for leaf in model.root.leaves()}
+    describe = _Describer(model, sources, None if places is None else places[0], centers)
+    wanted = n if documents == "all" else documents
+    required = {int(row) for rows in ranking.typical for row in rows} if wanted != 0 else set()
+    length = _SNIPPETS[0]
+    if wanted is None:
+        wanted, length = _fitting(describe, leaf_of, max(_PAGE - taken, _LEAST))
+    chosen = evenly_spread(leaf_of, min(wanted, n))
+    longer = max(length, min(_TYPICAL_SNIPPET, _MAX_TYPICAL_CHARACTERS // (len(required) or 1)))
+    shown = np.zeros(n, dtype=bool)
+    shown[chosen] = True
+    shown[list(required)] = True
+    by_leaf = [ranking.leaves.get(j, np.flatnonzero(leaf_of == j)) for j in range(len(centers))]
+    rows = [int(row) for ranked in by_leaf for row in ranked[shown[ranked]]]
+    items = [describe(row, longer if row in required else length) for row in rows]
+    place = {row: j for j, row in enumerate(rows)}
+    cut = sources.texts is not None and any(item["text"].endswith("…") for item in items)
+    return {
+        "total": n,
+        "shown": len(items),
+        "sampled": len(items) < n,
+        "searched": length if cut else None,
+        "ranked": sources.X is not None,
+        "map": None if places is None or not items else places[1],
+        "items": items,
+        "typical": [
+            [place[int(row)] for row in first if int(row) in place] for first in ranking.typical
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class _Describer:
+    """Describes a document by at most so many characters."""
+
+    model: Fitted
+    sources: Sources
+    places: Ints | None
+    centers: dict[int | None, Floats]
+
+    def __call__(self, row: int, length: int) -> dict[str, Any]:
+        sources, leaf = self.sources, int(self.model.labels[row])
+        label = -1 if sources.label_of is None else int(sources.label_of[row])
         item = {
             "row": row,
-            "id": snippet(str(ids[row]), MAX_NAME) if ids is not None else str(row),
-            "label": None if label_of is None or label_of[row] < 0 else int(label_of[row]),
-            "leaf": int(leaf_of[row]),
-            "text": clean_text(text),
+            "id": str(row) if sources.ids is None else snippet(str(sources.ids[row]), MAX_NAME),
+            "label": None if label < 0 else label,
+            "leaf": leaf,
+            "text": self._text(row, length),
         }
-        if proportions is not None:
-            item["proportions"] = _largest(proportions[row])
+        if sources.proportions is not None:
+            item["proportions"] = _largest(sources.proportions[row])
+        if self.places is not None:
+            item["at"] = self.places[row].tolist()
         return item
 
-    typical: list[Ints] = [np.empty(0, dtype=np.intp) for _ in root.nodes()]
-    if X is not None and n_documents:
-        typical = typical_documents(X, root, leaf_of, n_documents)
-    required = {int(row) for rows in typical for row in rows}
-    # Describe only rows that can be chosen; sample a huge corpus by row number first.
-    few = evenly_spread(leaf_of, np.ones(n, dtype=np.int64), _MAX_DOCUMENTS, n)
-    items = {int(row): describe(int(row), _INDEX_SNIPPET) for row in few}
-    cost = np.array([_json_bytes(items[int(row)]) for row in few], dtype=np.int64)
-    fits = evenly_spread(leaf_of[few], cost, _MAX_DOCUMENTS, _MAX_INDEX_BYTES)
-    shown = sorted({int(few[j]) for j in fits} | required)
-    length = _MAX_TYPICAL_CHARACTERS // (len(required) or 1)
-    for row in required:
-        items[row] = describe(row, max(_INDEX_SNIPPET, min(_TYPICAL_SNIPPET, length)))
-    place = {row: j for j, row in enumerate(shown)}
-    cut = texts is not None and any(items[row]["text"].endswith("…") for row in shown)
-    documents = {
-        "total": n,
-        "shown": len(shown),
-        "sampled": len(shown) < n,
-        "searched": _INDEX_SNIPPET if cut else None,
-        "items": [items[row] for row in shown],
-    }
-    return documents, [[place[int(row)] for row in rows] for rows in typical]
+    def _text(self, row: int, length: int) -> str:
+        X, texts, model = self.sources.X, self.sources.texts, self.model
+        if texts is not None:
+            return snippet(texts[row] if texts[row] is not None else "", length)
+        if X is None:
+            return ""
+        cells = slice(X.indptr[row], X.indptr[row + 1])
+        center, base = self.centers[int(model.labels[row])], model.root.center
+        words = characteristic_words(
+            X.indices[cells], X.data[cells], center, base, model.vocabulary
+        )
+        return clean_text(words)
 
 
-def words_of_row(
-    row: sp.csr_array, node: TreeNode, base: Floats, vocabulary: NDArray[np.str_]
+def _fitting(describe: _Describer, leaf_of: Ints, room: int) -> tuple[int, int]:
+    """Return how many documents fit in so many bytes, and with how many characters each."""
+    n = len(leaf_of)
+    tried = evenly_spread(leaf_of, min(n, _TRIED))
+    # Leaf by leaf as in the page, where neighbors share words.
+    tried = tried[np.argsort(leaf_of[tried], kind="stable")].tolist()
+    fits, length = n, _SNIPPETS[0]
+    for length in _SNIPPETS:
+        size = len(pack([describe(row, length) for row in tried]))
+        fits = n * room // max(size * n // (len(tried) or 1), room)
+        if fits == n:
+            break
+    return fits, length
+
+
+def characteristic_words(
+    columns: NDArray[Any],
+    counts: NDArray[Any],
+    center: Floats,
+    base: Floats,
+    vocabulary: NDArray[np.str_],
 ) -> str:
-    """Return at most 24 words of a row of counts, most characteristic of a node first.
+    """Return at most 24 words of a document, most characteristic of a node first.
 
-    `base` is p(w) in the whole corpus. Counts above 1 follow their words, as in "sea ×3".
+    `columns` and `counts` are of the document, `center` contains p(w) in the node, and `base` in
+    the whole corpus. Counts above 1 follow their words, as in "sea ×3".
     """
-    counts, columns = row.data.astype(np.float64), row.indices  # unsigned counts cannot be negated
-    evidence = counts * _log_lift(node.center, base)[columns]
+    counts = counts.astype(np.float64)  # unsigned counts cannot be negated
+    evidence = counts * log_lift(center[columns], base[columns])
     order = np.lexsort((columns, -counts, -evidence))[:_MAX_WORDS]
+    words, times = vocabulary[columns[order]].tolist(), counts[order].tolist()
     return ", ".join(
-        f"{vocabulary[columns[j]]} ×{counts[j]:g}"
-        if counts[j] != 1
-        else str(vocabulary[columns[j]])
-        for j in order
+        word if count == 1 else f"{word} ×{count:g}"
+        for word, count in zip(words, times, strict=True)
     )
 
 
-def typical_documents(
-    X: sp.csr_array, root: TreeNode, labels: Ints, n_documents: int
-) -> list[Ints]:
-    r"""Find the most typical documents of each node.
+def evenly_spread(labels: Ints, m: int) -> Ints:
+    """Choose m rows, spread evenly over the leaves and over the corpus.
 
-    With the log-scaled counts y = log(1 + x) of a document and
-    ℓ(w) = log(0.99·p(w|node)/p(w) + 0.01), the score is Σ_w y_w ℓ(w) / (Σ_w y_w + m), the
-    evidence per word for the node against the whole corpus. Log scaling keeps repeated words from
-    dominating, and m, the median of Σ_w y_w, shrinks the scores of very short documents. At the
-    root, where the evidence is 0, the most typical documents of the leaves alternate, largest leaf
-    first.
-
-    Notes
-    -----
-    Time: one product X·v per node. Memory: O(nnz + n_samples).
-    """
-    scaled = X.astype(np.float64, copy=True)
-    np.log1p(scaled.data, out=scaled.data)
-    mass = np.asarray(scaled.sum(axis=1)).ravel()
-    filled = mass > 0
-    shrink = float(np.median(mass[filled])) if filled.any() else 1.0
-    found: list[Ints] = []
-    for node in root.nodes():
-        leaves = [leaf.leaf_id for leaf in node.leaves() if leaf.leaf_id is not None]
-        rows = np.flatnonzero(np.isin(labels, leaves) & filled)
-        if node.parent is None and not node.is_leaf:
-            found.append(rows[:0])
-            continue
-        score = (scaled @ _log_lift(node.center, root.center))[rows] / (mass[rows] + shrink)
-        found.append(rows[np.lexsort((rows, -np.round(score, 12)))[:n_documents]])
-    if not root.is_leaf:
-        by_size = sorted(root.leaves(), key=lambda leaf: -leaf.weight)
-        found[0] = _in_turn([found[leaf.node_id] for leaf in by_size], n_documents)
-    return found
-
-
-def evenly_spread(labels: Ints, cost: Int64s, max_documents: int, max_cost: int) -> Ints:
-    """Choose rows within a budget, spread evenly over the leaves and over the corpus.
-
-    Sort rows by leaf, then by position in the corpus, and choose every (n/m)-th row, with the
-    largest m that fits, so that each leaf keeps its share. Returns ascending row numbers.
+    Sort rows by leaf, then by position in the corpus, and choose every (n/m)-th row, so that each
+    leaf keeps its share. Returns ascending row numbers.
     """
     order = np.argsort(labels, kind="stable")
-    n = len(order)
-    m = min(n, max_documents)
-    while m > 0:
-        rows = order[(np.arange(m) * n) // m]
-        total = int(cost[rows].sum())
-        if total <= max_cost:
-            return np.sort(rows)
-        m = min(m - 1, m * max_cost // total)
-    return order[:0]
-
-
-def _log_lift(center: Floats, base: Floats) -> Floats:
-    lift = np.divide(center, base, out=np.ones_like(center), where=base > 0)
-    return np.asarray(np.log((1.0 - _BACKGROUND) * lift + _BACKGROUND), dtype=np.float64)
-
-
-def _in_turn(lists: Sequence[Iterable[int]], limit: int) -> Ints:
-    turns = [iter(rows) for rows in lists]
-    taken: list[int] = []
-    while turns and len(taken) < limit:
-        for turn in list(turns):
-            row = next(turn, None)
-            if row is None:
-                turns.remove(turn)
-            else:
-                taken.append(int(row))
-    return np.array(taken[:limit], dtype=np.intp)
+    return np.sort(order[(np.arange(m) * len(order)) // max(m, 1)])
 
 
 def _largest(proportions: Floats) -> list[list[float]]:
-    """Return up to eight topics with proportions of at least 1 %, in per mille, largest first."""
+    """Return up to eight topics with proportions of at least 1%, in per mille, largest first."""
     order = np.argsort(-proportions, kind="stable")[:8]
     return [[int(j), round(1000 * float(proportions[j]))] for j in order if proportions[j] >= 0.01]
-
-
-def _json_bytes(item: dict[str, Any]) -> int:
-    return len(json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode())

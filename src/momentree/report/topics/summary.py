@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
@@ -30,9 +31,10 @@ from momentree.report.topics._function_words import notes_on_function_words
 from momentree.report.topics._labels import agreement, count_labels, index_labels
 from momentree.report.topics.chart import proportions_in_columns
 from momentree.report.topics.document_order import sort_documents
-from momentree.report.topics.documents import index_documents
+from momentree.report.topics.documents import Documents, Sources, check_documents, index_documents
 from momentree.report.topics.relations import relations
 from momentree.report.topics.relevant_words import words_for_every_lambda
+from momentree.report.topics.separation import coherence_words, separations
 from momentree.tree.node import TreeNode
 
 DEFAULT_LAMBDA = 0.7
@@ -41,6 +43,8 @@ DEFAULT_LAMBDA = 0.7
 _COHERENCE_WORDS = 10
 _COHERENCE_NODES = 64
 _ALSO = 8
+# Bytes of styles, scripts and fixed text in a page.
+_MARKUP = 150_000
 
 
 def summarize(
@@ -54,7 +58,8 @@ def summarize(
     order: Collection[Any] | None = None,
     title: str | None = None,
     n_words: int = 20,
-    n_documents: int = 8,
+    n_documents: int = 10,
+    documents: Documents = None,
     made_with: Mapping[str, object] | None = None,
     notes: Sequence[Message] = (),
 ) -> dict[str, Any]:
@@ -87,8 +92,12 @@ def summarize(
         Name of the corpus; "Topics of 2,225 documents" by default.
     n_words : int, default=20
         Number of words that a node shows at one setting of the slider, >= 1.
-    n_documents : int, default=8
-        Maximum number of typical documents per node, >= 0.
+    n_documents : int, default=10
+        Maximum number of typical documents per node, >= 0. They represent the node and differ from
+        one another: near-copies, and reports on one event, count as one.
+    documents : int >= 0, "all" or None, default=None
+        Number of documents in the page, besides the typical ones; 0 includes none at all. None
+        includes as many as a page below 4 MB has room for.
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made, such as the input or the time of
         the fit. No date is added, so that equal input gives equal bytes.
@@ -107,20 +116,26 @@ def summarize(
         if neither ``X`` nor ``topic_proportions`` is given), ``gain`` (nats), ``reason`` (text),
         ``words`` (``index`` into the words and ``p`` = p(w|node), complete for every lambda in
         [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first), ``also``
-        (those of the best words that are not in the name),
-        ``coherence`` (``umass``, ``npmi``, or None), ``documents`` (positions in the shown
+        (those of the best words that are not in the name), ``coherence`` (``umass``, ``npmi`` and,
+        for NPMI, ``words``; or None), ``separation`` (for a split of a tree ``same_side``,
+        ``agreement``, ``words``, see
+        `momentree.report.topics.separation`; or None), ``documents`` (positions in the shown
         documents, most typical first), ``labels`` (pairs of label index and count, descending),
         ``other_labels`` (number of documents whose labels are not listed), ``cell`` (position in
         the icicle);
         ``labels``: the distinct labels by descending count, or None; ``agreement``:
-        ``nmi`` and ``ari`` of leaves and labels, or None;
+        ``nmi``, ``ari`` and ``purity`` of leaves and labels, or None;
         ``documents``: ``total``, ``shown``, ``sampled`` (whether only a sample is shown),
-        ``searched`` (characters of each that can be searched, None for all) and
-        ``items`` (``row``, ``id``, ``label``, ``leaf``, ``text``, and for a flat model with ``X``
-        ``proportions``: pairs of topic and proportion, per mille);
+        ``searched`` (characters of each that can be searched, None for all), ``ranked`` (whether
+        the documents of a leaf are in the order of their scores, after its typical ones),
+        ``map`` (the place of each leaf on the map of documents, or None) and ``items``, leaf by
+        leaf (``row``, ``id``, ``label``, ``leaf``, ``text``; with a map ``at``, the coordinates,
+        from 0 to 1000; for a flat model with ``X`` ``proportions``: pairs of topic and proportion,
+        per mille);
         ``notes``: sentences, those given and one on each language whose function words make up
         topics;
-        ``made``: ``parameters``, ``versions``, ``notes``;
+        ``given_names``: names given by hand, by the number of a leaf or the first and last number
+        below a node ("0-3"); ``made``: ``parameters``, ``versions``, ``notes``;
         ``areas``: the chart of topic proportions, or None: ``proportions`` (k rows, per mille),
         ``names``, ``rows``, ``ticks`` and ``runs`` of its columns, ``note``, ``axis``,
         ``left_out``.
@@ -135,16 +150,18 @@ def summarize(
         If ``X``, ``ids``, ``texts``, ``labels`` or ``order`` does not have one entry per sample,
         ``X`` does not have one column per word, or ``order`` contains neither numbers nor dates.
     InvalidParameterError
-        If ``n_words`` < 1 or ``n_documents`` < 0.
+        If ``n_words`` < 1, ``n_documents`` < 0, or ``documents`` is neither a number nor "all".
 
     Notes
     -----
-    For a large corpus, the page includes the typical documents and a sample of at most 4,000
-    documents and 1.3 MB, evenly spread over the leaves and over the corpus within each leaf. Time:
-    one product X·v per node.
+    The page includes the first 900 characters of typical documents, and 320, 200 or 120 of the
+    others: the most with which all documents fit. If even 120 are too many, it includes a sample,
+    evenly spread over the leaves and over the corpus within each leaf. Time: one product X·v per
+    node, and per leaf one for the map.
     """
     check_integer("n_words", n_words, at_least=1)
     check_integer("n_documents", n_documents, at_least=0)
+    documents = check_documents(documents)
     model = fitted(estimator)
     leaf_of = model.labels
     n, d = len(leaf_of), len(model.vocabulary)
@@ -164,18 +181,22 @@ def summarize(
     words, nodes = _summarize_nodes(model, n_words)
     label_names, label_of = index_labels(labels)
     for entry, counted in zip(nodes, count_labels(root, leaf_of, label_of), strict=True):
-        entry.update(counted, coherence=None)
+        entry.update(counted, coherence=None, separation=None)
     if counts is not None:
         _add_coherence(nodes, root, counts)
+        if model.kind == "tree":
+            for entry, found in zip(nodes, separations(root, counts, leaf_of), strict=True):
+                entry["separation"] = found
     n_leaves = sum(1 for _ in root.leaves())
     areas = None
     if proportions is not None or order is not None:
         hard = np.eye(n_leaves)[leaf_of] if proportions is None else proportions
         areas = proportions_in_columns(hard, sort_documents(order, n), ids, label_of)
-    documents, typical = index_documents(
-        model, counts, ids, texts, label_of, proportions, n_documents
-    )
-    for entry, positions in zip(nodes, typical, strict=True):
+    sources = Sources(counts, ids, texts, label_of, proportions)
+    # Words and nodes are in the data and in the markup.
+    taken = _MARKUP + 2 * len(json.dumps([words, nodes, areas], separators=(",", ":")))
+    index = index_documents(model, sources, n_documents, documents, taken)
+    for entry, positions in zip(nodes, index.pop("typical"), strict=True):
         entry["documents"] = positions
     summary = {
         "kind": model.kind,
@@ -189,8 +210,9 @@ def summarize(
         "nodes": nodes,
         "labels": label_names,
         "agreement": agreement(leaf_of, label_of),
-        "documents": documents,
+        "documents": index,
         "areas": areas,
+        "given_names": dict(getattr(estimator, "given_names_", {})),
         "notes": [for_readers(note) for note in (*notes, *notes_on_function_words(estimator))],
         "made": provenance(estimator, made_with),
     }
@@ -286,7 +308,11 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
             umass, npmi = umass_coherence(table, columns), npmi_coherence(table, columns)
             for (entry, _), u, v in zip(group, umass, npmi, strict=True):
                 if np.isfinite(u) and np.isfinite(v):
-                    entry["coherence"] = {"umass": round(float(u), 6), "npmi": round(float(v), 6)}
+                    entry["coherence"] = {
+                        "umass": round(float(u), 6),
+                        "npmi": round(float(v), 6),
+                        "words": coherence_words(float(v)),
+                    }
 
 
 def _short(values: Floats) -> list[float]:

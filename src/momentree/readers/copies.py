@@ -1,0 +1,194 @@
+"""Find documents that are copies of others, exactly or nearly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from momentree._types import Floats, Ints
+from momentree._validation import check_flag
+from momentree.exceptions import EmptyCorpusError
+from momentree.messages import Message
+
+MIN_SIMILARITY = 0.8
+"""Words that near copies share, as a fraction of the words of both."""
+
+MIN_WORDS = 10
+"""Different words below which texts may be alike by chance, such as titles and short answers."""
+
+MIN_COPIES, MIN_SHARE = 5, 0.01
+"""Copies that can form a leaf: 2 % of 400 to 2,000 news stories mostly did, 0.5 % never."""
+
+_BANDS, _ROWS = 12, 4
+"""Pairs with similarity 0.8 agree in all rows of at least one band with probability 0.998."""
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Groups of equal or nearly equal documents.
+
+    Parameters
+    ----------
+    group : ndarray of int of shape (n,)
+        Number of the group of each document; a document without copies is a group of its own.
+    n_exact, n_near : int
+        Documents that are, exactly or nearly, copies of another one; the first of each group is
+        not counted.
+    long : ndarray of bool of shape (n,)
+        Whether a document has enough different words for its copies not to be chance.
+    """
+
+    group: Ints
+    n_exact: int
+    n_near: int
+    long: NDArray[np.bool_]
+
+    @property
+    def weights(self) -> Floats:
+        """Weights that sum to 1 in each group."""
+        return np.asarray(1.0 / np.bincount(self.group)[self.group])
+
+    @property
+    def largest(self) -> int:
+        """Size of the largest group of documents that are long enough."""
+        return int(np.bincount(self.group[self.long]).max()) if self.long.any() else 0
+
+
+def find_copies(X: sp.csr_array[Any], texts: Sequence[str] | None = None) -> Copies:
+    """Find equal and nearly equal documents; the order of rows has no effect.
+
+    Documents are equal if their texts are, apart from case and white space; without texts, if
+    their counts are. They are nearly equal if both have at least 10 different words and the sum of
+    the smaller counts is at least 80 % of the sum of the larger ones, or if a chain of such pairs
+    links them. Documents without words have no copies.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        Counts >= 0, without duplicate entries.
+    texts : sequence of str of length n, default=None
+        The texts.
+
+    Returns
+    -------
+    Copies
+        The groups.
+
+    Notes
+    -----
+    Candidates are pairs with equal minimum hashes of their words in one of 12 bands of 4, next to
+    each other in the order of the hashes. Time: O(48 nnz + n log n).
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from momentree.readers.copies import find_copies
+    >>> X = sp.csr_array([[1, 1, 0], [0, 1, 2], [1, 1, 0]])
+    >>> find_copies(X, ["sea boat", "boat, fish, fish", "Sea  boat"]).group.tolist()
+    [0, 1, 0]
+    """
+    n = X.shape[0]
+    sizes = np.diff(X.indptr)
+    group = _equal(X, texts)
+    _, first = np.unique(group, return_index=True)
+    long = sizes >= MIN_WORDS
+    chosen = first[long[first]]
+    pairs = chosen[_similar_pairs(X[chosen])] if len(chosen) > 1 else np.empty((0, 2), dtype=int)
+    links = sp.coo_array(
+        (np.ones(len(pairs)), (group[pairs[:, 0]], group[pairs[:, 1]])),
+        shape=(len(first), len(first)),
+    )
+    _, joined = connected_components(links, directed=False)
+    whole = np.unique(joined[group], return_inverse=True)[1]
+    n_groups = int(whole.max()) + 1 if n else 0
+    return Copies(whole, n - len(first), len(first) - n_groups, long)
+
+
+def check_unique(value: Any) -> None:
+    """Raise ``InvalidParameterError`` unless a value is True, False or "auto"."""
+    if value != "auto":
+        check_flag("unique", value)
+
+
+def weigh_copies(
+    copies: Copies, unique: bool | Literal["auto"]
+) -> tuple[Floats | None, list[Message]]:
+    """Return the weights of documents, None for equal weights; and a note on copies, if any.
+
+    "auto" gives each group the weight of one if a text of ten different words or more has copies
+    enough to form a topic: at least 5, and 1 % of the documents.
+    """
+    n, n_copies = len(copies.group), copies.n_exact + copies.n_near
+    if not n_copies:
+        return None, []
+    many = copies.largest >= max(MIN_COPIES, MIN_SHARE * n)
+    weighted = many if unique == "auto" else unique
+    if weighted and n > 1 and len(np.unique(copies.group)) == 1:
+        raise EmptyCorpusError("all_copies", n_rows=n, parameter="unique", every=False)
+    code = "copies_weighted" if weighted else "copies_counted"
+    note = Message(
+        code,
+        n_rows=n_copies,
+        n_all=n,
+        near=Message("of_these_near", n_rows=copies.n_near) if copies.n_near else "",
+        parameter="unique",
+        other=not weighted,
+    )
+    return copies.weights if weighted else None, [note]
+
+
+def _equal(X: sp.csr_array[Any], texts: Sequence[str] | None) -> Ints:
+    """Return group numbers of equal documents; each one without words is a group of its own."""
+    numbers: dict[object, int] = {}
+    group = np.empty(X.shape[0], dtype=np.intp)
+    for i in range(X.shape[0]):
+        a, b = X.indptr[i], X.indptr[i + 1]
+        key: object = i
+        if a < b:
+            if texts is None:
+                content = X.indices[a:b].tobytes() + X.data[a:b].tobytes()
+            else:
+                content = " ".join(texts[i].casefold().split()).encode("utf-8", "replace")
+            key = blake2b(content, digest_size=16).digest()
+        group[i] = numbers.setdefault(key, len(numbers))
+    return group
+
+
+def _similar_pairs(X: sp.csr_array[Any]) -> Ints:
+    """Return pairs of similar rows, shape (m, 2), found by minimum hashes."""
+    n, d = X.shape
+    random = np.random.default_rng(0)
+    # Equal for equal rows wherever they are: it orders the rows of a bucket.
+    content = X.astype(np.uint64) @ random.integers(1, 2**63, size=d, dtype=np.uint64)
+    found = [np.empty((0, 2), dtype=np.intp)]
+    for _ in range(_BANDS):
+        bucket = np.zeros(n, dtype=np.uint64)
+        for _ in range(_ROWS):
+            hashes = random.integers(2**32, size=d, dtype=np.uint32)[X.indices]
+            bucket = bucket * np.uint64(0x9E3779B97F4A7C15) + np.minimum.reduceat(
+                hashes, X.indptr[:-1]
+            )
+        order = np.lexsort((content, bucket))
+        same = bucket[order[1:]] == bucket[order[:-1]]
+        found.append(np.column_stack((order[:-1][same], order[1:][same])))
+    pairs = np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
+    counts = X.astype(np.float64)
+    total = np.asarray(counts.sum(axis=1)).ravel()
+    similar = np.empty(len(pairs), dtype=bool)
+    for start in range(0, len(pairs), _BLOCK):
+        block = pairs[start : start + _BLOCK]
+        shared = counts[block[:, 0]].minimum(counts[block[:, 1]]).sum(axis=1)
+        union = total[block].sum(axis=1) - shared
+        similar[start : start + _BLOCK] = shared >= MIN_SIMILARITY * union
+    return np.asarray(pairs[similar])
+
+
+_BLOCK = 10_000
+"""Pairs compared at a time."""
