@@ -89,6 +89,22 @@ def test_a_missing_covariate_is_named_as_such(refuses, records_table):
     assert "--covariate" in refuses("clusters", records_table, "--covariate", "aeg")
 
 
+def test_a_covariate_of_another_table(clusters, run, records_table, tmp_path):
+    lines = ["visit_id,region", *(f"r{i:03},{'north' if i % 4 else 'south'}" for i in range(240))]
+    other = tmp_path / "regions.csv"
+    other.write_text("\n".join(lines) + "\n")
+    plain = tmp_path / "groups.json"
+    joined = ["--join", other, "--on", "visit_id"]
+    result = clusters(*joined, "--covariate", "region", "--json", plain)
+    assert result.exit_code == 0, result.output
+    covariates = read_json(plain)["corrected"]["covariates"]
+    assert [term["name"] for term in covariates["terms"]] == ["region: south"]
+    assert covariates["references"] == {"region": "north"}
+    missing = run("clusters", records_table, *joined, "--covariate", "regoin")
+    assert missing.exit_code == 2
+    assert "--covariate" in missing.stderr
+
+
 def test_no_note_and_no_number_discloses_the_one_record_left_out(clusters, described, tmp_path):
     """The rows joined, minus the records on the screen, must not be the one record left out."""
     lines = described.read_text().splitlines()

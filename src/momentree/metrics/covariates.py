@@ -12,6 +12,7 @@ from scipy.special import logsumexp, ndtri, softmax
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_number, check_shape
+from momentree.backends import single_threaded_blas
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
 from momentree.metrics._outcomes import outcome_classes
@@ -165,7 +166,8 @@ def corrected_covariates(
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise InvalidDataError("dependent_covariates")
     log_d = np.log(np.clip(table.probabilities, _LEAST, None)).T[here]  # (n, k)
-    B, covariance, converged = _maximized(design, log_d, base)
+    with single_threaded_blas():  # threads wait for each other on these small products
+        B, covariance, converged = _maximized(design, log_d, base)
     p = len(terms)
     log_odds, errors = np.zeros((k, p)), np.full((k, p), np.nan)
     others = np.flatnonzero(np.arange(k) != base)
@@ -230,12 +232,11 @@ def _maximized(design: Floats, log_d: Floats, base: int) -> tuple[Floats, Floats
     others = np.flatnonzero(np.arange(k) != base)
     B = np.zeros((k, q))
     value, converged = _log_likelihood(B, design, log_d), False
-    ridge = 0.0
     for _ in range(_MAX_ITER):
         gradient, information = _derivatives(B, design, log_d, others)
         eigenvalues, vectors = np.linalg.eigh(information)
         # The likelihood is not concave everywhere: replace negative curvature by its size.
-        sizes = np.maximum(np.abs(eigenvalues), 1e-9 * np.abs(eigenvalues).max()) + ridge
+        sizes = np.maximum(np.abs(eigenvalues), 1e-9 * np.abs(eigenvalues).max())
         step = (vectors @ ((vectors.T @ gradient) / sizes)).reshape(len(others), q)
         change = float(gradient @ step.ravel())
         if change < _TOL * (1.0 + abs(value)):

@@ -35,13 +35,15 @@ def join_tables(
     on: Sequence[str],
     wanted: Sequence[str],
     *,
+    covariates: Sequence[str],
     encoding: str,
     separator: str | None,
 ) -> tuple[Table, list[Message]]:
     """Add the `wanted` columns of other tables, by name or pattern, to the rows with equal keys.
 
-    `on` has the key of each table, or one key for all: the name of a column in both tables, or the
-    two names as "left=right". A column that `table` has is not replaced.
+    `covariates` are those of the wanted columns that are covariates, for the error if they are in
+    no table. `on` has the key of each table, or one key for all: the name of a column in both
+    tables, or the two names as "left=right". A column that `table` has is not replaced.
     """
     if len(on) not in (0, 1, len(paths)):
         found = {"n_keys": len(on), "n_tables": len(paths)}
@@ -75,7 +77,7 @@ def join_tables(
     if paths and lacking:
         raise ReadError(
             "no_such_column_joined",
-            parameter="outcome_columns",
+            parameter="covariate_columns" if lacking[0] in covariates else "outcome_columns",
             column=excerpt(lacking[0]),
             columns=excerpts(sorted(known)),
         )

@@ -229,6 +229,7 @@ def read_records(
         as_paths(join),
         as_names("on", on),
         [*asked, *([] if union_by is None else [union_by])],
+        covariates=covariates,
         encoding=encoding,
         separator=separator,
     )
