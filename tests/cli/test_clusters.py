@@ -89,7 +89,7 @@ def test_all_outputs(clusters, records, records_table, code_names, tmp_path, fla
     assert "r007" not in page
 
     rows = read_csv(tmp_path / "a.csv")
-    assert list(rows[0]) == ["id", "group", "name", "probability", "n_codes", "fitted"]
+    assert list(rows[0]) == ["id", "group", "name", "probability", "reason", "n_codes", "fitted"]
     assert [row["id"] for row in rows] == [r["visit_id"] for r in records]
     assert {row["fitted"] for row in rows} == {"yes"}
     assert all(0.25 < float(row["probability"]) <= 1 for row in rows)

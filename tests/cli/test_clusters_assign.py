@@ -60,14 +60,16 @@ def test_new_records_with_probabilities(run, groups_model, tmp_path):
     result = run("assign", model, write_csv(tmp_path / "new.csv", new))
     rows = rows_of(result)
     groups = [f"group_{j}" for j in range(4)]
-    assert list(rows[0]) == ["id", "group", "name", "probability", *groups]
+    assert list(rows[0]) == ["id", "group", "name", "probability", "reason", *groups]
     assert [row["id"] for row in rows] == [r["visit_id"] for r in new]
     for row in rows:
         proportions = [float(row[name]) for name in groups]
         assert sum(proportions) == pytest.approx(1, abs=1e-4)
-        assert float(row["probability"]) == max(proportions)
         if row["group"]:
             assert float(row["probability"]) == proportions[int(row["group"])] > 0.5
+        # A record without a group has a reason, which is no name of a group.
+        assert bool(row["name"]) == bool(row["probability"]) == bool(row["group"])
+        assert bool(row["reason"]) != bool(row["group"])
     found = {}
     for row, record in zip(rows, new, strict=True):
         if row["group"]:
@@ -124,9 +126,9 @@ def test_heart_failure_is_not_a_newborn(run, shared_data, tmp_path):
         assign = ["assign", model, new, "--code-column", "codes", "--quiet"]
         heart, rare, newborn, both = rows_of(run(*assign))
         assert heart["group"] in of_heart
-        assert (rare["group"], rare["name"]) == ("", str(Message("undecided_few")))
+        assert (rare["group"], rare["reason"]) == ("", str(Message("undecided_few")))
         assert newborn["group"] not in {*of_heart, ""}
-        assert (both["group"], both["name"]) == ("", str(Message("undecided_different")))
+        assert (both["group"], both["reason"]) == ("", str(Message("undecided_different")))
 
 
 def test_another_table_with_other_columns(run, groups_model, tmp_path):

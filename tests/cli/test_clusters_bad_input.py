@@ -194,3 +194,23 @@ def test_repairs_are_noted(run, records, tmp_path):
     with (tmp_path / "a.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert (rows[-1]["id"], rows[-1]["n_codes"], rows[-1]["fitted"]) == ("none", "0", "no")
+
+
+def test_errors_do_not_disclose_the_size_of_a_small_group(refused, tmp_path):
+    """A group of one record cannot be split, but not because it is one."""
+    rows = [{"id": str(i), "codes": "401 428"} for i in range(20)]
+    rows += [{"id": str(20 + i), "codes": "650 648"} for i in range(20)]
+    for n in (1, 3):
+        odd = [{"id": str(40 + i), "codes": "V30 774 765"} for i in range(n)]
+        path = write_csv(tmp_path / f"{n}.csv", [*rows, *odd])
+        options = ["--code-column", "codes", "--flat", "-k", 3, "--min-records", 1]
+        line = refused(path, *options, "--split", 2)
+        assert line.code == "edit_failed"
+        assert words("small_group", group=2, min_cell=5) in line
+
+
+def test_a_number_of_groups_above_that_of_records_discloses_no_small_number(refused, tmp_path):
+    rows = [{"id": str(i), "codes": "401 428" if i % 2 else "401 250"} for i in range(4)]
+    line = refused(write_csv(tmp_path / "t.csv", rows), "--code-column", "codes", "-k", 7)
+    assert line.code == "more_groups_than_records"
+    assert "is <5;" in line

@@ -94,7 +94,7 @@ def assign_records(
     with run.stage("assigning"):
         if complete:
             labels, proba = model.predict(X), model.predict_proba(X)
-            found = IncompleteAssignments(labels, proba, [])
+            found = IncompleteAssignments(labels, proba, [""] * len(labels))
         else:
             found = assigner.assign(X)
         table = assignments(

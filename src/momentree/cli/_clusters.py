@@ -21,6 +21,7 @@ from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Records
+from momentree.report.disclosure import Disclosure
 from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
 
@@ -45,6 +46,7 @@ def find_groups(
     given: GivenNames,
     stability: bool,
     candidates: range | None = None,
+    min_cell: int,
     **shown: Any,
 ) -> Result:
     """Find groups of records; if `n_groups` is None, BIC chooses their number.
@@ -53,13 +55,13 @@ def find_groups(
     """
     X: Any = records.X
     X = X[records.enough.nonzero()[0]]
-    _check(records, n_groups, X.shape[0])
+    _check(records, n_groups, X.shape[0], Disclosure(min_cell))
     start = time.perf_counter()
     with run.stage("finding groups"):
         find = _fit_flat if flat else _grow_tree
         fitted, remarks = find(run, X, n_groups, parameters, records.codes)
         note_number(run, fitted, n_groups, "groups")
-        edited = given.apply(apply_edits(run, fitted, X, edits))
+        edited = given.apply(apply_edits(run, fitted, X, edits, min_cell))
     took = time.perf_counter() - start
     quality: dict[str, Any] = {}
     if stability:
@@ -91,6 +93,7 @@ def find_groups(
             records,
             made_with=made_with(records.name, took, **settings),
             quality=quality,
+            min_cell=min_cell,
             **shown,
         )
     names = _names(summary)
@@ -117,22 +120,23 @@ def find_groups(
     )
 
 
-def _check(records: Records, n_groups: int | None, n_fitted: int) -> None:
+def _check(
+    records: Records, n_groups: int | None, n_fitted: int, disclosure: Disclosure
+) -> None:
     """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
-    n_records = len(records)
     if not n_fitted:
-        raise InvalidDataError("no_record_with_enough_codes", n_records=n_records)
+        raise InvalidDataError("no_record_with_enough_codes", n_records=len(records))
     if n_fitted < (n_groups or 0):
         raise InvalidParameterError(
             "more_groups_than_records",
             parameter="n_components",
             value=n_groups,
-            n_fitted=n_fitted,
-            n_records=n_records,
+            n_fitted=disclosure.count(n_fitted),
         )
     for name, values in records.outcomes.items():
         if reason := why_no_classes(values[records.enough]):
-            raise InvalidDataError("not_an_outcome", parameter="outcome", value=name, reason=reason)
+            option = "covariate" if name in records.covariates else "outcome"
+            raise InvalidDataError("not_an_outcome", parameter=option, value=name, reason=reason)
 
 
 def _grow_tree(

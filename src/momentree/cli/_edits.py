@@ -53,8 +53,8 @@ def _number(text: str) -> int:
     return int(text) if text.strip().isdecimal() else -1
 
 
-def apply_edits(run: Run, estimator: Any, X: Any, edits: Iterable[Edit]) -> Any:
-    """Return an estimator with the edits applied."""
+def apply_edits(run: Run, estimator: Any, X: Any, edits: Iterable[Edit], min_cell: int) -> Any:
+    """Return an estimator with the edits applied; a group below `min_cell` is not split."""
     for edit in edits:
         k = _n_groups(estimator, X)
         written = {"parameter": edit.option, "value": edit.value}
@@ -63,6 +63,10 @@ def apply_edits(run: Run, estimator: Any, X: Any, edits: Iterable[Edit]) -> Any:
         if edit.option == "merge":
             estimator = estimator.merge_groups(X, list(edit.groups))
             continue
+        if (estimator.labels_ == edit.groups[0]).sum() < min_cell:
+            # The reason why so few records cannot be split would disclose their number.
+            reason = Message("small_group", group=edit.groups[0], min_cell=min_cell)
+            raise InvalidDataError("edit_failed", **written, reason=reason)
         try:
             estimator = estimator.split_group(X, edit.groups[0], n_groups=edit.n_groups)
         except InvalidDataError as error:

@@ -88,11 +88,13 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
     first = max(cell_len(name) for name in ("group", *(name for name, _, _ in rows)))
     widest = 2 + max(len(cell) for _, cells, whole in rows for cell in (*cells, whole, "all"))
     block = max(1, (console.width - first) // widest - 1)
+    covariates = any(outcome["covariate"] for outcome in summary["outcomes"])
+    what, value = ("Outcomes and covariates", "value") if covariates else ("Outcomes", "outcome")
     numeric = any(outcome["numbers"] is not None for outcome in summary["outcomes"])
     kind = "rates and means" if numeric else "rates"
     parts: list[RenderableType] = [
         "",
-        Text(f"Outcomes: {kind} in each group, among records with a known outcome"),
+        Text(f"{what}: {kind} in each group, among records with a known {value}"),
     ]
     for start in range(0, k, block):
         end = min(start + block, k)

@@ -98,21 +98,23 @@ def assignments(
 
     Each assignment has a name and a probability; `every` adds one column per leaf, topic or group.
     These cells are empty in rows that are not `assigned`.
-    A place of -1 is empty, with the text of `undecided` as name and the largest probability.
+    With `undecided`, the last column of these is the reason why a place is -1: its cells are empty.
     """
-    header = [*known, kind, "name", "probability"]
+    explained = undecided is not None
+    header = [*known, kind, "name", "probability", *(["reason"] if explained else [])]
     header += [f"{kind}_{j}" for j in range(len(names))] if every else []
     rows = [
-        (*left, *place, *(map(decimals, row) if every else ()))
-        for left, place, row in zip(
+        (
+            *left,
+            *((int(j), names[j], decimals(row[j])) if j >= 0 else ("", "", "")),
+            *((reason if j < 0 else "",) if explained else ()),
+            *(map(decimals, row) if every else ()),
+        )
+        for left, j, row, reason in zip(
             zip(*known.values(), strict=True),
-            (
-                (int(j), names[j], decimals(row[j]))
-                if j >= 0
-                else ("", undecided[i] if undecided else "", decimals(row.max()))
-                for i, (j, row) in enumerate(zip(places, proba, strict=True))
-            ),
+            places,
             proba,
+            [""] * len(proba) if undecided is None else undecided,
             strict=True,
         )
     ]

@@ -115,8 +115,8 @@ WORDS: dict[str, str] = {
         "{parameters.min_records}"
     ),
     "more_groups_than_records": (
-        "{parameter:{value}}, but only {n_fitted:,} of {n_records:~record} have enough codes; "
-        "request fewer groups"
+        "{parameter:{value}}, but the number of records with enough codes is {n_fitted}; request "
+        "fewer groups"
     ),
     "not_an_outcome": (
         "{parameter:=value}: {reason}. Leave it out, or combine its values into categories"
@@ -135,6 +135,10 @@ WORDS: dict[str, str] = {
         "numbered 0 to {last}"
     ),
     "edit_failed": "{parameter:{value}}: {reason}",
+    "small_group": (
+        "group {group} has fewer records than {parameters.min_cell:{min_cell}}, so its parts could "
+        "not be shown"
+    ),
     "fewer_parts": "{parameter:{value}} made {found:~group}; no more could be distinguished",
     "outcome_not_measured": (
         "how well groups predict outcome {name!r} was not measured: this requires at least two "

@@ -188,6 +188,14 @@ WORDS: dict[str, str] = {
     "names_after_rollup": ": names are looked up after the roll-up",
     # The choice of codes
     "no_codes": "{path}: no codes in {n_records:~record}",
+    "one_record": (
+        "{path}: a single record, but groups require several; if its rows belong to different "
+        "records, name their ids with {parameters.id_column}"
+    ),
+    "same_codes": (
+        "{path}: there are no groups to find, because all of {n_records:~record} have the same "
+        "{n_codes:~code}"
+    ),
     "no_codes_kept": (
         "{path}: none of {n_codes:~code} is kept: {n_rare:,} occur in fewer than {least:,} of "
         "{n_records:~record}, and {n_constant:,} in every record; lower {parameters.min_records}, "
@@ -202,12 +210,12 @@ WORDS: dict[str, str] = {
         "entries"
     ),
     # Outcomes
-    "binary_outcome": "outcome {outcome!r}: {one} is 1, {zero} is 0",
+    "binary_outcome": "column {outcome!r}: {one} is 1, {zero} is 0",
     "outcome_differs": (
-        "outcome {outcome!r} differs between the rows of {n_records:~record}; the {rule} value is "
+        "column {outcome!r} differs between the rows of {n_records:~record}; the {rule} value is "
         "used"
     ),
-    "outcome_missing": "outcome {outcome!r} is missing in {n_records:,} of {n_all:~record}",
+    "outcome_missing": "column {outcome!r} is missing in {n_records:,} of {n_all:~record}",
     # Tables to join
     "joined": "joined {source} by {column!r}",
     "keys_rewritten": (

@@ -166,6 +166,10 @@ def choose_codes(
     keep = np.flatnonzero(seen & ~rare & ~constant)
     if not n_seen:
         raise EmptyCorpusError("no_codes", path=where, n_records=n)
+    if not len(keep) and n == 1:
+        raise EmptyCorpusError("one_record", path=where)
+    if not len(keep) and not n_rare:
+        raise EmptyCorpusError("same_codes", path=where, n_records=n, n_codes=n_constant)
     if not len(keep):
         raise EmptyCorpusError(
             "no_codes_kept",

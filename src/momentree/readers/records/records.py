@@ -400,6 +400,6 @@ def _few_codes(
         dropped = none[record[record >= 0]].any()
         code = "all_codes_dropped" if dropped else "records_without_codes"
         notes.append(Message(code, n_records=int(none.sum()), n_all=n))
-    if n_few:
+    if n_few > none.sum():  # otherwise the first note reports them
         notes.append(Message("too_few_codes", n_records=n_few, n_all=n, min_codes=min_codes))
     return notes

@@ -28,13 +28,15 @@ def count_outcomes(
     n_groups: int,
     min_cell: int,
     words: Mapping[str, tuple[str, str]],
+    covariates: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Count the classes of each outcome in each group, and suppress small counts.
 
     Numeric outcomes with more than ten values are divided at their quartiles. Rare categories
     beyond twenty are merged, and so are those with fewer than `min_cell` records (missing if still
     fewer together). Binary outcomes count only "yes". `words` contains the words for "no" and "yes"
-    of each outcome. ``numbers`` are the means and quartiles of `number_statistics`, or None.
+    of each outcome. ``numbers`` are the means and quartiles of `number_statistics`, or None;
+    ``covariate`` is whether the name is in `covariates`.
     Outcomes without remaining classes are omitted.
     """
     disclosure = Disclosure(min_cell)
@@ -60,6 +62,7 @@ def count_outcomes(
             {
                 "name": clean_text(f"{name}: {yes}" if yes else name),
                 "binary": binary,
+                "covariate": name in covariates,
                 "missing": published.counts[:, -1].tolist(),
                 "classes": [
                     {

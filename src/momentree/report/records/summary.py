@@ -200,6 +200,7 @@ def summarize_records(
         k,
         min_cell,
         records.outcome_names,
+        getattr(records, "covariates", ()),
     )
     for node in nodes:
         node["top"] = np.searchsorted(named, node["top"]).tolist()

@@ -181,8 +181,8 @@ function drawOutcomes(node) {
   const others = data.outcomes.filter((outcome) => !outcome.binary);
   const common = Math.max(0.02, ...binary.map(scale));
   return el("section", { class: isRoot(node) ? "root" : null, "aria-labelledby": "outcomes-title" },
-    el("h3", { id: "outcomes-title" }, "Outcomes"),
-    el("p", { class: "note" }, isRoot(node) ? "The share of records with each outcome, with 95% intervals." : "The share of the group's records with each outcome, with 95% intervals; the tick is the share of all records. Outcomes were not used to form the groups."),
+    el("h3", { id: "outcomes-title" }, data.outcomes.some((outcome) => outcome.covariate) ? "Outcomes and covariates" : "Outcomes"),
+    el("p", { class: "note" }, isRoot(node) ? "The share of records with each value, with 95% intervals." : "The share of the group's records with each value, with 95% intervals; the tick is the share of all records. These columns were not used to form the groups."),
     binary.length ? el("ol", { class: "code-list outcomes" }, ...binary.map((outcome) => row(outcome, 0, outcome.name, common))) : null,
     ...others.map((outcome) => el("div", { class: "outcome" }, user("h4", outcome.name),
       el("ol", { class: "code-list outcomes" }, ...outcome.classes.map((entry, at) => row(outcome, at, entry.name, scale(outcome)))))),
