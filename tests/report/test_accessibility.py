@@ -7,8 +7,9 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from momentree import LatentDirichletAllocation
+from momentree import BernoulliMixture, LatentDirichletAllocation
 from momentree.datasets import make_lda
+from momentree.models import compare_fits
 from momentree.report import summarize, summarize_records, write_html
 
 from .browsing import By, emulated, opened, scheme, tree_row, width_of
@@ -53,7 +54,8 @@ def without_outcomes():
     return summarize_records(model, records, include_records=True, min_cell=1)
 
 
-QUALITY = {"stability": [0.9], "recurrence": [0.9, 0.8, 0.7, np.nan]}
+FITS = compare_fits(BernoulliMixture(), np.repeat(np.eye(3), 20, axis=0), [2, 3], stability=1)
+QUALITY = {"stability": [0.9], "recurrence": [0.9, 0.8, 0.7, np.nan], "fits": FITS}
 PAGES = {
     "topics, tree, labels": lambda case: summarize(case.estimator, case.X, **case.arguments),
     "topics, flat": lambda case: of_lda(),

@@ -120,9 +120,7 @@ def find_groups(
     )
 
 
-def _check(
-    records: Records, n_groups: int | None, n_fitted: int, disclosure: Disclosure
-) -> None:
+def _check(records: Records, n_groups: int | None, n_fitted: int, disclosure: Disclosure) -> None:
     """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
     if not n_fitted:
         raise InvalidDataError("no_record_with_enough_codes", n_records=len(records))

@@ -48,6 +48,7 @@ def attacked(kind):
         model,
         records,
         include_records=True,
+        title=ATTACKS[0],
         made_with={ATTACKS[0]: ATTACKS[1]},
         quality={ATTACKS[1]: ATTACKS[2], "predictive_power": {ATTACKS[0]: {"accuracy": 0.5}}},
     )

@@ -122,7 +122,10 @@ WORDS: dict[str, str] = {
         "{parameter:=value}: {reason}. Leave it out, or combine its values into categories"
     ),
     "fewer_groups": "{found:~group} instead of {requested}",
-    "fewer_groups_because": "{found:~group} instead of {requested}: {reason}",
+    "fewer_groups_because": (
+        "{found:~group} instead of {requested}; the largest one was not split further, because "
+        "{reason}"
+    ),
     "fewer_leaves": "{found:~leaf/leaves} instead of {requested}",
     "fewer_leaves_because": "{found:~leaf/leaves} instead of {requested}: {reason}",
     "more_leaves": (

@@ -26,8 +26,8 @@ WORDS: dict[str, str] = {
         "{path}: column {column!r} cannot contain codes and also be an id or an outcome"
     ),
     "id_as_outcome": (
-        "{path}: column {column!r} contains the ids of records or patients, not an outcome: leave "
-        "it out of {parameter}"
+        "{path}: column {column!r} contains the ids of records or patients, so it cannot be an "
+        "outcome or a covariate: leave it out"
     ),
     "no_code_columns": (
         "{path}: it is not clear which columns contain codes; its columns are {columns:quoted "

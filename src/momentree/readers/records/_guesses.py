@@ -209,9 +209,7 @@ def holds_one_code(values: Sequence[str]) -> bool:
 
 def id_as_outcome(table: Table, name: str) -> ReadError:
     """Return the error that a column of ids is not an outcome."""
-    return ReadError(
-        "id_as_outcome", path=str(table.path), column=excerpt(name), parameter="outcome_columns"
-    )
+    return ReadError("id_as_outcome", path=str(table.path), column=excerpt(name))
 
 
 def two_roles(table: Table, name: str) -> ReadError:
