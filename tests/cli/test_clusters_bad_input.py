@@ -114,6 +114,7 @@ def test_names_for_an_outcome(refused, records, tmp_path):
     line = refused(path, "--outcome", "who", "--code-column", "DX*")
     assert line.code == "not_an_outcome"
     assert "--outcome who" in line
+    assert "--covariate who" in refused(path, "--covariate", "who", "--code-column", "DX*")
 
 
 def test_a_table_of_names_without_names(refused, records_table, tmp_path):

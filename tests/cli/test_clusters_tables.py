@@ -50,6 +50,7 @@ def test_table_one_and_fits_are_written_shown_and_in_the_report(clusters, descri
     assert content["table_one"]["rows"][1] == rows[2]
     assert [one["name"] for one in content["corrected"]["outcomes"]][:2] == ["died", "age"]
     assert "age, mean" in result.stdout
+    assert "Outcomes and covariates: rates and means" in result.stdout
     assert "adjusted bic" in result.stdout
     assert 'id="one"' in page.read_text(encoding="utf-8")
     assert 'id="fits"' in page.read_text(encoding="utf-8")

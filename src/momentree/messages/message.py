@@ -125,7 +125,7 @@ def in_words(message: Message, audience: Audience = PYTHON) -> str:
     >>> print(in_words(Message("not_a_choice", parameter="growth", value=1, choices=["a", "b"])))
     growth=1; expected 'a' or 'b'
     """
-    template = audience.words.get(message.code) or CATALOGUE.get(message.code)
+    template = audience.words.get(message.code, CATALOGUE.get(message.code))
     if template is None:  # codes without a template are returned unchanged
         return message.code
     return _Words(audience).vformat(template, (), message.values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from momentree.messages import PYTHON, Audience, Message, in_words
-from momentree.messages.catalogue.report import PLAIN
+from momentree.messages.catalogue.report import PAGE, PLAIN
 
 MAX_NAME = 200
 """Maximum length of the name of a document or label, in characters."""
@@ -18,7 +18,7 @@ _FORBIDDEN = (
     0xFFFF,
 )
 _REPLACED = dict.fromkeys(_FORBIDDEN, "\ufffd")
-_READERS = Audience(PYTHON.parameter, PLAIN)
+_READERS = Audience(PYTHON.parameter, {**PLAIN, **PAGE})
 
 
 def clean_text(value: object) -> str:

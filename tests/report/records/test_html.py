@@ -148,3 +148,16 @@ def test_many_codes_and_groups_make_a_small_page():
     model = Mixture(sizes / n, means, sample.labels, codes)
     page = render_html(summarize_records(model, records))
     assert len(page.encode()) < 1_000_000
+
+
+def test_notes_do_not_tell_readers_how_to_make_another_page():
+    model, records = CASES["flat"]()
+    records.notes = [
+        Message("shared_patients", n_records=60, n_patients=40, column="who", parameter="union_by"),
+        Message("titles_used", n_codes=9, system="ICD", hint=Message("titles_omitted")),
+    ]
+    notes = summarize_records(model, records, min_cell=1)["notes"]
+    assert notes == [
+        "60 records belong to 40 patients, according to column 'who'",
+        "named 9 codes by ICD",
+    ]

@@ -119,3 +119,18 @@ PLAIN: dict[str, str] = {
 
 Pass it as `words` of an `Audience`; all other codes keep their words from the catalogue.
 """
+
+PAGE: dict[str, str] = {
+    "possible_outcomes": (
+        "treated {n_columns:~column} as codes that may be outcomes: {columns:quoted list}"
+    ),
+    "repeated_ids": (
+        "{n_rows:~row} {n_rows:?repeats/repeat} an id of column {column!r}; each row is a separate "
+        "record"
+    ),
+    "shared_patients": (
+        "{n_records:~record} belong to {n_patients:~patient}, according to column {column!r}"
+    ),
+    "titles_omitted": "",
+}
+"""Notes without what the person who made the page could have done instead, for its readers."""
