@@ -153,7 +153,7 @@ def read_records(
         of codes and ids are not clear, or the table has none of the columns of the coder.
     InvalidDataError
         If a value of a wide table is neither 0 nor 1, most code columns contain only ones and empty
-        cells, more than 5 % of the entries are dates, no code is in the mapping, or most codes are
+        cells, more than 5% of the entries are dates, no code is in the mapping, or most codes are
         not in the system or have lost their zeros.
     EmptyCorpusError
         If there are no rows, or no codes are kept.

@@ -139,7 +139,7 @@ def _note_common(
         return []
     order = np.lexsort((words[columns].astype(str), -df[columns]))
     listed = [
-        f"{words[j]} ({100 * df[j] / n:.0f} %)" for j in columns[order[:_MAX_COMMON]].tolist()
+        f"{words[j]} ({100 * df[j] / n:.0f}%)" for j in columns[order[:_MAX_COMMON]].tolist()
     ]
     more = len(columns) - len(listed)
     return [

@@ -57,7 +57,7 @@ def vectorize(
     unique : bool or "auto", default="auto"
         Whether each group of equal or nearly equal texts has the weight of one, in `weights` and
         in `min_df` and `max_df`. "auto" means whether the copies of a text with ten different
-        words or more are at least 5 and 1 % of the documents, as they could form a topic.
+        words or more are at least 5 and 1% of the documents, as they could form a topic.
 
     Returns
     -------
