@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -234,7 +233,7 @@ def read_records(
         separator=separator,
     )
     named = as_names("code_columns", code_columns)
-    matching(table, "covariate_columns", covariates)  # so that an error names this parameter
+    known_before = matching(table, "covariate_columns", covariates)
     union_by = _known(table, union_by, before.union_by)
     layout = find_layout(
         table,
@@ -297,12 +296,8 @@ def read_records(
         table.path.name,
         layout.form,
         tuple(notes),
-        tuple(name for name in outcomes if _matches(name, covariates)),
+        tuple(name for name in outcomes if name in known_before),
     )
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _new_coder(
