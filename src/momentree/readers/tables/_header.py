@@ -12,7 +12,7 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.roles import is_name
 from momentree.readers.tables.table import excerpts
-from momentree.readers.tables.values import is_date, is_link, n_words, number
+from momentree.readers.tables.values import count_words, is_date, is_link, number
 
 HEADER_ROWS = 30
 """Rows in which to look for the names of the columns."""
@@ -101,11 +101,11 @@ def _vote(cell: str, values: Sequence[str]) -> str:
         if one is None or not low - spread <= one <= high + spread:
             return "name"
         return "number" if one.is_integer() else "data"
-    lengths = list(map(n_words, values))
+    lengths = list(map(count_words, values))
     if median(lengths) >= _MANY_WORDS:
         if cell.endswith(("?", ":")):  # a question, above its answers
             return ""
-        return "data" if n_words(cell) >= _MANY_WORDS else ""
+        return "data" if count_words(cell) >= _MANY_WORDS else ""
     counts = Counter(values)
     if 2 <= len(counts) <= len(values) / 4:
         return "data" if cell in counts else "name"

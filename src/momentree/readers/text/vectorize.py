@@ -13,14 +13,11 @@ from momentree._validation import check_flag
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
+from momentree.readers.tables.values import count_words
 from momentree.readers.text.cleaning import clean_texts
 from momentree.readers.text.languages import notes_on_new_texts
 from momentree.readers.text.objects import Corpus, Documents
-from momentree.readers.text.passages import (
-    Cutting,
-    count_words,
-    cut_documents,
-)
+from momentree.readers.text.passages import Cutting, cut_documents
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
 from momentree.readers.text.vectorizer import TextVectorizer, check_texts
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words
