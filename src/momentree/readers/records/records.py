@@ -96,8 +96,8 @@ def read_records(
         Columns, by name or pattern, that are outcomes, not codes. A pattern skips columns of codes
         and ids.
     covariate_columns : str or sequence of str, default=()
-        Columns, by name or pattern, with what was known before, such as age and sex. They are read
-        and described like outcomes, and can predict the group.
+        Columns, by name or pattern, that are covariates, such as age and sex. They are read and
+        described like outcomes, and can predict the group.
     ignore_columns : str or sequence of str, default=()
         Columns to leave out, by name or pattern.
     join : path or sequence of paths, default=()

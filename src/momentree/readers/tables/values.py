@@ -1,4 +1,4 @@
-"""Tell numbers, dates, links and words apart in single cells."""
+"""Distinguish numbers, dates, links and words in single cells."""
 
 from __future__ import annotations
 

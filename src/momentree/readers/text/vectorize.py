@@ -53,8 +53,8 @@ def vectorize(
         "auto" cuts texts of more than 2,000 words into passages of about 200; None cuts none.
     unique : bool or "auto", default="auto"
         Whether each group of equal or nearly equal texts has the weight of one, in `weights` and
-        in `min_df` and `max_df`. "auto" means whether the copies of a text with ten different
-        words or more are at least 5 and 1% of the documents, as they could form a topic.
+        in `min_df` and `max_df`. "auto" does so if the copies of a text with ten different words
+        or more are at least 5, and 1% of the documents, so that they could form a topic.
 
     Returns
     -------

@@ -64,8 +64,8 @@ class TextVectorizer:
         The words of the columns, in order; None before :meth:`learn`.
     segment : bool or None, default=None
         Whether to find words in scripts without blanks: Chinese, Japanese, Thai, Lao, Khmer,
-        Burmese. This requires icu4py, ``pip install 'momentree[segmentation]'``. None means
-        whether at least one text in a hundred is in such a script.
+        Burmese. This requires icu4py, ``pip install 'momentree[segmentation]'``. None does so
+        if at least one text in a hundred is in such a script.
 
     Raises
     ------
