@@ -196,8 +196,7 @@ def read_records(
     check_number("cumulative_frequency", cumulative_frequency, above=0, at_most=1, optional=True)
     check_integer("min_codes", min_codes, at_least=0)
     check_integer("skip_rows", skip_rows, at_least=0)
-    if header is not None:
-        check_flag("header", header)
+    check_flag("header", header, optional=True)
     check_choice("empty", empty, EMPTY)
     if coder is not None:
         _check_coder(

@@ -62,6 +62,15 @@ def _may_be_names(row: Sequence[str]) -> bool:
     return len(numbers) < len(cells) == len(set(cells)) and not short
 
 
+def find_header(
+    path: Path, rows: Sequence[Sequence[str]], header: bool | None
+) -> tuple[int, list[Message]]:
+    """Return the number of rows with names, 1 or 0, as given or judged; and a note on a guess."""
+    if header is None and not has_header(rows[:HEADER_SAMPLE]):
+        return 0, [Message("no_header", source=path.name, parameter="header")]
+    return int(header is not False), []
+
+
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row names the columns, judged by the rows below.
 

@@ -102,8 +102,7 @@ def read_documents(
     (['The cat, again', 'A dog'], ['a', 'b'], ['cat', 'dog'])
     """
     check_integer("skip_rows", skip_rows, at_least=0)
-    if header is not None:
-        check_flag("header", header)
+    check_flag("header", header, optional=True)
     found = check_exists(path)
     options = Options(
         {"text_column": text_column, "label_column": label_column, "id_column": id_column},

@@ -109,8 +109,7 @@ class TextVectorizer:
         check_flag("lowercase", self.lowercase)
         check_flag("raw", self.raw)
         check_passages(self.passages)
-        if self.segment is not None:
-            check_flag("segment", self.segment)
+        check_flag("segment", self.segment, optional=True)
         if self.language != AUTO and self.language is not None:
             object.__setattr__(self, "language", ",".join(language_codes(self.language)))
         tokenizer(self.token_pattern, lowercase=self.lowercase, segment=bool(self.segment))
