@@ -11,7 +11,7 @@ from statistics import median
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.roles import is_name
-from momentree.readers.tables.table import excerpts
+from momentree.readers.tables.table import excerpts, rows_examined
 from momentree.readers.tables.values import count_words, is_date, is_link, number
 
 HEADER_ROWS = 30
@@ -20,8 +20,6 @@ HEADER_ROWS = 30
 HEADER_SAMPLE = 200
 """Rows by which to judge whether the first one is a header."""
 
-_CELLS, _FEWEST = 200_000, 20
-"""Cells of wide tables that are looked at, but never fewer rows."""
 _MANY_WORDS = 5
 _MOST = 0.9
 
@@ -80,7 +78,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """
     if len(rows) < 3:
         return True
-    first, *below = rows[: max(_FEWEST, _CELLS // max(1, len(rows[0])))]
+    first, *below = rows[: rows_examined(len(rows[0]))]
     votes = [
         _vote(cell.strip(), [value for row in below if j < len(row) and (value := row[j].strip())])
         for j, cell in enumerate(first)
