@@ -75,7 +75,7 @@ def test_long_documents_have_one_row_with_proportions(run, long_table, tmp_path,
     result = run("topics", long_table, *options)
     assert result.exit_code == 0, result.output
     assert "1 document with more than 2,000 words is cut into 18 passages" in result.stderr
-    assert "98 passages of 81 documents" in result.stdout
+    assert "Topics of 81 documents: 98 passages, 40 words" in result.stdout
     kind = "topic" if flat else "leaf"
     with (tmp_path / "a.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -21,7 +21,12 @@ from momentree.exceptions import ConvergenceWarning, InvalidParameterError, Read
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.readers import Corpus
-from momentree.report.topics import notes_on_function_words, sort_documents, topic_names
+from momentree.report.topics import (
+    default_title,
+    notes_on_function_words,
+    sort_documents,
+    topic_names,
+)
 from momentree.tree import TopicTree
 
 _SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages")
@@ -183,7 +188,7 @@ def _summarize(
             corpus.X if run.writes("output") else None,
             # An empty label is unknown.
             labels=labels and [label or None for label in labels],
-            title=title,
+            title=title or default_title(len(corpus.passages or corpus)),
             documents=documents,
             notes=corpus.notes,
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),

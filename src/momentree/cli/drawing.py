@@ -87,8 +87,11 @@ def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
     title, words = one_line(summary["title"]), str(found)
     count, _, others = words.partition(", ")
-    if title.endswith(f" {count}"):  # as in "Topics of 2,225 documents"
+    # As in "Topics of 2,225 documents", which the count, or its end, would repeat.
+    if title.endswith(f" {count}"):
         words = others
+    elif " of " in count and title.endswith(f" {count.split(' of ')[1]}"):
+        words = f"{count.split(' of ')[0]}, {others}"
     return Text.assemble((title, "bold"), f": {words}, {seconds(took)}")
 
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -235,6 +236,10 @@ def test_no_documents(texts):
         ("one text", "one_string", {}),
         (["a", None], "text_not_a_string", {"place": 1, "type": "NoneType"}),
         ([b"a"], "text_not_a_string", {"place": 0, "type": "bytes"}),
+        (pd.Series(["a", float("nan")]), "text_not_a_string", {"place": 1, "type": "float"}),
+        (pd.DataFrame({"text": ["a", "b"]}), "texts_not_a_column", {"type": "DataFrame"}),
+        ({"1": "a", "2": "b"}, "texts_not_a_column", {"type": "dict"}),
+        ((text for text in "ab"), "texts_not_a_column", {"type": "generator"}),
     ],
 )
 def test_texts_that_are_not_strings(texts, code, values):

@@ -112,6 +112,9 @@ WORDS: dict[str, str] = {
     # --- values ----------------------------------------------------------------------------------
     "wrong_length": "{name} has {n_entries:~entry/entries}; expected {needed:,}, one per {each}",
     "one_string": "the texts are a single string; expected a sequence of strings: put it in a list",
+    "texts_not_a_column": (
+        "the texts are a {type}; expected a list or a column of strings, such as table['text']"
+    ),
     "no_documents": "there are no documents; give at least one",
     "one_document": (
         "{name} is one document of {n_words:~word}, which is not enough to find topics; give a "
