@@ -390,8 +390,8 @@ def test_frequent_words_that_max_df_drops_are_listed():
     corpus = vectorize(texts, min_df=1)
     note = corpus.notes[0]
     assert str(note) == (
-        "4 frequent words are dropped by max_df=0.5: movie (80 %), boat (60 %), film (60 %), sky "
-        "(60 %); max_df=1.0 keeps them"
+        "4 frequent words are dropped by max_df=0.5: movie (80%), boat (60%), film (60%), sky "
+        "(60%); max_df=1.0 keeps them"
     )
     counts = filter_vocabulary(vectorize(texts, min_df=1, max_df=1.0), min_df=1)
     assert counts.notes[0] == note

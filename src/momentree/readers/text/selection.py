@@ -138,9 +138,7 @@ def _note_common(
     if not len(columns):
         return []
     order = np.lexsort((words[columns].astype(str), -df[columns]))
-    listed = [
-        f"{words[j]} ({100 * df[j] / n:.0f} %)" for j in columns[order[:_MAX_COMMON]].tolist()
-    ]
+    listed = [f"{words[j]} ({100 * df[j] / n:.0f}%)" for j in columns[order[:_MAX_COMMON]].tolist()]
     more = len(columns) - len(listed)
     return [
         Message(
