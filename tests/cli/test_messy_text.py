@@ -57,7 +57,7 @@ def test_copies_get_no_leaf(run, tmp_path):
         return leaves.count(leaves[-1]), result.stderr
 
     size, notes = leaf_of_copies()
-    assert "99 of 260 documents are copies of others; each text has the weight" in notes
+    assert "99 of 260 documents are copies of others; each text is counted once" in notes
     assert "--every-copy counts every copy" in notes
     assert size > 130  # with documents of its theme
     assert leaf_of_copies("--unique")[0] == size
@@ -125,7 +125,7 @@ def test_frequent_words_that_are_dropped_are_listed(run, refuses, tmp_path):
     table = write_csv(tmp_path / "t.csv", documents)
     result = run("topics", table, "-k", 4)
     assert (
-        "1 frequent word is dropped by --max-df 0.5: movie (100 %); --max-df 1.0 keeps it"
+        "1 frequent word is dropped by --max-df 0.5: movie (100%); --max-df 1.0 keeps it"
         in result.stderr
     )
     message = refuses("topics", table, "--min-df", "0.9", "--max-df", "0.1")

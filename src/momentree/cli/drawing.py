@@ -87,7 +87,8 @@ def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
     title, words = one_line(summary["title"]), str(found)
     count, _, others = words.partition(", ")
-    if title.endswith(f" {count}"):  # as in "Topics of 2,225 documents"
+    # As in "Topics of 2,225 documents", and "Topics of 41 passages" of one document.
+    if title.endswith((f" {count}", f" {count.partition(' of ')[0]}")):
         words = others
     return Text.assemble((title, "bold"), f": {words}, {seconds(took)}")
 
