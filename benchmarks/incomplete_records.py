@@ -8,7 +8,7 @@ whose groups are those of ``predict``. Rules:
 
 - posterior: ``predict_proba``, which takes the record to be complete;
 - multinomial: only the codes present count, in proportion to their shares of a group's codes;
-- uniform rates: the product over all codes, averaged over recording rates of 5 % to 100 %;
+- uniform rates: the product over all codes, averaged over recording rates of 5% to 100%;
 - incomplete: ``predict_incomplete_proba``; "named" are the records to which ``predict_incomplete``
   gives a group.
 """

@@ -2,7 +2,7 @@
 
 The protocol of section 6.4.1 of the thesis (Tables 6.1 and 6.2, Figure 6.1), on other records, as
 MIMIC-III is not public. Stability: adjusted Rand index of two clusterings on the records common to
-both samples, which share 80 % of all records and each add a different 10 %; five repeats.
+both samples, which share 80% of all records and each add a different 10%; five repeats.
 Predictive power: logistic regression on the group alone, five folds. Times are of the whole fit.
 """
 

@@ -6,11 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Test processes run side by side: threads of BLAS in each would only wait for one another. Set
 # before NumPy is loaded, and inherited by the processes that tests start.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+# Tests do not depend on the clock, so examples have no time limit of their own.
+settings.register_profile("without deadline", deadline=None)
+settings.load_profile("without deadline")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -116,8 +116,8 @@ def test_titles_are_not_names_of_files(run, table, records_table, tmp_path):
     folder = tmp_path / "letters_to-my wife"
     folder.mkdir()
     for i in range(20):
-        words = list(THEMES.values())[i % 4]
-        write(folder / f"{i}.txt", f"{words} {words}")
+        words = list(THEMES.values())[i % 4].split()
+        write(folder / f"{i}.txt", " ".join(words[i // 4 : i // 4 + 6]))
     found = run("topics", folder, "-k", "2", "--min-samples-leaf", "1")
     assert found.stdout.startswith("Letters to my wife: 20 documents, "), found.stderr
 

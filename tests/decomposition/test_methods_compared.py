@@ -41,7 +41,7 @@ def test_sidiwo_and_svtd_err_no_more_than_the_power_method():
         assert worse.mean() < 2 * worse.std(ddof=1) / np.sqrt(10), name
     # The lengths of H Algorithm 1 are off for the rarest topics alone. A regression guard: over
     # seeds 0 to 39, the ratio of errors has mean 1.006 and standard deviation 0.015 if every weight
-    # is above 3 %, and is above 1 otherwise.
+    # is above 3%, and is above 1 otherwise.
     ratio = np.array(errors["rotation"]) / errors["tpm"]
     common = np.array(rarest) > 0.03
     assert (ratio[common] < 1.006 + 4 * 0.015).all()

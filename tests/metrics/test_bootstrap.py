@@ -50,7 +50,7 @@ def test_groups_by_a_rule_are_stable_under_any_numbering(form):
     np.testing.assert_array_equal(found.recovered, 1)
     np.testing.assert_array_equal(found.sizes, [60, 30, 10])
     np.testing.assert_allclose(found.frequencies[1], X[groups == 1].mean(axis=0))
-    # Only sampling error remains: sizes are binomial. The standard error of a 2.5 % quantile of 200
+    # Only sampling error remains: sizes are binomial. The standard error of a 2.5% quantile of 200
     # draws of a normal variable is about 0.19 of its standard deviation; the bound is five, and 1.
     for g, size in enumerate((60, 30, 10)):
         exact = binom.ppf([0.025, 0.975], 100, size / 100)

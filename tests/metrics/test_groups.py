@@ -141,7 +141,7 @@ def test_size_intervals_with_probabilities_add_the_uncertainty_of_assignment():
 
 
 def test_size_intervals_with_probabilities_cover_the_true_share():
-    """Weights of a mixture of two known normals, fitted by EM, cover 0.3 in 95 % of samples.
+    """Weights of a mixture of two known normals, fitted by EM, cover 0.3 in 95% of samples.
 
     Within five standard errors of 200 samples; without the term of assignment they would not.
     """

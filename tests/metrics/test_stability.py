@@ -86,7 +86,7 @@ def test_stability_is_the_adjusted_rand_index():
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_the_protocol_draws_two_overlapping_samples(numbered, form):
-    """S is 80 % of the records, Sa and Sb are disjoint tenths, drawn again for each repeat."""
+    """S is 80% of the records, Sa and Sb are disjoint tenths, drawn again for each repeat."""
     scores = stability_score(FirstCode(), form(numbered), n_repeats=3)
     np.testing.assert_array_equal(scores, np.ones(3))
     rows = [set(X[:, 3].astype(int)) for X, _ in FirstCode.seen]

@@ -51,7 +51,7 @@ def test_planted_near_copies_are_found_and_others_are_not():
     X = vectorize(texts, unique=False, **everything).X
     group, n = find_copies(X, texts).group, len(long)
     found = np.mean([group[i] == group[n + i] for i in range(50)])
-    assert found >= 0.95  # 5 % of the words replaced: similarity 0.9
+    assert found >= 0.95  # 5% of the words replaced: similarity 0.9
     different = vectorize([edited(text, rng, 0.5) for text in texts], unique=False, **everything)
     assert find_copies(different.X).n_near == 0
 

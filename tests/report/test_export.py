@@ -42,7 +42,7 @@ def test_a_table_is_saved_as_it_is_shown(driver, pages, tmp_path):
         whole = rows_of(saved('[data-export="table"] button'))
         assert whole[0] == [
             *("Number", "Name", "Depth", "Documents", "Share (%)"),
-            *("Separates", "Words together", "Main label"),
+            *("Separation", "Words together", "Main label"),
         ]
         assert len(whole) == 8
         for row, node in zip(whole[1:], nodes, strict=True):

@@ -329,7 +329,7 @@ def test_counts_may_be_huge():
 
 @every_refine
 def test_missing_values_at_random_change_the_answer_little(refine):
-    """Of 5 % of the values, over several draws; without EM the noise of the weights shows."""
+    """Of 5% of the values, over several draws; without EM the noise of the weights shows."""
     X, truth = records(n=800)
     whole = ClusterTree(4, refine=refine).fit(X)
     agreement, accuracy = [], []

@@ -103,8 +103,10 @@ def check_choice(parameter: str, value: object, choices: Sequence[str | None]) -
         )
 
 
-def check_flag(parameter: str, value: object) -> None:
+def check_flag(parameter: str, value: object, *, optional: bool = False) -> None:
     """Check that a parameter is True or False; 0 and 1 pass too, as in scikit-learn."""
+    if optional and value is None:
+        return
     if not isinstance(value, Integral | np.bool_) or value not in (0, 1):
         raise InvalidParameterError("not_a_flag", parameter=parameter, value=_plain(value))
 

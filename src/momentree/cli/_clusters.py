@@ -20,6 +20,7 @@ from momentree.cli._run import Result, Run, made_with
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
+from momentree.metrics.outcomes import outcome_numbers
 from momentree.readers import Records
 from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
@@ -27,8 +28,6 @@ from momentree.tree import ClusterTree
 GROUP_NAMES = "group_names"
 ASSIGNMENT = "assignment"
 """Entries that a model file adds to the settings of the reader."""
-_MOST_CLASSES = 10
-"""A numeric outcome with more different values is continuous."""
 _JSON_CODES = 20
 _REPEATS = 5
 """Repeats of the measure of stability."""
@@ -165,8 +164,7 @@ def _predictive_power(run: Run, records: Records, labels: Any) -> dict[str, Any]
     powers = {}
     for name, values in records.outcomes.items():
         known = values[records.enough]
-        numeric = known.dtype.kind == "f" and len(set(known[known == known])) > _MOST_CLASSES
-        if numeric or name in records.covariates:
+        if name in records.covariates or outcome_numbers(known, len(known)) is not None:
             continue  # the report shows means, and how covariates predict the group
         try:
             powers[name] = metrics.predictive_accuracy(labels, known)

@@ -88,8 +88,8 @@ def clusters(
         list[str] | None,
         group_option(
             metavar="NAME",
-            help="Column known before, such as age or sex, or a pattern; describe it per group, "
-            "and report how it predicts the group. Repeatable.",
+            help="Covariate, such as age or sex, or a pattern; describe it per group, and report "
+            "how it predicts the group. Repeatable.",
         ),
     ] = None,
     fits: Annotated[
@@ -145,7 +145,7 @@ def clusters(
         options.records_option(
             metavar="COLUMN",
             help="Column by which to join a table, or LEFT=RIGHT if it has two names. Repeatable.",
-            show_default="the only column that both tables have",
+            show_default="the only column in both tables",
         ),
     ] = None,
     empty: Annotated[

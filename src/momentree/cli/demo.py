@@ -35,7 +35,8 @@ def demo(
     """Grow a tree of topics from real text, print it and write a report for the browser.
 
     The text is the documentation of NumPy, SciPy and scikit-learn, which are installed with
-    momentree; the demo works offline.
+    momentree; the demo works offline. With --records, the report shows groups of made-up hospital
+    visits instead.
     """
     table = output.with_suffix(".csv") if records else None
     run = Run(context, outputs={"output": output, "csv": table}, quiet=quiet, verbose=verbose)

@@ -1,4 +1,4 @@
-"""Sampler of made-up hospital visits with ICD-10 codes, as a table of a hospital has them."""
+"""Sampler of made-up hospital visits with ICD-10 codes, in a table like that of a hospital."""
 
 from __future__ import annotations
 

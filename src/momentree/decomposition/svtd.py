@@ -13,7 +13,7 @@ from momentree.objects import Decomposition, Moments, Whitening
 CHUNK = 1 << 22
 """Number of entries of slices whose eigenvalues are computed at once: 32 MB."""
 SMALL_ALPHA = 1e-3
-"""Relative to the range of eigenvalues: noise of 0.1 % may reorder closer eigenvalues."""
+"""Relative to the range of eigenvalues: noise of 0.1% may reorder closer eigenvalues."""
 
 
 def svtd(

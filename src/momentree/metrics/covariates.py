@@ -15,8 +15,9 @@ from momentree._validation import check_integer, check_number, check_shape
 from momentree.backends import single_threaded_blas
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
-from momentree.metrics._outcomes import outcome_classes
+from momentree.metrics._wald import wald_p_value
 from momentree.metrics.classification import classification_table
+from momentree.metrics.outcomes import outcome_classes
 
 _TOL = 1e-10
 _MAX_ITER = 200
@@ -282,11 +283,6 @@ def _derivatives(B: Floats, design: Floats, log_d: Floats, others: Ints) -> tupl
 
 def _wald(B: Floats, covariance: Floats, term: int) -> float:
     """Return the p-value of Wald's test that the coefficients of a term are all zero."""
-    from scipy.stats import chi2
-
     m, q = B.shape
     at = np.arange(m) * q + term
-    V, b = covariance[np.ix_(at, at)], B[:, term]
-    if not m or np.linalg.matrix_rank(V, hermitian=True) < m:
-        return float("nan")
-    return float(chi2.sf(b @ np.linalg.solve(V, b), m))
+    return wald_p_value(B[:, term], covariance[np.ix_(at, at)])

@@ -12,9 +12,10 @@ from momentree._types import Floats
 from momentree._validation import check_number
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
-from momentree.metrics._outcomes import outcome_classes, outcome_numbers
+from momentree.metrics._wald import wald_p_value
 from momentree.metrics.classification import classification_table
 from momentree.metrics.intervals import wilson_interval
+from momentree.metrics.outcomes import outcome_classes, outcome_numbers
 
 MEAN = "mean"
 """Name of the only column of a numeric outcome."""
@@ -244,15 +245,7 @@ def corrected_from(
 
 
 def equality_test(means: Floats, covariance: Floats) -> float:
-    """Return the p-value of Wald's test that all means are equal; NaN if V is singular."""
-    from scipy.stats import chi2
-
+    """Return the p-value of Wald's test that all means are equal; NaN as for `wald_p_value`."""
     k = len(means)
-    if k < 2 or not np.isfinite(means).all():
-        return float("nan")
     contrasts = np.eye(k)[1:] - np.eye(k)[0]
-    V = contrasts @ covariance @ contrasts.T
-    if np.linalg.matrix_rank(V, hermitian=True) < k - 1:
-        return float("nan")
-    difference = contrasts @ means
-    return float(chi2.sf(difference @ np.linalg.solve(V, difference), k - 1))
+    return wald_p_value(contrasts @ means, contrasts @ covariance @ contrasts.T)

@@ -12,8 +12,8 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_number, generator
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels, check_list
-from momentree.metrics._outcomes import outcome_classes
 from momentree.metrics.intervals import risk_ratio, wilson_interval
+from momentree.metrics.outcomes import outcome_classes
 
 
 @dataclass(frozen=True)

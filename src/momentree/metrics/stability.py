@@ -97,7 +97,7 @@ def stability_score(
 
     Notes
     -----
-    The protocol of section 6.4.1 of [1], where S is a random 80 % of the samples, Sa and Sb are two
+    The protocol of section 6.4.1 of [1], where S is a random 80% of the samples, Sa and Sb are two
     disjoint tenths, and the mean and standard deviation of five runs are reported. Fix the
     ``random_state`` of the estimator, so that only the samples differ. Time O(n log n) for labels;
     2 n_repeats fits for an estimator.

@@ -24,7 +24,7 @@ MIN_WORDS = 10
 """Different words below which texts may be alike by chance, such as titles and short answers."""
 
 MIN_COPIES, MIN_SHARE = 5, 0.01
-"""Copies that can form a leaf: 2 % of 400 to 2,000 news stories mostly did, 0.5 % never."""
+"""Copies that can form a leaf: 2% of 400 to 2,000 news stories mostly did, 0.5% never."""
 
 _BANDS, _ROWS = 12, 4
 """Pairs with similarity 0.8 agree in all rows of at least one band with probability 0.998."""
@@ -66,7 +66,7 @@ def find_copies(X: sp.csr_array[Any], texts: Sequence[str] | None = None) -> Cop
 
     Documents are equal if their texts are, apart from case and white space; without texts, if
     their counts are. They are nearly equal if both have at least 10 different words and the sum of
-    the smaller counts is at least 80 % of the sum of the larger ones, or if a chain of such pairs
+    the smaller counts is at least 80% of the sum of the larger ones, or if a chain of such pairs
     links them. Documents without words have no copies.
 
     Parameters
@@ -128,7 +128,7 @@ def weigh_copies(
     """Return the weights of documents, None for equal weights; and a note on copies, if any.
 
     "auto" gives each group the weight of one if a text of ten different words or more has copies
-    enough to form a topic: at least 5, and 1 % of the documents. `passages` is whether the
+    enough to form a topic: at least 5, and 1% of the documents. `passages` is whether the
     documents are passages.
     """
     n, n_copies = len(copies.group), copies.n_exact + copies.n_near

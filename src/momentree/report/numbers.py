@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from decimal import ROUND_HALF_UP, Decimal
 
+NO_VALUE = "–"
+"""Stands for a value that does not exist."""
+
 
 def fixed(value: float, digits: int) -> str:
     """Return a number >= 0 with a fixed number of decimals, like ``toFixed`` of JavaScript."""
@@ -27,5 +30,5 @@ def short_percent(share: float) -> str:
     """Return a share as a percentage with at least two digits: "12%", "1.2%"; "–" for NaN."""
     value = 100.0 * share
     if not math.isfinite(value):
-        return "–"
+        return NO_VALUE
     return f"{value:.0f}%" if value >= 10 or value == 0 else f"{value:.1f}%"

@@ -40,6 +40,11 @@ def test_outcomes_of_another_table(joined):
     assert records.codes.tolist() == ["A1", "B2", "C3"]
 
 
+def test_a_name_that_looks_like_a_pattern_is_found_by_itself(joined):
+    records = joined(STAYS.replace("days", "stay [days]"), outcome_columns="stay [days]")
+    assert records.outcomes["stay [days]"].tolist() == [3, 5, 2.5]
+
+
 def test_keys_without_a_row_and_rows_without_records(joined):
     other = "visit,died\n1,no\n9,yes\n3,yes\n"
     records = joined(other, outcome_columns="died")

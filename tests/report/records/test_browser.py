@@ -276,7 +276,7 @@ def check_evidence(page, case):
     ratios = [float(row.value.removeprefix("odds ×").replace(",", "")) for row in rows.values()]
     assert [ratio >= 1 for ratio in ratios] == sorted((r >= 1 for r in ratios), reverse=True)
     titles = texts(page, "#reasons h4")
-    assert titles[0] == "Codes that speak for it"
+    assert titles[0] == "Codes in favor"
 
 
 def test_a_record_that_fits_no_group_is_not_assigned(driver, tmp_path):

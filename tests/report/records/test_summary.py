@@ -185,8 +185,8 @@ def test_the_share_lies_in_its_interval_however_doubtful_its_records_are():
 @pytest.mark.parametrize(
     ("share", "one_decimal", "whole"),
     [
-        (0.025, "2.5%", "3%"),  # 2 % by the rule of even digits
-        (0.1225, "12.3%", "12%"),  # 12.2 %
+        (0.025, "2.5%", "3%"),  # 2% by the rule of even digits
+        (0.1225, "12.3%", "12%"),  # 12.2%
         (0.39496, "39.5%", "39%"),
         (0.004, "0.4%", "< 1%"),
         (0.0004, "< 0.1%", "< 1%"),

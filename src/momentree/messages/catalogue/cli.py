@@ -7,8 +7,8 @@ WORDS: dict[str, str] = {
     "not_a_whole_number_or_all": "{value!r}; expected a whole number, or 'all'",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
     "not_a_fraction": "{value!r}; expected a number above 0 and at most 1",
-    "not_passages_option": ("{value!r} is neither auto, none, nor a number of words of 1 or more"),
-    "not_a_range": ("{value!r}; expected a smallest and a largest number of groups, such as 2-10"),
+    "not_passages_option": "{value!r}; expected 'auto', 'none', or a number of words of at least 1",
+    "not_a_range": "{value!r}; expected a smallest and a largest number of groups, such as 2-10",
     "not_a_count_or_auto": "{value!r}; expected a whole number of at least 1, or 'auto'",
     "not_a_count_or_fraction": (
         "{value!r}; expected a number of documents (5), or a fraction of them with a decimal point "
@@ -182,9 +182,10 @@ WORDS: dict[str, str] = {
         "that the column of text, the language and the model are the right ones"
     ),
     "undecided": (
-        "{n_records:,} of {n_all:~record} {n_records:?has/have} no group, because the codes are "
-        "too few to say, or of different groups; the columns of probabilities show the leading "
-        "groups. If the records are as complete as those of the fit, add {parameters.complete}"
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no group, because "
+        "{n_records:?its/their} codes are too few, or belong to different groups; the columns of "
+        "probabilities show the leading groups. If the records are as complete as those of the "
+        "fit, add {parameters.complete}"
     ),
     "undecided_few": "too few codes to say",
     "undecided_different": "codes of different groups",

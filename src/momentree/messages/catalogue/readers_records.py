@@ -179,8 +179,8 @@ WORDS: dict[str, str] = {
         "or format the column as text and enter the codes again"
     ),
     "codes_without_name": "no name for {n_codes:,} of {n_all:~code}, such as {code!r}{hint}",
-    "titles_used": "named {n_codes:~code} by {system}{hint}",
-    "titles_omitted": " ({parameter:=value} omits the names)",
+    "titles_used": "{n_codes:~code} {n_codes:?has its title/have their titles} from {system}{hint}",
+    "titles_omitted": " ({parameter:=value} omits titles)",
     "codes_like_procedures": (
         "no titles are shown, because the codes look like procedures, not diagnoses, of ICD-9 "
         "({parameter:'icd9'} shows the titles of diagnoses)"
@@ -211,15 +211,15 @@ WORDS: dict[str, str] = {
     # Tables to join
     "joined": "joined {source} by {column!r}",
     "keys_rewritten": (
-        "{n_records:~value} of {column!r} {n_records:?was/were} found only without leading zeros, "
-        "'.0' and case"
+        "{n_records:~value} of {column!r} {n_records:?matches/match} only if leading zeros, '.0' "
+        "and case are ignored"
     ),
     "keys_without_row": (
-        "{n_records:,} of {n_all:~value} of {column!r} {n_records:?has/have} no row in {source}: "
-        "outcomes from there are missing"
+        "{n_records:,} of {n_all:~value} of {column!r} {n_records:?has/have} no row in {source}, "
+        "so the outcomes from there are missing"
     ),
     "joined_without_outcome": (
-        "nothing was taken from {source}: name its columns with {parameter}, such as "
+        "no columns were joined from {source}: name outcomes in it with {parameter}, such as "
         "{columns:quoted or}"
     ),
     "not_one_key_each": (

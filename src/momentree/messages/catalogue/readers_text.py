@@ -50,8 +50,8 @@ WORDS: dict[str, str] = {
         "contain text: {parameter} chooses another"
     ),
     "passed_text_column": (
-        "read the text of {source} from column {column!r}, as {columns:quoted all} contains few "
-        "words or none; {parameter} chooses another"
+        "read the text of {source} from column {column!r}, because {columns:quoted all} contains "
+        "few words or none; {parameter} chooses another"
     ),
     "no_words_in_columns": (
         "no column of {source} contains words; read {column!r}, which has the longest strings. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -18,6 +18,11 @@ from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts
 _NUMBERED = re.compile(r"(.*?)[_ .-]?\d+")
 _ROWS_OF_A_RECORD = 100
 """With more rows per value on average, a column does not identify records."""
+
+
+def fits_pattern(name: str, patterns: Iterable[str]) -> bool:
+    """Return whether the name of a column equals or matches one of some patterns."""
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def matching(table: Table, parameter: str, patterns: Sequence[str]) -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from os import PathLike
 
 import numpy as np
 
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
+from momentree.readers.records._guesses import fits_pattern
 from momentree.readers.records._mapping import SUFFIXES
 from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.tables.files import check_exists
@@ -64,7 +64,7 @@ def join_tables(
         key = on[min(place, len(on) - 1)] if on else _shared(table, opened.head)
         left, right = _sides(key, table, opened.head)
         new = [name for name in opened.head.names if name not in {*table.names, right}]
-        taken = [name for name in new if any(fnmatchcase(name, pattern) for pattern in wanted)]
+        taken = [name for name in new if fits_pattern(name, wanted)]
         known.update(new)
         if not taken:
             notes.append(_nothing_taken(opened.head, new))
@@ -73,7 +73,7 @@ def join_tables(
         joined, more = _join(table, other, left, right)
         table = replace(table, columns={**table.columns, **joined})
         notes += more
-    lacking = [p for p in wanted if not any(fnmatchcase(name, p) for name in known)]
+    lacking = [p for p in wanted if not any(fits_pattern(name, [p]) for name in known)]
     if paths and lacking:
         raise ReadError(
             "no_such_column_joined",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message
 from momentree.readers.records._code_cells import Entries
+from momentree.readers.records._guesses import fits_pattern
 from momentree.readers.records._layout import Layout
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.tables.roles import fits
@@ -125,7 +125,7 @@ def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
     found = [
         pattern
         for pattern in coder.code_columns
-        if any(name == pattern or fnmatchcase(name, pattern) for name in table.names)
+        if any(fits_pattern(name, [pattern]) for name in table.names)
     ]
     if coder.code_columns and not found:
         raise ReadError(

@@ -62,7 +62,7 @@ _MOST_UNKNOWN = 0.02
 def are_diagnoses(codes: Sequence[str], system: str) -> bool:
     """Return whether codes are almost surely diagnoses of a system, so that its titles apply.
 
-    At least 98 % of 20 or more codes are in a category of the system. Some begin with a letter, as
+    At least 98% of 20 or more codes are in a category of the system. Some begin with a letter, as
     in nearly every table of diagnoses: numbers alone could be procedures, or anything else. Most
     have no letter in fourth place, unlike those of drugs (ATC).
 

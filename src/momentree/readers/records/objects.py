@@ -44,7 +44,7 @@ class Records:
     notes : sequence of Message, default=()
         What the reader guessed, repaired or left out.
     covariates : sequence of str, default=()
-        Those of the outcomes that are covariates: known before, such as age and sex.
+        Names of the outcomes that are covariates, such as age and sex.
 
     Raises
     ------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -97,8 +96,8 @@ def read_records(
         Columns, by name or pattern, that are outcomes, not codes. A pattern skips columns of codes
         and ids.
     covariate_columns : str or sequence of str, default=()
-        Columns, by name or pattern, with what was known before, such as age and sex. They are read
-        and described like outcomes, and can predict the group.
+        Columns, by name or pattern, that are covariates, such as age and sex. They are read and
+        described like outcomes, and can predict the group.
     ignore_columns : str or sequence of str, default=()
         Columns to leave out, by name or pattern.
     join : path or sequence of paths, default=()
@@ -153,7 +152,7 @@ def read_records(
         of codes and ids are not clear, or the table has none of the columns of the coder.
     InvalidDataError
         If a value of a wide table is neither 0 nor 1, most code columns contain only ones and empty
-        cells, more than 5 % of the entries are dates, no code is in the mapping, or most codes are
+        cells, more than 5% of the entries are dates, no code is in the mapping, or most codes are
         not in the system or have lost their zeros.
     EmptyCorpusError
         If there are no rows, or no codes are kept.
@@ -197,8 +196,7 @@ def read_records(
     check_number("cumulative_frequency", cumulative_frequency, above=0, at_most=1, optional=True)
     check_integer("min_codes", min_codes, at_least=0)
     check_integer("skip_rows", skip_rows, at_least=0)
-    if header is not None:
-        check_flag("header", header)
+    check_flag("header", header, optional=True)
     check_choice("empty", empty, EMPTY)
     if coder is not None:
         _check_coder(
@@ -234,7 +232,7 @@ def read_records(
         separator=separator,
     )
     named = as_names("code_columns", code_columns)
-    matching(table, "covariate_columns", covariates)  # so that an error names this parameter
+    known_before = matching(table, "covariate_columns", covariates)
     union_by = _known(table, union_by, before.union_by)
     layout = find_layout(
         table,
@@ -297,12 +295,8 @@ def read_records(
         table.path.name,
         layout.form,
         tuple(notes),
-        tuple(name for name in outcomes if _matches(name, covariates)),
+        tuple(name for name in outcomes if name in known_before),
     )
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _new_coder(

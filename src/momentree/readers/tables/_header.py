@@ -11,8 +11,8 @@ from statistics import median
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.roles import is_name
-from momentree.readers.tables.table import excerpts
-from momentree.readers.tables.values import is_date, is_link, n_words, number
+from momentree.readers.tables.table import excerpts, rows_examined
+from momentree.readers.tables.values import count_words, is_date, is_link, number
 
 HEADER_ROWS = 30
 """Rows in which to look for the names of the columns."""
@@ -20,8 +20,6 @@ HEADER_ROWS = 30
 HEADER_SAMPLE = 200
 """Rows by which to judge whether the first one is a header."""
 
-_CELLS, _FEWEST = 200_000, 20
-"""Cells of wide tables that are looked at, but never fewer rows."""
 _MANY_WORDS = 5
 _MOST = 0.9
 
@@ -62,6 +60,15 @@ def _may_be_names(row: Sequence[str]) -> bool:
     return len(numbers) < len(cells) == len(set(cells)) and not short
 
 
+def find_header(
+    path: Path, rows: Sequence[Sequence[str]], header: bool | None
+) -> tuple[int, list[Message]]:
+    """Return the number of rows with names, 1 or 0, as given or judged; and a note on a guess."""
+    if header is None and not has_header(rows[:HEADER_SAMPLE]):
+        return 0, [Message("no_header", source=path.name, parameter="header")]
+    return int(header is not False), []
+
+
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row names the columns, judged by the rows below.
 
@@ -71,7 +78,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """
     if len(rows) < 3:
         return True
-    first, *below = rows[: max(_FEWEST, _CELLS // max(1, len(rows[0])))]
+    first, *below = rows[: rows_examined(len(rows[0]))]
     votes = [
         _vote(cell.strip(), [value for row in below if j < len(row) and (value := row[j].strip())])
         for j, cell in enumerate(first)
@@ -101,11 +108,11 @@ def _vote(cell: str, values: Sequence[str]) -> str:
         if one is None or not low - spread <= one <= high + spread:
             return "name"
         return "number" if one.is_integer() else "data"
-    lengths = list(map(n_words, values))
+    lengths = list(map(count_words, values))
     if median(lengths) >= _MANY_WORDS:
         if cell.endswith(("?", ":")):  # a question, above its answers
             return ""
-        return "data" if n_words(cell) >= _MANY_WORDS else ""
+        return "data" if count_words(cell) >= _MANY_WORDS else ""
     counts = Counter(values)
     if 2 <= len(counts) <= len(values) / 4:
         return "data" if cell in counts else "name"

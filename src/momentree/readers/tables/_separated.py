@@ -24,7 +24,7 @@ from momentree.readers.tables._header import (
     HEADER_ROWS,
     HEADER_SAMPLE,
     check_header,
-    has_header,
+    find_header,
 )
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, check_names
@@ -63,11 +63,9 @@ def open_separated(
     if check_titles:
         _check_titles(path, sample, asked, found, skip_rows)
     table = _Separated(path, encoding, asked or found, skip_rows)
-    if header is None and not has_header([row for _, row in islice(table.rows(), HEADER_SAMPLE)]):
-        header, notes = False, [Message("no_header", source=path.name, parameter="header")]
-    else:
-        header, notes = header is not False, []
-    table = replace(table, header=header)
+    first = [row for _, row in islice(table.rows(), HEADER_SAMPLE)]
+    above, notes = find_header(path, first, header)
+    table = replace(table, above=above)
     return Source(replace(table.head(), notes=notes), table.read)
 
 
@@ -79,7 +77,7 @@ class _Separated:
     encoding: Encoding
     separator: str
     skip: int
-    header: bool = True
+    above: int = 1  # rows with the names of the columns
 
     def rows(self) -> Iterator[tuple[Message, list[str]]]:
         """Yield each row with the number of its first line, counted from the start of the file."""
@@ -92,8 +90,8 @@ class _Separated:
         origin, last = first[-1]
         if last[-1].endswith(_END):
             raise ReadError("unclosed_quote", path=str(self.path), origin=origin)
-        above = int(self.header)
-        names = first[0][1] if self.header else [""] * len(first[0][1])
+        above = self.above
+        names = first[0][1] if above else [""] * len(first[0][1])
         header = check_names(self.path, names)
         cells = zip_longest(*(row[: len(header)] for _, row in first), fillvalue="")
         columns = {name: list(column[above:]) for name, column in zip(header, cells, strict=True)}
@@ -102,7 +100,7 @@ class _Separated:
 
     def origin(self, row: int) -> Message:
         """Find the line of a row: fields may contain newlines, and blank lines are skipped."""
-        return next(islice(self.rows(), row + int(self.header), None))[0]
+        return next(islice(self.rows(), row + self.above, None))[0]
 
     def read(self, names: Sequence[str]) -> Table:
         header = self.head().names
@@ -117,13 +115,13 @@ class _Separated:
         rows = [row for _, row in self.rows()]
         if len({len(row) for row in rows}) > 1 or rows[-1][-1].endswith(_END):
             return None
-        below = rows[int(self.header) :]
+        below = rows[self.above :]
         return len(below), [[row[j] for row in below] for j in kept]
 
     def _any(self, kept: Sequence[int], width: int) -> tuple[int, list[list[str]]]:
         """Read a table whose rows may be short."""
         cells: list[list[str]] = [[] for _ in kept]
-        n_rows = -int(self.header)
+        n_rows = -self.above
         try:
             for frame in self._frames():
                 rows = frame.iloc[int(n_rows < 0) :]

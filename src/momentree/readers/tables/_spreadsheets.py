@@ -18,12 +18,7 @@ from momentree._limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables import _sheet_process
-from momentree.readers.tables._header import (
-    HEADER_ROWS,
-    HEADER_SAMPLE,
-    check_header,
-    has_header,
-)
+from momentree.readers.tables._header import HEADER_ROWS, check_header, find_header
 from momentree.readers.tables.table import Source, Table, as_written, check_names, other_sheets
 
 
@@ -45,10 +40,8 @@ def open_spreadsheet(
     notes = []
     if sheet is None and len(sheets) > 1:
         notes.append(Message("first_sheet", sheet=name, n_sheets=len(sheets)))
-    if header is None and not has_header(written[:HEADER_SAMPLE]):
-        header = False
-        notes.append(Message("no_header", source=path.name, parameter="header"))
-    above = int(header is not False)
+    above, guessed = find_header(path, written, header)
+    notes += guessed
     names = check_names(path, written[0] if above else [""] * len(written[0]))
     columns = dict(zip(names, map(list, zip(*written[above:], strict=True)), strict=False))
     floats = {

@@ -19,6 +19,8 @@ from momentree.messages import Message
 
 SAMPLE_ROWS = 1_000
 """Number of rows used to guess the content of columns."""
+_CELLS, _FEWEST_ROWS = 200_000, 20
+"""Cells examined in wide tables, but never fewer rows than these."""
 
 _LONGEST = 40
 """Maximum length of an excerpt, in characters."""
@@ -110,6 +112,11 @@ class Source:
             replace(self.head, notes=all_notes),
             lambda names: replace(self.read(names), notes=all_notes),
         )
+
+
+def rows_examined(n_columns: int) -> int:
+    """Return how many rows to examine closely: fewer in a wide table."""
+    return max(_FEWEST_ROWS, _CELLS // max(1, n_columns))
 
 
 def excerpt(text: str) -> str:

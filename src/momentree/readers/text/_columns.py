@@ -7,11 +7,11 @@ from collections.abc import Collection
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import Table, excerpts
+from momentree.readers.tables.table import Table, excerpts, rows_examined
 from momentree.readers.tables.values import n_letters
 
-_CELLS, _FEWEST = 200_000, 20
-"""Cells of wide tables that are looked at, but never fewer rows."""
+_FEW_ROWS = 20
+"""Rows by which columns are sorted for a message."""
 _MOST = 0.3
 """Share of the characters of a column of text that are in words."""
 _MUCH_MORE = 10
@@ -38,7 +38,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
             columns=_listed(head, []),
             parameter="text_column",
         )
-    n = max(_FEWEST, _CELLS // len(head.names))
+    n = rows_examined(len(head.names))
     letters = {name: sum(map(n_letters, head.columns[name][:n])) for name in filled}
     sizes = {name: sum(map(len, head.columns[name][:n])) for name in filled}
     words = [name for name in filled if letters[name] >= _MOST * sizes[name]]
@@ -75,5 +75,5 @@ def _note(code: str, column: str, source: str, others: list[str]) -> Message:
 def _listed(head: Table, but: Collection[str]) -> list[str]:
     """Return the other columns, those with most letters first, so that a long list shows them."""
     names = [name for name in head.names if name not in but]
-    names.sort(key=lambda name: -sum(map(n_letters, head.columns[name][:_FEWEST])))
+    names.sort(key=lambda name: -sum(map(n_letters, head.columns[name][:_FEW_ROWS])))
     return excerpts(names)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from momentree.readers.tables._encodings import Encoding
 from momentree.readers.tables.files import find_encoding, open_text, suffix
@@ -36,16 +34,9 @@ class FileReader:
         self._pdf = PdfReader()
         self.guessed: dict[str, Encoding] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._pdf.__exit__(kind, error, trace)
+    def close(self) -> None:
+        """End the process that reads PDF files, if there is one."""
+        self._pdf.close()
 
     def read(self, path: Path) -> list[str]:
         """Return the documents in a file: one, but for a mailbox."""

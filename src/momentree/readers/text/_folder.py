@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -62,7 +63,7 @@ def read_folder(path: Path, *, encoding: str, options: Options) -> Documents:
     names = sorted([*found.files, *found.tables]) if with_tables else found.files
     read = _Read()
     has_rows = False
-    with FileReader(encoding) as reader:
+    with closing(FileReader(encoding)) as reader:
         for name in names:
             try:
                 is_table = suffix(path / name) in (*TABLES, *JSON_LINES)

@@ -8,8 +8,6 @@ import sys
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from momentree._limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
@@ -23,17 +21,6 @@ class PdfReader:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stop()
 
     def read(self, path: Path) -> str:
         """Return the text of all pages.
@@ -55,7 +42,7 @@ class PdfReader:
             raise ReadError("wrong_content", path=str(path), format="PDF")
         line = self._ask(request)
         if not line:
-            self._stop()
+            self.close()
             raise ReadError("damaged_file", path=str(path), format="PDF")
         answer = json.loads(line)
         if "text" in answer:
@@ -79,7 +66,8 @@ class PdfReader:
         line = stdout.readline()
         return line if line.endswith(b"\n") else b""
 
-    def _stop(self) -> None:
+    def close(self) -> None:
+        """End the process; the next file starts another one."""
         process, self._process = self._process, None
         if process is None:
             return

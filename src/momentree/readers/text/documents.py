@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
 
@@ -101,8 +102,7 @@ def read_documents(
     (['The cat, again', 'A dog'], ['a', 'b'], ['cat', 'dog'])
     """
     check_integer("skip_rows", skip_rows, at_least=0)
-    if header is not None:
-        check_flag("header", header)
+    check_flag("header", header, optional=True)
     found = check_exists(path)
     options = Options(
         {"text_column": text_column, "label_column": label_column, "id_column": id_column},
@@ -133,7 +133,7 @@ def read_documents(
 
 def _read_file(path: Path, encoding: str) -> Documents:
     """Read a file of text as one document, or a mailbox as several."""
-    with FileReader(encoding) as reader:
+    with closing(FileReader(encoding)) as reader:
         texts = reader.read(path)
     notes = [note for one in reader.guessed.values() for note in note_encoding(one, path.name)]
     ids = [str(i) for i in range(1, len(texts) + 1)] if len(texts) > 1 else [path.name]

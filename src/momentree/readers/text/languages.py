@@ -39,7 +39,6 @@ _WITHOUT_BLANKS = 0.2
 _MUST_BE_SPLIT = 0.1
 """Share of such texts from which a corpus cannot be read without the library that splits them."""
 
-
 _FIRST_WORDS, _STOP_WORDS = 60, 20
 """Counts are in a language if so many of their most frequent words are stop words."""
 

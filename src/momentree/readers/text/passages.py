@@ -16,6 +16,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
+from momentree.readers.tables.values import count_words
 
 Cutting = int | Literal["auto"] | None
 """Words of a passage; "auto" cuts long texts, None cuts none."""
@@ -35,9 +36,6 @@ _BREAKS = (
     re.compile(r"\n"),
     re.compile(r"\s+"),
 )
-# Characters of scripts without blanks: Thai to Burmese, Khmer, kana, Chinese characters.
-_WITHOUT_BLANKS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-_CHARACTERS_PER_WORD = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,12 +164,6 @@ def cut_documents(
         Passages(of, list(ids), all_labels),
         [note],
     )
-
-
-def count_words(text: str) -> int:
-    """Return about how many words a text has, in any script."""
-    n = len(text.split())
-    return n if text.isascii() else n + len(_WITHOUT_BLANKS.findall(text)) // _CHARACTERS_PER_WORD
 
 
 def cut_text(text: str, n_passages: int) -> list[str]:

@@ -13,13 +13,13 @@ from momentree._validation import check_flag
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
+from momentree.readers.tables.values import count_words
 from momentree.readers.text.cleaning import clean_texts
 from momentree.readers.text.languages import notes_on_new_texts
 from momentree.readers.text.objects import Corpus, Documents
 from momentree.readers.text.passages import (
     LONG_TEXT_WORDS,
     Cutting,
-    count_words,
     cut_documents,
 )
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
@@ -57,8 +57,8 @@ def vectorize(
         "auto" cuts texts of more than 2,000 words into passages of about 200; None cuts none.
     unique : bool or "auto", default="auto"
         Whether each group of equal or nearly equal texts has the weight of one, in `weights` and
-        in `min_df` and `max_df`. "auto" means whether the copies of a text with ten different
-        words or more are at least 5 and 1 % of the documents, as they could form a topic.
+        in `min_df` and `max_df`. "auto" does so if the copies of a text with ten different words
+        or more are at least 5, and 1% of the documents, so that they could form a topic.
 
     Returns
     -------

@@ -64,8 +64,8 @@ class TextVectorizer:
         The words of the columns, in order; None before :meth:`learn`.
     segment : bool or None, default=None
         Whether to find words in scripts without blanks: Chinese, Japanese, Thai, Lao, Khmer,
-        Burmese. This requires icu4py, ``pip install 'momentree[segmentation]'``. None means
-        whether at least one text in a hundred is in such a script.
+        Burmese. This requires icu4py, ``pip install 'momentree[segmentation]'``. None does so
+        if at least one text in a hundred is in such a script.
 
     Raises
     ------
@@ -109,8 +109,7 @@ class TextVectorizer:
         check_flag("lowercase", self.lowercase)
         check_flag("raw", self.raw)
         check_passages(self.passages)
-        if self.segment is not None:
-            check_flag("segment", self.segment)
+        check_flag("segment", self.segment, optional=True)
         if self.language != AUTO and self.language is not None:
             object.__setattr__(self, "language", ",".join(language_codes(self.language)))
         tokenizer(self.token_pattern, lowercase=self.lowercase, segment=bool(self.segment))

@@ -9,12 +9,11 @@ import numpy as np
 
 from momentree.exceptions import InvalidDataError
 from momentree.report.disclosure import Disclosure
-from momentree.report.numbers import fixed
+from momentree.report.numbers import NO_VALUE, fixed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_NO_VALUE = "–"
 COLUMNS = (
     "Groups",
     "Log-likelihood",
@@ -115,4 +114,4 @@ def _plain(value: Any) -> Any:
 
 
 def _short(value: float, digits: int) -> str:
-    return fixed(value, digits) if np.isfinite(value) else _NO_VALUE
+    return fixed(value, digits) if np.isfinite(value) else NO_VALUE

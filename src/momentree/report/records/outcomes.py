@@ -10,13 +10,18 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.messages import Message
-from momentree.metrics._outcomes import MAX_CLASSES, OTHER, outcome_classes, outcome_numbers
+from momentree.metrics.outcomes import (
+    MAX_CLASSES,
+    MAX_NUMBERS,
+    OTHER,
+    outcome_classes,
+    outcome_numbers,
+)
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.numbers import percent
 from momentree.report.records.statistics import number_statistics
 from momentree.report.text import clean_text
 
-_MAX_NUMBERS = 10
 _MAX_CLASSES = 20
 """Maximum number of categories; the others are merged, to keep lists readable."""
 _YES = {"", "yes", "y", "true", "t", "1"}
@@ -112,7 +117,7 @@ def why_no_classes(values: Any) -> Message | None:
     if pd.api.types.is_numeric_dtype(known.dtype):
         return None
     n_texts = known.nunique()
-    if n_texts <= MAX_CLASSES and (n_texts <= _MAX_NUMBERS or 2 * n_texts <= len(known)):
+    if n_texts <= MAX_CLASSES and (n_texts <= MAX_NUMBERS or 2 * n_texts <= len(known)):
         return None
     return Message("texts_are_no_classes", n_texts=int(n_texts), most=MAX_CLASSES)
 
@@ -124,7 +129,7 @@ def _classes(values: Any) -> tuple[Ints, list[str], bool]:
     series = _series(values)
     known = _known(series)
     numeric = pd.api.types.is_numeric_dtype(known.dtype)
-    if numeric and known.nunique() > _MAX_NUMBERS:
+    if numeric and known.nunique() > MAX_NUMBERS:
         return (*_quartiles(series), False)
     if not numeric and known.nunique() > _MAX_CLASSES:
         # Sort by count, then by name, so that the order of the rows does not matter.

@@ -11,14 +11,13 @@ import numpy as np
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.numbers import fixed
+from momentree.report.numbers import NO_VALUE, fixed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 HIDDEN_MARK = "*"
 """Replaces a value from which a small count could be derived."""
-_NO_VALUE = "–"
 _MOST_CODES = 20
 
 
@@ -129,7 +128,7 @@ class _Table:
 
         def cells(text: Any) -> list[str]:
             return [
-                HIDDEN_MARK if hide else _NO_VALUE if entry is None else text(entry)
+                HIDDEN_MARK if hide else NO_VALUE if entry is None else text(entry)
                 for entry, hide in zip(entries, hidden, strict=True)
             ]
 
@@ -198,7 +197,7 @@ class _Table:
         if one["total"] == SMALL:
             return self._disclosure.symbol
         if not np.isfinite(rate):
-            return _NO_VALUE
+            return NO_VALUE
         if one["total"] < 0 or estimated:
             return f"≈ ({fixed(100 * rate, 1)})"
         return f"{one['total']:,} ({fixed(100 * rate, 1)})"
@@ -239,7 +238,7 @@ class _Table:
 
 
 def _share(count: int, of: int) -> str:
-    return f"{count:,} ({fixed(100 * count / of, 1)})" if of > 0 else _NO_VALUE
+    return f"{count:,} ({fixed(100 * count / of, 1)})" if of > 0 else NO_VALUE
 
 
 def _mean(entry: Mapping[str, Any]) -> str:

@@ -62,6 +62,10 @@ function drawNumber(node) {
 
 // The name of a node with its number; both follow when the name changes.
 const drawName = (node, tag = "span") => el("span", {}, drawNumber(node), user(tag, node.name, { "data-named": node.id }));
+// Leaves in the order of the page, that with a number, and those below a node.
+const leafNodes = nodes.filter((node) => node.leaf !== null);
+const leafNode = (leaf) => leafNodes.find((node) => node.leaf === leaf);
+const leavesOf = (node) => (node.children.length ? node.children.flatMap((id) => leavesOf(nodes[id])) : [node]);
 const isRoot = (node) => node.parent === null && node.children.length > 0;
 const color = (node) => ({ "--h": node.cell.hue });
 

@@ -182,9 +182,9 @@ function exportChart(chart, what, format, options = {}) {
 const chartTools = (what, find) => ["SVG", "PNG"].map((format) =>
   fileButton(format, "the chart", () => { const [chart, options] = find(); exportChart(chart, what, format.toLowerCase(), options); }));
 
-// The color of each leaf in a chart, with its number and name.
-const leafLegend = (chart) => nodes.filter((node) => node.leaf !== null).sort((a, b) => a.leaf - b.leaf).map((node) =>
-  [window.getComputedStyle($(`.cell[data-node="${node.id}"] rect, path[data-node="${node.id}"]`, chart)).fill, numbered(node)]);
+// A legend of all leaves by number, with their colors.
+const legendOf = (colorOf) => [...leafNodes].sort((a, b) => a.leaf - b.leaf).map((node) => [colorOf(node), numbered(node)]);
+const leafLegend = (chart) => legendOf((node) => window.getComputedStyle($(`.cell[data-node="${node.id}"] rect, path[data-node="${node.id}"]`, chart)).fill);
 
 function setupExport() {
   const add = (name, find) => {

@@ -2,7 +2,7 @@
 const areas = data.areas;
 
 function columnProportions(column) {
-  const all = areas.proportions.map((row, topic) => ({ node: topicNode(topic), share: row[column] / 1000 }));
+  const all = areas.proportions.map((row, topic) => ({ node: leafNode(topic), share: row[column] / 1000 }));
   return all.filter(({ share }) => share >= 0.005).sort((a, b) => b.share - a.share || a.node.id - b.node.id);
 }
 
@@ -22,7 +22,7 @@ function readColumn(column) {
 function offerDocument(column) {
   const at = areas.rows ? documents.findIndex((entry) => entry.row === areas.rows[column]) : -1;
   if (at < 0) return;
-  $("#readout").append(el("button", { type: "button", class: "more", onclick: () => pick(topicNode(documents[at].leaf).id, at) }, "Open this document"));
+  $("#readout").append(el("button", { type: "button", class: "more", onclick: () => pick(leafNode(documents[at].leaf).id, at) }, "Open this document"));
 }
 
 function shareList(found) {

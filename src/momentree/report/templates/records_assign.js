@@ -102,11 +102,11 @@ function drawAssigned() {
   const found = assign(chosenCodes);
   const { logs } = found;
   const order = everyone.map((other) => [Math.exp(logs[other]), other]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-  const open = (other) => { showView("explore"); choose(other.id, { reveal: true }); topic.focus({ preventScroll: true }); };
+  const open = (other) => { openNode(other.id); topic.focus({ preventScroll: true }); };
   const probability = ([p, other]) => {
-    const group = groupNode(other);
+    const group = leafNode(other);
     return el("li", { style: color(group), "data-leaf": other, "data-p": p },
-      el("button", { type: "button", onclick: () => open(group) }, el("span", { class: "number" }, `${other} `), user("span", group.name)),
+      el("button", { type: "button", onclick: () => open(group) }, drawName(group)),
       el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { width: `${100 * p}%` } })),
       el("span", { class: "value" }, p > 0.999 && p < 1 ? "> 99.9%" : percent(p)));
   };
@@ -117,20 +117,18 @@ function drawAssigned() {
   );
 }
 
-const groupName = (leaf) => [el("span", { class: "number" }, `${leaf} `), user("b", groupNode(leaf).name)];
-
 // The group of the record, or why none is named.
 function drawAnswer({ logs, leading, lacking, why, leaf }) {
-  const node = groupNode(leading);
+  const node = leafNode(leading);
   const p = percent(Math.exp(logs[leading]));
   const answer = (title, ...content) => el("div", { class: `assigned-group${why ? " undecided" : ""}`, style: why ? {} : color(node) },
     el("h3", {}, title), el("p", { class: "answer", id: "answer", "data-leaf": leaf, "data-why": why }, ...content.shift()), ...content.map((text) => el("p", { class: "note" }, ...text)));
-  const leader = [" Most probable so far: ", ...groupName(leading), `, ${p}.`];
+  const leader = [" Most probable so far: ", drawName(leafNode(leading), "b"), `, ${p}.`];
   const incomplete = "Codes may be missing from the record, so codes that it lacks count little.";
   if (why === "probability") return answer("No group", ["Too few codes to say"], ["A group is named if it is more probable than all others together.", ...leader]);
   if (why === "different") return answer("No group", ["Codes of different groups"], [`The most probable group has no record with ${lacking.map((j) => codes.code[j]).join(", ")}.`, ...leader]);
   if (why === "rare") return answer("No group", ["Too few codes to say"], [`Fewer than ${ENOUGH} records of the most probable group have any of these codes.`, ...leader]);
-  return answer("Assigned group", groupName(leaf), [`Probability ${p}; ${percent(node.share)} of all records belong to this group. ${incomplete}`]);
+  return answer("Assigned group", [drawName(leafNode(leaf), "b")], [`Probability ${p}; ${percent(node.share)} of all records belong to this group. ${incomplete}`]);
 }
 
 // The change of the odds of a group by each code, in two lists: for the group, and against it.
@@ -141,7 +139,7 @@ function drawReasons(leaf) {
   const found = chosenCodes.map((j) => ({ j, weight: clipped(all) - clipped(logOdds(chosenCodes.filter((other) => other !== j), leaf)) }));
   found.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight) || a.j - b.j);
   const most = Math.max(0.5, ...found.map(({ weight }) => Math.abs(weight)));
-  const node = groupNode(leaf);
+  const node = leafNode(leaf);
   const rate = (at, j) => { const { rate: share, estimated } = rateOf(at, j); return approximately(wholePercent(share), estimated); };
   const row = ({ j, weight }) => el("li", { "data-code": j, title: `In ${rate(node, j)} of the records of this group, and in ${rate(nodes[0], j)} of all records` },
     label(j, { class: "word" }),
@@ -149,10 +147,10 @@ function drawReasons(leaf) {
     el("span", { class: "value" }, `odds ×${times(Math.exp(weight))}`));
   const list = (title, some) => (some.length ? [el("h4", {}, title), el("ol", { class: "code-list reasons" }, ...some.map(row))] : []);
   return el("section", { id: "reasons", style: color(node) },
-    el("h3", {}, "Why ", ...groupName(leaf)),
+    el("h3", {}, "Why ", drawName(node, "b")),
     el("p", { class: "note" }, "How many times each code multiplies the odds of this group, given the other codes."),
-    ...list("Codes that speak for it", found.filter(({ weight }) => weight >= 0)),
-    ...list("Codes that speak against it", found.filter(({ weight }) => weight < 0)));
+    ...list("Codes in favor", found.filter(({ weight }) => weight >= 0)),
+    ...list("Codes against", found.filter(({ weight }) => weight < 0)));
 }
 
 function setupAssign() {

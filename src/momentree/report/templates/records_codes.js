@@ -2,12 +2,11 @@
 const FIRST_ROWS = 60;
 const codeState = { key: "all", ascending: false, shown: FIRST_ROWS, drawn: false };
 const haystacks = codes.code.map((code, j) => comparable(`${code} ${codes.name[j]}`));
-const leafNodes = nodes.filter((node) => node.leaf !== null);
 
 function codeValue(j, key) {
   if (key === "code") return codes.code[j];
   if (key === "name") return codes.name[j];
-  return rateOf(key === "all" ? whole : groupNode(Number(key)), j).rate;
+  return rateOf(key === "all" ? whole : leafNode(Number(key)), j).rate;
 }
 
 function sortedCodes() {

@@ -25,7 +25,7 @@ function prepareHeat() {
     return;
   }
   for (const { leaf, levels } of heat.bands) {
-    const node = groupNode(leaf);
+    const node = leafNode(leaf);
     heatRows.push({
       leaf,
       shade: (column) => levels ? (Number(levels[column]) + 0.5 * (levels[column] > "0")) / 10 : rateOf(node, heat.codes[column]).hidden ? 0 : rateOf(node, heat.codes[column]).rate,
@@ -57,7 +57,7 @@ function paintHeat(canvas = $("#heat-canvas"), dark = isDark()) {
   const faint = style.getPropertyValue("--fill-inner").trim();
   let top = 0;
   for (const { leaf, height } of heights) {
-    const hue = groupNode(leaf).cell.hue;
+    const hue = leafNode(leaf).cell.hue;
     const rows = heatRows.filter((row) => row.leaf === leaf);
     pen.fillStyle = `oklch(${faint} ${hue} / 0.55)`;
     pen.fillRect(0, top * scale, width, height * scale);
@@ -83,7 +83,7 @@ function paintHeat(canvas = $("#heat-canvas"), dark = isDark()) {
 function readHeat(row, column) {
   heatAt = { row, column };
   const found = heatRows[row];
-  const node = groupNode(found.leaf);
+  const node = leafNode(found.leaf);
   $("#heat-reading").replaceChildren(el("span", { class: "chip", "aria-hidden": "true", style: color(node) }), drawName(node), el("span", {}, ` · ${found.words(column)} `), label(heat.codes[column]));
   $$("#heat-grid .column").forEach((name, at) => name.classList.toggle("here", at === column));
 }
@@ -111,7 +111,7 @@ function setupHeat() {
   const longest = Math.max(...heat.codes.map((j) => ruler.measureText(codes.short[j]).width));
   const names = el("div", { class: "heat-names", "aria-hidden": "true", style: { height: `${Math.min(MOST_NAME, Math.ceil(1.05 * longest) + 6)}px` } }, ...heat.codes.map((j) => el("span", { class: "column" }, label(j))));
   const sides = el("div", { class: "heat-groups" }, ...groupHeights().map(({ leaf, height }) => {
-    const node = groupNode(leaf);
+    const node = leafNode(leaf);
     return el("button", { type: "button", style: { ...color(node), height: `${height}px`, "--lines": Math.max(1, Math.floor((height - 1) / GROUP_LINE)) }, title: describe(node), onclick: () => openNode(node.id) }, el("span", { class: "number" }, String(leaf)), user("span", node.name));
   }));
   $("#heat-grid").replaceChildren(el("span"), names, sides, canvas);
@@ -138,7 +138,7 @@ function heatChart() {
   const names = heat.codes.map((j) => codes.name[j]);
   ruler.font = `13px ${CHART_FONT}`;
   const longest = (texts, most) => Math.min(most, Math.ceil(Math.max(...texts.map((text) => ruler.measureText(text).width))) + 17);
-  const [left, above] = [longest(heights.map(({ leaf }) => numbered(groupNode(leaf))), 300), longest(names, 220)];
+  const [left, above] = [longest(heights.map(({ leaf }) => numbered(leafNode(leaf))), 300), longest(names, 220)];
   return [$("#heat-canvas"), {
     left, above, height: sum(heights.map(({ height }) => height)),
     prepare: (copy) => { copy.style.width = "100%"; paintHeat(copy, false); },
@@ -149,7 +149,7 @@ function heatChart() {
       });
       let top = 0;
       for (const { leaf, height } of heights) {
-        body.append(svgText(-8, top + Math.min(height / 2 + 5, 18), fitLetters(numbered(groupNode(leaf)), left - 16), { "font-size": 13, "text-anchor": "end" }));
+        body.append(svgText(-8, top + Math.min(height / 2 + 5, 18), fitLetters(numbered(leafNode(leaf)), left - 16), { "font-size": 13, "text-anchor": "end" }));
         top += height;
       }
     },

@@ -9,7 +9,6 @@ const everyone = groups.estimated.map((_, leaf) => leaf);
 // A name for a node without one.
 const unnamed = (node) => node.top.slice(0, 3).map((j) => codes.short[j]).join(nameSeparator);
 const sizeOf = (node) => `${node.size} record${node.size === "1" ? "" : "s"}`;
-const groupNode = (leaf) => nodes.find((node) => node.leaf === leaf);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 // Estimate of a suppressed count: an equal part of the remainder of its total, or half of the

@@ -4,12 +4,10 @@ const LONGEST_NAME = 120;
 const namesOf = ({ name, name_parts, long_name_parts }) => ({ name, name_parts, long_name_parts });
 const asName = (name) => ({ name, ...(nodes[0].name_parts ? { name_parts: [name], long_name_parts: [name] } : {}) });
 
-const leavesBelow = (node) => (node.leaf === null ? node.children.flatMap((id) => leavesBelow(nodes[id])) : [node.leaf]);
-
 // The number of a leaf, or the first and last number below another node. With a long dash, because
 // spreadsheets take 1-3 for a date.
 function keyOf(node) {
-  const leaves = leavesBelow(node);
+  const leaves = leavesOf(node).map(({ leaf }) => leaf);
   return node.leaf === null ? `${Math.min(...leaves)}–${Math.max(...leaves)}` : String(node.leaf);
 }
 

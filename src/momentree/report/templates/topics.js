@@ -1,7 +1,6 @@
 // The data of topics: their names and words.
 const nameSeparator = ", ";
 const logBase = data.words.p.map(Math.log);
-const topicNode = (leaf) => nodes.find((node) => node.leaf === leaf);
 // A name for a node without one.
 const unnamed = (node) => node.top.slice(0, 3).map((word) => data.words.word[word]).join(nameSeparator);
 const sizeOf = (node) => plural(node.n_samples, data.passages_of ? "passage" : "document");

@@ -32,7 +32,6 @@ async function readDocuments() {
   if (areas) offerDocument(Number($("#column").value));
 }
 
-const leavesOf = (node) => node.children.length ? node.children.flatMap((id) => leavesOf(nodes[id])) : [node];
 const labelOf = (entry) => entry.label === null ? "" : data.labels[entry.label];
 const naturally = new Intl.Collator("en", { numeric: true }).compare;
 
@@ -129,7 +128,7 @@ function fillDocuments(section, node) {
 
 // The topic proportions of a document: a bar and, for a document that was opened, a list.
 function drawMix(entry, found) {
-  const shares = (entry.proportions ?? []).map(([leaf, share]) => ({ node: topicNode(leaf), share: share / 1000 }));
+  const shares = (entry.proportions ?? []).map(([leaf, share]) => ({ node: leafNode(leaf), share: share / 1000 }));
   if (!shares.length) return null;
   const words = shares.map(({ node, share }) => `${numbered(node)} ${percent(share, 0)}`).join("; ");
   const bar = el("span", { class: "mix", role: "img", "aria-label": `Topic proportions: ${words}`, title: words },
@@ -139,7 +138,7 @@ function drawMix(entry, found) {
 
 // A document; `within` is the node whose documents are listed: the topic is named unless it is this.
 function drawDocument(entry, { found = false, within = null } = {}) {
-  const leaf = topicNode(entry.leaf);
+  const leaf = leafNode(entry.leaf);
   return el("article", { class: found ? "document found" : "document" },
     el("header", {}, user("b", entry.id),
       within === leaf ? null : el("span", { class: "of", style: color(leaf) }, drawName(leaf)),

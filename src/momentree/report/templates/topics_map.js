@@ -43,10 +43,9 @@ function paintPoints(canvas, size, scale) {
   context.scale(scale, scale);
   const style = window.getComputedStyle(canvas);
   const value = (name) => style.getPropertyValue(name).trim();
-  const leaves = nodes.filter((node) => node.leaf !== null);
   const radius = Math.max(1, Math.min(4, size / (7 * Math.sqrt(documents.length))));
   // The documents of other topics are painted first, in gray.
-  for (const leaf of [...leaves.filter((other) => !isChosen(other)), ...leaves.filter(isChosen)]) {
+  for (const leaf of [...leafNodes.filter((other) => !isChosen(other)), ...leafNodes.filter(isChosen)]) {
     context.fillStyle = isChosen(leaf) ? `oklch(${value("--chip")} ${leaf.cell.hue})` : value("--faint");
     context.globalAlpha = isChosen(leaf) ? 0.75 : 0.6;
     context.beginPath();
@@ -59,7 +58,7 @@ function paintPoints(canvas, size, scale) {
   }
   context.globalAlpha = 1;
   Object.assign(context, { font: `600 13px ${style.fontFamily}`, textAlign: "center", textBaseline: "middle" });
-  for (const leaf of leaves) {
+  for (const leaf of leafNodes) {
     // The number of a leaf is beyond its place on the circle.
     const [x, y] = data.documents.map[leaf.leaf].map((part) => size / 2 + (inSquare(part, size) - size / 2) * (1 + marginOf(size) / size));
     context.fillStyle = value(isChosen(leaf) ? "--ink" : "--soft");
@@ -75,8 +74,7 @@ function paintPoints(canvas, size, scale) {
 
 // The map as a chart to save.
 function savedPoints() {
-  const legend = (copy) => nodes.filter((node) => node.leaf !== null).sort((a, b) => a.leaf - b.leaf)
-    .map((node) => [`oklch(${window.getComputedStyle(copy).getPropertyValue("--chip")} ${node.cell.hue})`, numbered(node)]);
+  const legend = (copy) => legendOf((node) => `oklch(${window.getComputedStyle(copy).getPropertyValue("--chip")} ${node.cell.hue})`);
   return [chart, { height: CHART_WIDTH, legend, prepare: (copy) => paintPoints(copy, CHART_WIDTH, 1) }];
 }
 
@@ -105,7 +103,7 @@ function showPoint(at, announced = false) {
   tip.hidden = at === null;
   if (at === null) return;
   const entry = documents[at];
-  const leaf = topicNode(entry.leaf);
+  const leaf = leafNode(entry.leaf);
   const text = entry.text.length > 160 ? `${entry.text.slice(0, 160).trimEnd()}…` : entry.text;
   tip.style.setProperty("--h", leaf.cell.hue);
   tip.replaceChildren(
@@ -119,7 +117,7 @@ function showPoint(at, announced = false) {
   if (announced) $("#status").textContent = `${entry.id}. Topic ${numbered(leaf)}. ${text}`;
 }
 
-const openPoint = (at) => pick(topicNode(documents[at].leaf).id, at);
+const openPoint = (at) => pick(leafNode(documents[at].leaf).id, at);
 
 // A mouse has shown the document before; a finger shows it first, and opens it when it taps again.
 function onPointClick(event) {

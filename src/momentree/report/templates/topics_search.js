@@ -95,7 +95,7 @@ function search() {
   const count = hits.length > MOST_DOCUMENTS ? `the first ${MOST_DOCUMENTS} of ${integer(hits.length)}` : integer(hits.length);
   content.push(el("h2", {}, hits.length ? `Documents (${count})` : "No document found"), el("p", { class: "note" }, searched()), ...hits.slice(0, MOST_DOCUMENTS).map((at) => {
     const entry = documents[at];
-    const leaf = topicNode(entry.leaf);
+    const leaf = leafNode(entry.leaf);
     return el("button", { type: "button", style: color(leaf), onclick: () => pick(leaf.id, at) },
       el("span", { class: "line" }, user("b", entry.id), el("span", { class: "end" }, entry.label === null ? drawName(leaf) : el("span", {}, drawNumber(leaf), user("span", data.labels[entry.label])))),
       marked(entry.text, parts),

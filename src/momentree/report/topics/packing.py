@@ -12,7 +12,7 @@ from typing import Any
 def pack(items: Sequence[Mapping[str, Any]]) -> str:
     """Return dictionaries with equal keys as base64 of a zlib stream of JSON, by key.
 
-    A browser reads it with ``DecompressionStream("deflate")``. Short texts shrink to about 60 %.
+    A browser reads it with ``DecompressionStream("deflate")``. Short texts shrink to about 60%.
     """
     columns = {key: [item[key] for item in items] for key in (items[0] if items else ())}
     text = json.dumps(columns, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""Classes of an outcome: from a threshold, booleans, a few numbers, or categories."""
+"""Values of an outcome: classes from a threshold, booleans, few numbers or texts; or numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
@@ -35,11 +35,7 @@ def outcome_classes(
     """
     import pandas as pd
 
-    given: Any = outcome if hasattr(outcome, "shape") else np.asarray(outcome, dtype=object)
-    check_shape("outcome", given, (n,))
-    values = pd.Series(given)
-    missing = values.isna().to_numpy() | (values.astype(object) == "").to_numpy()
-    known: Any = values[~missing]
+    known, missing = _known(outcome, n)
     codes = np.full(n, -1, dtype=np.intp)
     if threshold is not None:
         numbers = pd.to_numeric(known, errors="coerce").to_numpy(dtype=np.float64)
@@ -72,16 +68,24 @@ def outcome_numbers(outcome: ArrayLike, n: int) -> Floats | None:
     """Return a numeric outcome with more than ten values as floats, NaN if missing, or None."""
     import pandas as pd
 
-    given: Any = outcome if hasattr(outcome, "shape") else np.asarray(outcome, dtype=object)
-    check_shape("outcome", given, (n,))
-    values = pd.Series(given)
-    missing = values.isna() | (values.astype(object) == "")
-    known: Any = values[~missing].infer_objects()
+    known, missing = _known(outcome, n)
+    known = known.infer_objects()
     if not pd.api.types.is_numeric_dtype(known.dtype) or known.nunique() <= MAX_NUMBERS:
         return None
     numbers = np.full(n, np.nan)
-    numbers[~missing.to_numpy()] = known.to_numpy(dtype=np.float64)
+    numbers[~missing] = known.to_numpy(dtype=np.float64)
     return numbers
+
+
+def _known(outcome: ArrayLike, n: int) -> tuple[Any, NDArray[np.bool_]]:
+    """Return the known values of an outcome as a series, and which are missing, shape (n,)."""
+    import pandas as pd
+
+    given: Any = outcome if hasattr(outcome, "shape") else np.asarray(outcome, dtype=object)
+    check_shape("outcome", given, (n,))
+    values = pd.Series(given)
+    missing = (values.isna() | (values.astype(object) == "")).to_numpy()
+    return values[~missing], missing
 
 
 def _natural_order(names: Sequence[str]) -> list[int]:
