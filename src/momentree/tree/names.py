@@ -197,6 +197,7 @@ class NamedTopics(NamedGroups):
                 self.labels_,
                 [[leaf.leaf_id or 0 for leaf in node.leaves()] for node in nodes],
                 corpus.vectorizer.splitter(),
+                weights=corpus.weights,
             )
         languages = _languages(corpus, language)
         name_by_words(root, self.vocabulary_, languages=languages, find=find)
