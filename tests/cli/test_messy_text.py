@@ -57,7 +57,7 @@ def test_copies_get_no_leaf(run, tmp_path):
         return leaves.count(leaves[-1]), result.stderr
 
     size, notes = leaf_of_copies()
-    assert "99 of 260 documents are copies of others; each text has the weight" in notes
+    assert "99 of 260 documents are copies of others; each text is counted once" in notes
     assert "--every-copy counts every copy" in notes
     assert size > 130  # with documents of its theme
     assert leaf_of_copies("--unique")[0] == size
@@ -75,7 +75,7 @@ def test_long_documents_have_one_row_with_proportions(run, long_table, tmp_path,
     result = run("topics", long_table, *options)
     assert result.exit_code == 0, result.output
     assert "1 document with more than 2,000 words is cut into 18 passages" in result.stderr
-    assert "98 passages of 81 documents" in result.stdout
+    assert "Topics of 81 documents: 98 passages, 40 words" in result.stdout
     kind = "topic" if flat else "leaf"
     with (tmp_path / "a.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -146,3 +146,28 @@ def test_a_single_file_of_text_is_an_input(run, refuses, tmp_path):
     assert len(set.union(*parts)) == 3
     letter.write_text("The sea is near.")
     assert "letter.txt is one document of 4 words" in refuses("topics", letter)
+
+
+def test_a_single_book_is_counted_in_passages_everywhere(run, tmp_path):
+    book = tmp_path / "book.txt"
+    book.write_text(
+        f"{sentences('sea', 1500, 1)} {sentences('kitchen', 1500, 2)}", encoding="utf-8"
+    )
+    outputs = [
+        "--csv",
+        tmp_path / "a.csv",
+        "--json",
+        tmp_path / "a.json",
+        "-o",
+        tmp_path / "a.html",
+    ]
+    result = run("topics", book, "-k", 2, "--max-df", "1.0", *outputs)
+    assert result.exit_code == 0, result.output
+    assert "Topics of 15 passages: " in result.stdout
+    assert "documents: " not in result.stdout
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 15
+    content = read_json(tmp_path / "a.json")
+    assert (content["n_documents"], content["n_passages"]) == (1, 15)
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "passages of <b>1</b> document<" in page

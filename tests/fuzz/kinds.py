@@ -23,8 +23,15 @@ _TEXT = (
     ("--flat", "--components", "2", "--min-df", "1", "--model", "lda", "--no-refine"),
     ("-k", "3", "--encoding", "latin-1", "--separator", ",", "--language", "none"),
     ("-k", "3", "--encoding", "utf-16"),
+    ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--passages", "5"),
+    ("--flat", "--components", "2", "--min-df", "1", "--raw", "--unique", "--passages", "none"),
+    ("-k", "3", "--min-df", "1", "--language", "en,fr", "--every-copy", "--stop-words", "said,mr"),
 )
-_FOLDER = (_TEXT[0], ("--flat", "--components", "2", "--min-df", "1", "--encoding", "cp1252"))
+_FOLDER = (
+    _TEXT[0],
+    ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--raw", "--unique", "--passages", "5"),
+    ("--flat", "--components", "2", "--min-df", "1", "--encoding", "cp1252"),
+)
 _COUNTS = (
     ("-k", "3", "--min-df", "1", "--max-df", "1.0"),
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--vocabulary", "@/vocab.txt"),

@@ -116,6 +116,14 @@ def test_scripts_without_blanks_have_phrases_without_blanks():
     assert found.texts == ["气候变化"]
 
 
+def test_copies_form_no_phrase():
+    term_of = {"tax": 0, "law": 1}
+    labels, weights = np.zeros(20, dtype=int), np.full(20, 0.05)
+    arguments = ["tax law"] * 20, labels, [[0]], str.split, term_of
+    assert find_phrases(*arguments).texts == ["tax law"]
+    assert find_phrases(*arguments, weights).texts == []
+
+
 def test_a_phrase_replaces_both_words():
     p = centers([3, 3, 2, 2, 1], [6, 5, 0, 0, 1], [0, 0, 5, 4, 2])
     words = ["climate", "change", "tax", "law", "ocean"]

@@ -132,11 +132,12 @@ def test_words_of_the_note():
         "copies_weighted",
         n_rows=645,
         n_all=1000,
+        every=Message("all_documents", n_all=1000),
         near=Message("of_these_near", n_rows=45),
         parameter="unique",
         other=False,
     )
     assert str(note) == (
-        "645 of 1,000 documents are copies of others, 45 of them nearly; each text has the weight "
-        "of one document, so that copies form no topic (unique=False counts every copy)"
+        "645 of 1,000 documents are copies of others, 45 of them nearly; each text is counted "
+        "once, so that copies form no topic (unique=False counts every copy)"
     )

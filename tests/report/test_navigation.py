@@ -131,7 +131,7 @@ def test_steps_by_arrow_keys_are_one_entry(browse):
     page = go()
     page.execute_script("document.querySelector('#tree [tabindex=\"0\"]').focus()")
     ActionChains(page, duration=0).send_keys(*[Keys.ARROW_DOWN] * 3).perform()
-    assert state(page)[1] == 3
+    until(page, "explore", 3, False)
     page.back()
     until(page, "explore", 0, False)
 

@@ -47,7 +47,6 @@ def kind(request):
 @pytest.fixture
 def opened_page(driver, pages, kind):
     summary, address = pages[kind]
-    driver.get("about:blank")
     with opened(driver, address) as page:
         yield page, summary
 

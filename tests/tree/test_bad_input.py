@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from momentree import TopicTree
+from momentree.datasets import Corpus
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
 from ..raising import raises
@@ -43,6 +44,11 @@ BAD_DATA = {
     "nothing": (None, REFUSED),
     "no rows": (GOOD[:0], REFUSED),
     "no columns": (GOOD[:, :0], REFUSED),
+    "a text": ("the sea", "texts_not_counts"),
+    "texts": (["the sea", "a boat"], "texts_not_counts"),
+    "a column of texts": (pd.Series(["the sea", "a boat"], index=[7, 8]), "texts_not_counts"),
+    "an array of texts": (np.array(["the sea", "a boat"]), "texts_not_counts"),
+    "a corpus": (Corpus(sp.csr_array(GOOD), np.arange(6), [""] * 40), "holds_the_table"),
     "ragged": ([[1, 2], [3]], REFUSED),
 }
 

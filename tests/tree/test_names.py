@@ -79,6 +79,12 @@ def test_inflections_are_those_of_the_language(corpus):
     assert tree.name_topics(corpus, language=["en", "fr"]).languages_ == ("en", "fr")
 
 
+def test_what_is_no_corpus_is_refused(model, corpus):
+    for other in (corpus.X, corpus.texts, None):
+        with raises(InvalidDataError, "not_a_corpus", type=type(other).__name__):
+            model.name_topics(other)
+
+
 def test_another_corpus_is_refused(model, corpus):
     for other in (
         vectorize(TEXTS[:9], min_df=1, max_df=1.0),

@@ -88,7 +88,11 @@ def check_table(X: Any) -> Any:
 
 
 def _check_received(X: Any) -> None:
-    """Reject input unsafe for compiled code; name columns of dates or categories."""
+    """Reject texts, objects that hold a table, columns of dates, and damaged sparse matrices."""
+    if _are_texts(X):
+        raise InvalidDataError("texts_not_counts")
+    if hasattr(X, "X") and not hasattr(X, "shape"):
+        raise InvalidDataError("holds_the_table", type=type(X).__name__)
     check_structure(X)
     columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
     if columns is None or dtypes is None:
@@ -96,6 +100,16 @@ def _check_received(X: Any) -> None:
     for name, dtype in zip(columns, dtypes, strict=True):
         if getattr(dtype, "kind", "") in ("M", "m") or str(dtype) == "category":
             raise InvalidDataError("column_not_numeric", column=str(name), type=str(dtype))
+
+
+def _are_texts(X: Any) -> bool:
+    """Return whether X is a string, or a list or column that begins with one."""
+    if isinstance(X, str):
+        return True
+    if isinstance(X, list | tuple):
+        return bool(X) and isinstance(X[0], str)
+    one_column = getattr(X, "ndim", 0) == 1 and hasattr(X, "tolist")
+    return one_column and any(isinstance(value, str) for value in X[:1].tolist())
 
 
 @contextmanager

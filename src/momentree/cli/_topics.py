@@ -21,7 +21,12 @@ from momentree.exceptions import ConvergenceWarning, InvalidParameterError, Read
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.readers import Corpus
-from momentree.report.topics import notes_on_function_words, sort_documents, topic_names
+from momentree.report.topics import (
+    default_title,
+    notes_on_function_words,
+    sort_documents,
+    topic_names,
+)
 from momentree.tree import TopicTree
 
 _SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages")
@@ -183,14 +188,22 @@ def _summarize(
             corpus.X if run.writes("output") else None,
             # An empty label is unknown.
             labels=labels and [label or None for label in labels],
-            title=title,
+            title=title or default_title(len(corpus.passages or corpus)),
             documents=documents,
             notes=corpus.notes,
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )
     if corpus.passages is not None:
-        summary["passages_of"] = len(corpus.passages)
+        n = len(corpus.passages)
+        summary["passages_of"] = n
+        if title is None:
+            # A title gives the rows of the CSV file: passages of a single text, else documents.
+            one = n == 1
+            every = Message(
+                "all_passages" if one else "all_documents", n_all=len(corpus) if one else n
+            )
+            summary["title"] = f"Topics of {every}"
     return summary
 
 
@@ -200,15 +213,17 @@ def _config(corpus: Corpus) -> dict[str, Any] | None:
 
 def _table(corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> CsvTable:
     """Return a row for each document, with its proportions over its passages if it has any."""
-    documents = corpus if corpus.passages is None else corpus.passages
+    # A single text has a row for each passage.
+    passages = None if corpus.passages is None or len(corpus.passages) == 1 else corpus.passages
+    documents = corpus if passages is None else passages
     columns: dict[str, Any] = {"id": documents.ids}
     if documents.labels is not None:
         columns["label"] = documents.labels
-    if corpus.passages is not None:
-        columns["passages"] = corpus.passages.counts.tolist()
-        proba = corpus.passages.join(proba, np.asarray(corpus.X.sum(axis=1)).ravel())
+    if passages is not None:
+        columns["passages"] = passages.counts.tolist()
+        proba = passages.join(proba, np.asarray(corpus.X.sum(axis=1)).ravel())
         places = proba.argmax(axis=1)
-    every = kind == "topic" or corpus.passages is not None
+    every = kind == "topic" or passages is not None
     return assignments(kind, topic_names(model), places, proba, every=every, **columns)
 
 

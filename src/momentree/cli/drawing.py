@@ -87,8 +87,12 @@ def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
     title, words = one_line(summary["title"]), str(found)
     count, _, others = words.partition(", ")
-    if title.endswith(f" {count}"):  # as in "Topics of 2,225 documents"
+    # A title such as "Topics of 2,225 documents" has the number, or one of "9 passages of 2".
+    passages, _, documents = count.partition(" of ")
+    if title.endswith((f" {count}", f" {passages}")):
         words = others
+    elif documents and title.endswith(f" {documents}"):
+        words = f"{passages}, {others}"
     return Text.assemble((title, "bold"), f": {words}, {seconds(took)}")
 
 

@@ -158,7 +158,8 @@ class _Words(Formatter):
     def _joined(self, values: list[Any] | tuple[Any, ...], how: str, quoted: str = "") -> str:
         words = [repr(v) if quoted else self.format_field(v, "") for v in values]
         if how == "sentences":
-            return " ".join(words)
+            ended = [word if word.endswith(".") else f"{word}." for word in words[:-1]]
+            return " ".join([*ended, *words[-1:]])
         most = ALL_LISTED if how == "all" else LISTED
         if len(words) > most:
             return f"{', '.join(words[:most])} and {len(words) - most:,} more"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -105,6 +105,7 @@ def find_phrases(
     nodes: Sequence[Sequence[int]],
     tokenize: Callable[[str], list[str]],
     term_of: Mapping[str, int],
+    weights: Floats | None = None,
 ) -> Phrases:
     """Count pairs of words with only white space, or nothing, between them.
 
@@ -123,6 +124,8 @@ def find_phrases(
         Returns the words of a text, in order.
     term_of : mapping of str to int
         Term of each word; different forms of a word are one term.
+    weights : ndarray of shape (n_samples,) or None, default=None
+        Weights of the documents, less than 1 for copies; None means that all are 1.
 
     Returns
     -------
@@ -133,12 +136,13 @@ def find_phrases(
     n_terms = max(term_of.values(), default=-1) + 1
     alone = np.zeros((n_leaves, n_terms))
     pairs: dict[tuple[int, int], Floats] = {}
-    forms: dict[tuple[int, int], Counter[str]] = {}  # number of documents of each form
+    forms: dict[tuple[int, int], dict[str, float]] = {}  # number of documents of each form
     for i in _chosen(texts, labels, n_leaves):
+        weight = 1.0 if weights is None else float(weights[i])
         leaf, text = int(labels[i]), texts[i][:MAX_CHARACTERS]
         words = tokenize(text)
         terms = [term_of.get(word, -1) for word in words]
-        np.add.at(alone[leaf], [term for term in terms if term >= 0], 1.0)
+        np.add.at(alone[leaf], [term for term in terms if term >= 0], weight)
         found = Counter(
             (words[at], words[at + 1])
             for at, (one, other) in enumerate(pairwise(terms))
@@ -151,18 +155,22 @@ def find_phrases(
                 continue
             pair = (term_of[one], term_of[other])
             if pair not in pairs:
-                pairs[pair], forms[pair] = np.zeros(n_leaves), Counter()
-            pairs[pair][leaf] += n
-            forms[pair][form] += 1
-    kept = sorted(pair for pair in pairs if forms[pair].total() >= MIN_DOCUMENTS)
+                pairs[pair], forms[pair] = np.zeros(n_leaves), defaultdict(float)
+            pairs[pair][leaf] += n * weight
+            forms[pair][form] += weight
+    # Sums of thirds depend on the order of the documents in the last digits.
+    kept = sorted(pair for pair in pairs if round(sum(forms[pair].values()), 6) >= MIN_DOCUMENTS)
     below = np.zeros((len(nodes), n_leaves))
     for node, leaves in enumerate(nodes):
         below[node, list(leaves)] = 1.0
     return Phrases(
         np.array(kept, dtype=np.intp).reshape(-1, 2),
-        [min(forms[pair].items(), key=lambda form: (-form[1], form[0]))[0] for pair in kept],
-        below @ np.array([pairs[pair] for pair in kept]).reshape(-1, n_leaves).T,
-        below @ alone,
+        [
+            min(forms[pair].items(), key=lambda form: (-round(form[1], 6), form[0]))[0]
+            for pair in kept
+        ],
+        np.round(below @ np.array([pairs[pair] for pair in kept]).reshape(-1, n_leaves).T, 6),
+        np.round(below @ alone, 6),
     )
 
 

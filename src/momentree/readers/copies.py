@@ -117,13 +117,19 @@ def check_unique(value: Any) -> None:
         check_flag("unique", value)
 
 
+def all_rows(n: int, passages: bool) -> Message:
+    """Return "all documents" or "all passages" of a corpus with their number, for notes."""
+    return Message("all_passages" if passages else "all_documents", n_all=n)
+
+
 def weigh_copies(
-    copies: Copies, unique: bool | Literal["auto"]
+    copies: Copies, unique: bool | Literal["auto"], passages: bool = False
 ) -> tuple[Floats | None, list[Message]]:
     """Return the weights of documents, None for equal weights; and a note on copies, if any.
 
     "auto" gives each group the weight of one if a text of ten different words or more has copies
-    enough to form a topic: at least 5, and 1% of the documents.
+    enough to form a topic: at least 5, and 1% of the documents. `passages` is whether the
+    documents are passages.
     """
     n, n_copies = len(copies.group), copies.n_exact + copies.n_near
     if not n_copies:
@@ -137,6 +143,7 @@ def weigh_copies(
         code,
         n_rows=n_copies,
         n_all=n,
+        every=all_rows(n, passages),
         near=Message("of_these_near", n_rows=copies.n_near) if copies.n_near else "",
         parameter="unique",
         other=not weighted,

@@ -170,7 +170,7 @@ class NamedTopics(NamedGroups):
         Raises
         ------
         InvalidDataError
-            If the corpus does not have the documents and words of ``fit``.
+            If it is not a corpus, or does not have the documents and words of ``fit``.
 
         Examples
         --------
@@ -183,6 +183,8 @@ class NamedTopics(NamedGroups):
         ['climate change, real, report', 'trade law']
         """
         check_is_fitted(self, "labels_")
+        if not (hasattr(corpus, "vocabulary") and hasattr(corpus, "texts")):
+            raise InvalidDataError("not_a_corpus", type=type(corpus).__name__)
         if len(corpus) != len(self.labels_) or list(corpus.vocabulary) != list(self.vocabulary_):
             raise InvalidDataError("corpus_not_of_fit", n_rows=len(corpus))
         root = self._copied_root()
@@ -195,6 +197,7 @@ class NamedTopics(NamedGroups):
                 self.labels_,
                 [[leaf.leaf_id or 0 for leaf in node.leaves()] for node in nodes],
                 corpus.vectorizer.splitter(),
+                weights=corpus.weights,
             )
         languages = _languages(corpus, language)
         name_by_words(root, self.vocabulary_, languages=languages, find=find)

@@ -108,9 +108,24 @@ def test_none_and_a_number_of_words():
 
 def test_a_single_long_text_is_a_corpus_of_passages():
     corpus = vectorize(Documents([documents().texts[-1]], ["book.txt"]), max_df=1.0)
-    assert corpus.passages is None
+    assert corpus.passages.ids == ["book.txt"]
+    assert corpus.passages.counts.tolist() == [20]
+    assert "20 passages of 1 document," in repr(corpus)
     assert corpus.ids[0] == "book.txt, passage 1"
     assert len(corpus) == 20
+
+
+def test_a_long_text_that_is_kept_whole_is_not_enough():
+    text = documents().texts[-1]
+    with raises(EmptyCorpusError, "one_whole_document", name="book.txt"):
+        vectorize(Documents([text], ["1"], name="book.txt"), passages=None)
+
+
+def test_notes_count_passages():
+    texts = [f"{'sea boat fish ' * 1000}", "bread oven", "!", "bread oven"]
+    notes = {note.code: str(note) for note in vectorize(texts, max_df=1.0).notes}
+    assert notes["documents_without_words"].startswith("1 of 18 passages contains none")
+    assert " of 18 passages are copies" in notes["copies_counted"]
 
 
 def test_one_short_document_is_not_enough():

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -235,6 +236,10 @@ def test_no_documents(texts):
         ("one text", "one_string", {}),
         (["a", None], "text_not_a_string", {"place": 1, "type": "NoneType"}),
         ([b"a"], "text_not_a_string", {"place": 0, "type": "bytes"}),
+        (pd.Series(["a", float("nan")]), "text_not_a_string", {"place": 1, "type": "float"}),
+        (pd.DataFrame({"text": ["a", "b"]}), "texts_not_a_column", {"type": "DataFrame"}),
+        ({"1": "a", "2": "b"}, "texts_not_a_column", {"type": "dict"}),
+        ((text for text in "ab"), "texts_not_a_column", {"type": "generator"}),
     ],
 )
 def test_texts_that_are_not_strings(texts, code, values):
@@ -299,7 +304,12 @@ def test_what_a_corpus_keeps():
     assert corpus.X.has_canonical_format
     assert (corpus.ids, corpus.labels, corpus.name) == (list("abc"), list("xyx"), "trips")
     assert corpus.texts == documents.texts
-    assert corpus.notes == [note, Message("documents_without_words", n_rows=1, n_all=3)]
+    assert corpus.notes == [
+        note,
+        Message(
+            "documents_without_words", n_rows=1, n_all=3, every=Message("all_documents", n_all=3)
+        ),
+    ]
     assert corpus.X.toarray()[1].tolist() == [0, 0, 0]
 
 
@@ -310,7 +320,11 @@ def test_filter_keeps_its_input_and_documents():
     kept = filter_vocabulary(corpus, min_df=1)
     assert kept.vocabulary.tolist() == ["code 9", "sea", "sky"]
     assert kept.labels == corpus.labels
-    assert kept.notes == [Message("documents_without_words", n_rows=1, n_all=4)]
+    assert kept.notes == [
+        Message(
+            "documents_without_words", n_rows=1, n_all=4, every=Message("all_documents", n_all=4)
+        )
+    ]
     assert (before != corpus.X).nnz == 0
     only_letters = filter_vocabulary(corpus, min_df=1, token_pattern=TOKEN_PATTERN)
     assert only_letters.vocabulary.tolist() == ["sea", "sky"]

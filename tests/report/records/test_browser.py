@@ -71,7 +71,7 @@ def cases(tmp_path_factory):
                 "intercept": np.array([0.1, -0.1]),
                 "children": [-3, -4],
             }
-        summary = summarize_records(model, records, **options)
+        summary = summarize_records(model, records, title="Ward", **options)
         address = write_html(summary, folder / f"{name}.html").as_uri()
         X = records.X[np.flatnonzero(records.enough)]
         made[name] = SimpleNamespace(

@@ -38,7 +38,6 @@ def attacked(kind):
     records.codes = np.array([f"{turn[j]}{j}" for j in range(d)], dtype=object)
     records.names |= {code: turn[j] for j, code in enumerate(records.codes)}
     records.ids = np.array(turn, dtype=object)
-    records.name = ATTACKS[0]
     records.notes = [Message(attack) for attack in ATTACKS]
     records.outcomes = {
         ATTACKS[0]: records.outcomes["died"],
@@ -47,6 +46,7 @@ def attacked(kind):
     return summarize_records(
         model,
         records,
+        title=ATTACKS[0],
         include_records=True,
         title=ATTACKS[0],
         made_with={ATTACKS[0]: ATTACKS[1]},

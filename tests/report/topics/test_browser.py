@@ -80,7 +80,10 @@ def test_it_opens_on_the_whole_with_roles_and_names_for_a_reader(page, summary):
     values = {name: item.get_attribute(f"aria-{name}") for name in ("level", "setsize", "posinset")}
     assert values == {"level": "3", "setsize": "2", "posinset": "2"}
     assert item.get_attribute("aria-expanded") is None
-    assert item.find_element(By.XPATH, "..").get_attribute("role") == "group"
+    assert item.find_element(By.XPATH, "../..").get_attribute("role") == "group"
+    owned = find(page, '[role=treeitem][data-node="1"]').get_attribute("aria-owns")
+    parts = [summary["nodes"][j]["name"] for j in (2, 3)]
+    assert texts(page, f"#{owned} > li > .row .name") == parts
     for selector in ("main", "header", "[role=search]", "h1", "nav, .trail"):
         assert find_all(page, selector)
     named = page.execute_script(

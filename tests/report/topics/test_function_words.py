@@ -53,6 +53,15 @@ def test_all_words_kept(shared_data):
     assert "English" in summary["notes"][0]
 
 
+def test_words_of_a_related_language_are_not_its_function_words(shared_data):
+    """Dante's "son, dio, sé, tal" are on the Spanish list, too."""
+    with gzip.open(shared_data / "divina_commedia" / "docs.jsonl.gz", "rt") as file:
+        book = "\n\n".join(json.loads(line)["text"] for line in file)
+    corpus = vectorize([book])
+    tree = TopicTree(4).fit(corpus.X, feature_names=corpus.vocabulary)
+    assert notes_on_function_words(tree) == []
+
+
 @pytest.mark.parametrize("name", ["divina_commedia/docs.jsonl.gz", "m10", "re1"])
 @pytest.mark.parametrize("n_leaves", [2, 8])
 def test_good_topics_are_not_noticed(shared_data, name, n_leaves):

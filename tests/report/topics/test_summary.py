@@ -109,6 +109,14 @@ def test_typical_documents_belong_to_their_node(case):
     assert case.texts[7].startswith(item["text"][:40])
 
 
+def test_equal_labels_have_no_agreement(case):
+    """As in a folder with one sub-folder: an agreement of 0 would be read as bad topics."""
+    labels = ["news" if i % 2 else None for i in range(case.X.shape[0])]
+    summary = summarize(case.estimator, case.X, labels=labels)
+    assert summary["labels"] == ["news"]
+    assert summary["agreement"] is None
+
+
 def test_without_data_there_are_words_only(case):
     summary = summarize(case.estimator)
     assert all(entry["coherence"] is None for entry in summary["nodes"])

@@ -181,8 +181,8 @@ WORDS: dict[str, str] = {
     ),
     "passages_of_documents": "{n_entries:~passage} of {n_rows:~document}",
     "no_known_words": (
-        "{n_records:,} of {n_all:~document} have no words in common with the model and are not "
-        "assigned; their cells are empty"
+        "{n_records:,} of {n_all:~document} {n_records:?has/have} no words in common with the "
+        "model and {n_records:?is/are} not assigned; {n_records:?its/their} cells are empty"
     ),
     "all_unknown_words": (
         "{n_documents:~document} in {path}, but none has a word in common with the model; check "

@@ -33,6 +33,9 @@ WORDS: dict[str, str] = {
         "{path} has the columns {columns:quoted list}; a file of names has the columns 'number' "
         "and 'name'"
     ),
+    "not_a_corpus": (
+        "corpus is a {type}; expected a Corpus, such as that of read_corpus or vectorize"
+    ),
     "corpus_not_of_fit": (
         "the corpus has {n_rows:~document} and other documents or words than those of the fit; "
         "pass the corpus whose counts were used in fit"

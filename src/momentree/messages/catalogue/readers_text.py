@@ -75,7 +75,7 @@ WORDS: dict[str, str] = {
     ),
     "files_empty": "{n_rows:,} of {n_all:~document} in {source} {n_rows:?is/are} empty",
     "documents_without_words": (
-        "{n_rows:,} of {n_all:~document} {n_rows:?contains/contain} none of the words kept and "
+        "{n_rows:,} of {every} {n_rows:?contains/contain} none of the words kept and "
         "{n_rows:?is/are} treated as empty"
     ),
     "stripped": "stripped {kinds:list}; {parameter:=keep} keeps them",
@@ -99,24 +99,32 @@ WORDS: dict[str, str] = {
         "{more}; {parameter:=keep_all} keeps {n_words:?it/them}"
     ),
     "and_more_words": " and {n_words:,} more",
+    "all_documents": "{n_all:~document}",
+    "all_passages": "{n_all:~passage}",
     "copies_counted": (
-        "{n_rows:,} of {n_all:~document} {n_rows:?is a copy/are copies} of others{near}; "
+        "{n_rows:,} of {every} {n_rows:?is a copy/are copies} of others{near}; "
         "{parameter:=other} counts each text once"
     ),
     "copies_weighted": (
-        "{n_rows:,} of {n_all:~document} {n_rows:?is a copy/are copies} of others{near}; each text "
-        "has the weight of one document, so that copies form no topic ({parameter:=other} counts "
-        "every copy)"
+        "{n_rows:,} of {every} {n_rows:?is a copy/are copies} of others{near}; each text is "
+        "counted once, so that copies form no topic ({parameter:=other} counts every copy)"
     ),
     "of_these_near": ", {n_rows:,} of them nearly",
     # --- values ----------------------------------------------------------------------------------
     "wrong_length": "{name} has {n_entries:~entry/entries}; expected {needed:,}, one per {each}",
     "one_string": "the texts are a single string; expected a sequence of strings: put it in a list",
+    "texts_not_a_column": (
+        "the texts are a {type}; expected a list or a column of strings, such as table['text']"
+    ),
     "no_documents": "there are no documents; give at least one",
     "one_document": (
         "{name} is one document of {n_words:~word}, which is not enough to find topics; give a "
         "folder of texts, a table with one text per row, or a text of more than 2,000 words, which "
         "is cut into passages"
+    ),
+    "one_whole_document": (
+        "{name} is one document of {n_words:~word}, which is not enough to find topics; leave out "
+        "{parameters.passages}, and it is cut into passages"
     ),
     "all_copies": (
         "all {n_rows:~document} are copies of one text, which is not enough to find topics; give "
@@ -188,7 +196,8 @@ WORDS: dict[str, str] = {
     ),
     # --- no word is kept -------------------------------------------------------------------------
     "no_word_in_texts": (
-        "no words in {n_documents:~document}: the texts are empty, or "
+        "no words in {n_documents:~document}: the texts are empty, contain only what is stripped "
+        "without {parameters.raw}, such as URLs, or "
         "{parameters.token_pattern:=token_pattern} matches nothing in them"
     ),
     "only_stop_words": (

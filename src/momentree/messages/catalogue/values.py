@@ -35,6 +35,13 @@ WORDS: dict[str, str] = {
     ),
     # --- tables ----------------------------------------------------------------------------------
     "refused_by_sklearn": "{error}",
+    "texts_not_counts": (
+        "X contains texts; expected a table of counts, such as vectorize(texts).X, or for new "
+        "texts corpus.vectorizer.transform(texts)"
+    ),
+    "holds_the_table": (
+        "X is a {type}; expected a table of numbers: pass its attribute X, as in corpus.X"
+    ),
     "wrong_number_of_names": (
         "feature_names has {found:~name} for {needed:~column}; give one per column"
     ),

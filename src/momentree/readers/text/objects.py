@@ -150,7 +150,10 @@ class Corpus(_Labelled):
         n, d = self.X.shape
         rows = f"{n:,} documents"
         if self.passages is not None:
-            rows = f"{n:,} passages of {len(self.passages):,} documents"
+            documents = (
+                "1 document" if len(self.passages) == 1 else f"{len(self.passages):,} documents"
+            )
+            rows = f"{n:,} passages of {documents}"
         described = self._described(repr(self.name), rows, f"{d:,} words")
         return f"Corpus({described})"
 

@@ -14,6 +14,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
+from momentree.readers.copies import all_rows
 
 MAX_DF = 0.5
 MAX_FEATURES = 20_000
@@ -157,9 +158,10 @@ def _as_count(value: int | float, n: float) -> float:
     return float(value) if isinstance(value, Integral) else float(value) * n
 
 
-def note_empty(X: sp.csr_array[Any]) -> list[Message]:
-    """Return a note on documents without any of the words kept, if there are any."""
+def note_empty(X: sp.csr_array[Any], passages: bool = False) -> list[Message]:
+    """Return a note on documents, or passages, without any of the words kept, if there are any."""
     n_empty = int((X.sum(axis=1) == 0).sum())
     if not n_empty:
         return []
-    return [Message("documents_without_words", n_rows=n_empty, n_all=X.shape[0])]
+    every = all_rows(X.shape[0], passages)
+    return [Message("documents_without_words", n_rows=n_empty, n_all=X.shape[0], every=every)]

@@ -17,7 +17,11 @@ from momentree.readers.tables.values import count_words
 from momentree.readers.text.cleaning import clean_texts
 from momentree.readers.text.languages import notes_on_new_texts
 from momentree.readers.text.objects import Corpus, Documents
-from momentree.readers.text.passages import Cutting, cut_documents
+from momentree.readers.text.passages import (
+    LONG_TEXT_WORDS,
+    Cutting,
+    cut_documents,
+)
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
 from momentree.readers.text.vectorizer import TextVectorizer, check_texts
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words
@@ -102,12 +106,13 @@ def vectorize(
     texts, notes = (documents.texts, []) if raw else clean_texts(documents.texts)
     cut = cut_documents(texts, documents.ids, documents.labels, passages)
     if len(cut.texts) == 1 and (min_df is None or max_df == MAX_DF):
-        raise EmptyCorpusError("one_document", name=documents.name, n_words=count_words(texts[0]))
+        raise _one_document(documents.name, count_words(texts[0]), passages)
     settings, adapted = settings.adapt(texts)
     words, counts = settings.count(cut.texts)
-    weights, copied = weigh_copies(find_copies(counts, cut.texts), unique)
+    weights, copied = weigh_copies(find_copies(counts, cut.texts), unique, cut.passages is not None)
     vectorizer, X, dropped = settings.choose(words, counts, weights)
-    notes = [*documents.notes, *notes, *cut.notes, *adapted, *copied, *dropped, *note_empty(X)]
+    empty = note_empty(X, cut.passages is not None)
+    notes = [*documents.notes, *notes, *cut.notes, *adapted, *copied, *dropped, *empty]
     return Corpus(
         X=X,
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
@@ -116,11 +121,16 @@ def vectorize(
         texts=cut.texts,
         name=documents.name,
         vectorizer=replace(vectorizer, raw=raw),
-        # The passages of a single text are documents of their own.
-        passages=cut.passages if len(documents) > 1 else None,
+        passages=cut.passages,
         weights=weights,
         notes=notes,
     )
+
+
+def _one_document(name: str, n_words: int, passages: Cutting) -> EmptyCorpusError:
+    if n_words > LONG_TEXT_WORDS and passages != "auto":
+        return EmptyCorpusError("one_whole_document", name=name, n_words=n_words)
+    return EmptyCorpusError("one_document", name=name, n_words=n_words)
 
 
 _AS_MODEL = {"stripped": "stripped_as_model", "cut_into_passages": "cut_as_model"}

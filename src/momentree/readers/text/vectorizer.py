@@ -363,6 +363,9 @@ def check_texts(texts: Sequence[str]) -> None:
     """Raise an error unless `texts` is a sequence of strings with at least one entry."""
     if isinstance(texts, str):
         raise InvalidDataError("one_string")
+    # Iterating over a data frame or a mapping gives its keys.
+    if isinstance(texts, Mapping) or not hasattr(texts, "__len__") or hasattr(texts, "columns"):
+        raise InvalidDataError("texts_not_a_column", type=type(texts).__name__)
     if not len(texts):
         raise EmptyCorpusError("no_documents")
     for place, text in enumerate(texts):

@@ -3,7 +3,7 @@ const nameSeparator = ", ";
 const logBase = data.words.p.map(Math.log);
 // A name for a node without one.
 const unnamed = (node) => node.top.slice(0, 3).map((word) => data.words.word[word]).join(nameSeparator);
-const sizeOf = (node) => plural(node.n_samples, "document");
+const sizeOf = (node) => plural(node.n_samples, data.passages_of ? "passage" : "document");
 
 // The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The node
 // contains every word that is among the most relevant for some λ.

@@ -69,7 +69,7 @@ function documentsInOrder(node) {
 function drawMissing(node, shown) {
   if (!data.documents.sampled || shown >= node.n_samples) return null;
   return el("p", { class: "note" },
-    `${integer(shown)} of ${plural(node.n_samples, "document")} are in this page. For a page with all of them, write it again with `,
+    `${integer(shown)} of ${plural(node.n_samples, data.passages_of ? "passage" : "document")} are in this page. For a page with all of them, write it again with `,
     el("code", {}, "--documents all"), " (in Python, ", el("code", {}, 'documents="all"'), "); ",
     el("code", {}, "--csv"), " lists all documents with their topics.");
 }

@@ -1,6 +1,7 @@
 // The static nested list becomes an ARIA tree with one tab stop, arrow keys and type-ahead.
 const tree = $("#tree");
-const items = new Map($$("li", tree).map((item) => [Number(item.dataset.node), item]));
+// The items are the rows; each owns the list beside it, so that its name is its own text alone.
+const items = new Map($$("li", tree).map((entry) => [Number(entry.dataset.node), $(".row", entry)]));
 const isOpen = (item) => item.getAttribute("aria-expanded") === "true";
 // If there are more leaves than fit a screen, only the top of the tree is initially expanded.
 const UNFOLDED_LEAVES = 24;
@@ -11,7 +12,7 @@ function setOpen(item, open) {
 }
 
 function visibleItems() {
-  return $$("li", tree).filter((item) => !item.parentElement.closest('[aria-expanded="false"]'));
+  return nodes.filter((node) => path(node).every((above) => isOpen(items.get(above.id)))).map((node) => items.get(node.id));
 }
 
 function setupTree() {
@@ -21,15 +22,20 @@ function setupTree() {
   for (const [id, item] of items) {
     const node = nodes[id];
     const siblings = node.parent === null ? [id] : nodes[node.parent].children;
+    const entry = item.parentElement;
+    entry.setAttribute("role", "none");
+    // The address contains the id of a node; the browser must not scroll to it past the header.
+    entry.removeAttribute("id");
+    item.dataset.node = id;
     item.setAttribute("role", "treeitem");
     item.setAttribute("aria-level", node.depth + 1);
     item.setAttribute("aria-setsize", siblings.length);
     item.setAttribute("aria-posinset", siblings.indexOf(id) + 1);
     item.tabIndex = -1;
     labelItem(node);
-    // The address contains the id of a node; the browser must not scroll to it past the header.
-    item.removeAttribute("id");
     if (node.children.length) {
+      $("ul", entry).id = `below-${id}`;
+      item.setAttribute("aria-owns", `below-${id}`);
       const open = data.n_leaves <= UNFOLDED_LEAVES || node.depth < UNFOLDED_DEPTH;
       item.setAttribute("aria-expanded", String(open));
     }
@@ -45,7 +51,10 @@ function setupTree() {
   renamed.push(labelItem);
 }
 
-const labelItem = (node) => items.get(node.id).setAttribute("aria-label", `${numbered(node)}, ${sizeOf(node)}`);
+function labelItem(node) {
+  const name = node.residual ? `residual group ${node.name}` : node.name;
+  items.get(node.id).setAttribute("aria-label", `${numbered({ ...node, name })}, ${sizeOf(node)}`);
+}
 
 // The selected node, or the nearest visible node above it, is the tab stop.
 function showInTree(node, changed = false) {
@@ -59,7 +68,7 @@ function showInTree(node, changed = false) {
   }
   const panel = $(".tree-panel");
   if (changed && panel.scrollHeight > panel.clientHeight) {
-    const row = $(".row", items.get(node.id)).getBoundingClientRect();
+    const row = items.get(node.id).getBoundingClientRect();
     const box = panel.getBoundingClientRect();
     if (row.top < box.top) panel.scrollTop -= box.top - row.top + 8;
     if (row.bottom > box.bottom) panel.scrollTop += row.bottom - box.bottom + 8;
@@ -67,8 +76,8 @@ function showInTree(node, changed = false) {
 }
 
 function onTreeClick(event) {
-  const item = event.target.closest("li");
-  if (!item || !event.target.closest(".row")) return;
+  const item = event.target.closest(".row");
+  if (!item) return;
   if (event.target.closest(".twisty") && item.hasAttribute("aria-expanded")) {
     setOpen(item, !isOpen(item));
     showInTree(nodes[state.node]);
@@ -131,10 +140,10 @@ let typedAt = 0;
 
 function onTreeKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
-  const item = event.target.closest("li");
+  const item = event.target.closest(".row");
+  const { parent } = nodes[item.dataset.node];
   const visible = visibleItems();
   const at = visible.indexOf(item);
-  const parent = item.parentElement.closest("li");
   let next = null;
   switch (event.key) {
     case "ArrowDown": next = visible[at + 1]; break;
@@ -147,7 +156,7 @@ function onTreeKey(event) {
       break;
     case "ArrowLeft":
       if (isOpen(item)) setOpen(item, false);
-      else next = parent;
+      else next = items.get(parent);
       break;
     case "Enter":
       choose(Number(item.dataset.node), { reveal: true });
@@ -156,7 +165,7 @@ function onTreeKey(event) {
       setOpen(item, !isOpen(item));
       break;
     case "*":
-      for (const sibling of item.parentElement.children) setOpen(sibling, true);
+      for (const node of nodes) if (node.parent === parent) setOpen(items.get(node.id), true);
       break;
     default: {
       if (event.key.length !== 1) return;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -19,6 +20,10 @@ from momentree.tree.node import TreeNode
 _N_WORDS, _LAMBDA, _N_SHOWN = 10, 0.7, 6
 _FEWEST, _OF_ONE_LANGUAGE = 5, 0.4
 """A topic with enough words consists of function words if such a share are those of a language."""
+
+_LEAST_OF_ALL = 0.1
+"""Least probability of all words of that language in the topic. If its function words are kept, it
+is 0.3 to 0.6; it is 0.05 for Dante, some of whose Italian words are on the Spanish list."""
 
 _MOST_RANK, _MOST_LETTERS, _MOST_LIFT = 8, 4.5, 0.35
 """Limits for function words of languages without a list: words that are short, among the most
@@ -48,7 +53,10 @@ def notes_on_function_words(estimator: FittedTree | FittedFlat) -> list[Message]
         n_stop = {code: _among(stop, words[number])[0] for code, stop in _lists().items()}
         best = max(n_stop, key=lambda code: (n_stop[code], total[code]))
         lifts = leaf.center[columns] / base[columns]
-        if n_stop[best] >= _OF_ONE_LANGUAGE * len(columns):
+        if (
+            n_stop[best] >= _OF_ONE_LANGUAGE * len(columns)
+            and leaf.center[_columns_of(best, model.vocabulary)].sum() >= _LEAST_OF_ALL
+        ):
             listed[number] = best
         elif _looks_like(leaf, words[number], rank[columns], lifts):
             others.append(number)
@@ -59,6 +67,11 @@ def _columns(leaf: TreeNode, base: Floats) -> Ints:
     columns = np.flatnonzero((leaf.center > 0) & (base > 0))
     order = relevance_order(leaf.center[columns], base[columns], _LAMBDA)
     return columns[order[:_N_WORDS]]
+
+
+def _columns_of(code: str, vocabulary: Iterable[object]) -> Ints:
+    stop = _lists()[code]
+    return np.flatnonzero([str(word).lower() in stop for word in vocabulary])
 
 
 def _among(stop: frozenset[str], *lists: list[str]) -> list[int]:

@@ -56,11 +56,14 @@ def agreement(leaf_of: Ints, label_of: Ints | None) -> dict[str, float] | None:
     """Return ``nmi`` (normalized mutual information), ``ari`` (adjusted Rand index) and ``purity``.
 
     All compare the leaves with the known labels, rounded to 4 decimals; purity is the share of
-    documents that have the most common label of their leaf. None without labels.
+    documents that have the most common label of their leaf. None without labels, or if all known
+    ones are equal.
     """
     if label_of is None:
         return None
     known = label_of >= 0
+    if len(np.unique(label_of[known])) < 2:
+        return None
     table = contingency_matrix(leaf_of[known], label_of[known], sparse=True)
     return {
         "nmi": round(float(normalized_mutual_info_score(label_of[known], leaf_of[known])), 4),
