@@ -136,7 +136,7 @@ def assigned(page):
 @pytest.mark.parametrize("name", ["flat-exact", "tree-exact"])
 def test_every_node_shows_its_name_and_the_numbers_of_the_profiles(browse, name):
     page, case = browse(name)
-    assert page.title == "Groups of records"
+    assert page.title == "Ward · groups of records"
     assert texts(page, "#topic-name") == ["All records"]
     for node in case.summary["nodes"]:
         press(page, tree_row(node["id"]))

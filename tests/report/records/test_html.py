@@ -48,7 +48,6 @@ def attacked(kind):
         records,
         title=ATTACKS[0],
         include_records=True,
-        title=ATTACKS[0],
         made_with={ATTACKS[0]: ATTACKS[1]},
         quality={ATTACKS[1]: ATTACKS[2], "predictive_power": {ATTACKS[0]: {"accuracy": 0.5}}},
     )
@@ -160,3 +159,9 @@ def test_notes_do_not_tell_readers_how_to_make_another_page():
     assert "who" in notes[0]
     assert "union_by" not in notes[0]
     assert notes[1] == str(Message("titles_used", n_codes=9, system="ICD", hint=""))
+
+
+def test_the_default_title_does_not_repeat_the_subject():
+    model, records = CASES["flat"]()
+    page = render_html(summarize_records(model, records))
+    assert "<title>Groups of records</title>" in page
