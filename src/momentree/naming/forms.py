@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -69,13 +69,15 @@ def join_forms(words: Sequence[str], languages: Iterable[str] = ("en",)) -> Ints
     [0, 0, 1]
     """
     stems = [word.lower() for word in words]
-    for stem in filter(None, map(_stemmer, languages)):
-        stems = [_stemmed(word, stem) for word in stems]
+    for language in languages:
+        stems = [_stemmed(word, language) for word in stems]
     return np.unique(np.array(stems, dtype=str), return_inverse=True)[1].astype(np.intp)
 
 
-def _stemmed(word: str, stemmer: Any) -> str:
-    stem: str = stemmer.stemWord(word) if word.isalpha() else word
+@lru_cache(1 << 16)
+def _stemmed(word: str, language: str) -> str:
+    stemmer = _stemmer(language)
+    stem: str = stemmer.stemWord(word) if stemmer is not None and word.isalpha() else word
     return stem if len(stem) >= _SHORTEST else word
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?%?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
@@ -78,6 +79,7 @@ def n_letters(cell: str) -> float:
     return sum(map(_letters, start.split())) * max(1.0, len(cell) / _EXAMINED)
 
 
+@lru_cache(1 << 14)
 def _letters(token: str) -> int:
     word = token.strip(_AROUND)
     if _NO_WORD.search(word) or not _LETTER.search(word) or (len(word) > 3 and is_link(word)):

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nsmallest
 from typing import Any
 
@@ -98,9 +99,13 @@ def detect_language(text: str) -> str | None:
 
     At most 400 characters from the middle of the text are examined.
     """
+    return _language_of(_excerpt(text))
+
+
+@lru_cache(1 << 12)
+def _language_of(excerpt: str) -> str | None:
     import py3langid
 
-    excerpt = _excerpt(text)
     scores: dict[str, float] = {}
     for label, score in py3langid.rank(excerpt):
         code = ALSO_CALLED.get(label, label)
