@@ -21,10 +21,8 @@ help: ## list the targets
 demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.html
 	@$(RUN)momentree demo $(ARGS)
 
-# One process more than there are cores, because some tests wait for a browser or a command.
 test: $(VENV)/.test ## run all tests (select some with ARGS="-k tree")
-	@$(RUN)python -m pytest --dist worksteal --numprocesses \
-		$$($(RUN)python -c 'import os; print((os.cpu_count() or 1) + 1)') $(ARGS)
+	@$(RUN)python -m pytest --numprocesses auto $(ARGS)
 
 fuzz: $(VENV)/.test ## test everything on damaged inputs for three minutes (ARGS="--seconds 60")
 	@$(RUN)python -m tests.fuzz $(ARGS)
