@@ -152,7 +152,7 @@ def weigh_copies(
 
 
 def _equal(X: sp.csr_array[Any], texts: Sequence[str] | None) -> Ints:
-    """Return group numbers of equal documents; each one without words is a group of its own."""
+    """Return the group of each document: equal ones share a group, those without words do not."""
     numbers: dict[object, int] = {}
     group = np.empty(X.shape[0], dtype=np.intp)
     for i in range(X.shape[0]):

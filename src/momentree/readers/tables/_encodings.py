@@ -24,7 +24,7 @@ MARKS = {
 
 _BLOCK = 1 << 20
 _AROUND = 1 << 17
-"""Bytes before and after the first one that is not UTF-8, by which to guess."""
+"""The guess examines this many bytes on either side of the first one that is not UTF-8."""
 _FEW = 3
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,200}?\b(?:charset|encoding)=[\"' ]*([\w-]+)", re.I

@@ -63,7 +63,7 @@ def _may_be_names(row: Sequence[str]) -> bool:
 def find_header(
     path: Path, rows: Sequence[Sequence[str]], header: bool | None
 ) -> tuple[int, list[Message]]:
-    """Return the number of rows with names, 1 or 0, as given or judged; and a note on a guess."""
+    """Return the number of header rows, 0 or 1, as given or guessed, and a note on a guess."""
     if header is None and not has_header(rows[:HEADER_SAMPLE]):
         return 0, [Message("no_header", source=path.name, parameter="header")]
     return int(header is not False), []

@@ -1,4 +1,4 @@
-"""Find the languages of texts, and whether words must be found in scripts without blanks."""
+"""Detect the languages of texts, and scripts that have no blanks between words."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def choose_segment(texts: Sequence[str], token_pattern: str) -> tuple[bool, list
 def choose_for_counts(
     words: Sequence[str], frequencies: NDArray[Any], language: str | None
 ) -> Reading:
-    """Choose the languages of counts by how many of their most frequent words are stop words."""
+    """Choose the language whose stop words are most common among the frequent words of counts."""
     if language != AUTO:
         language_codes(language)
         return Reading(language, segment=False)
