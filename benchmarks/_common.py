@@ -96,6 +96,10 @@ CORPORA: dict[str, tuple[Callable[[], Corpus], int]] = {
     "State of the Union": (lambda: _texts("sotu_nltk_1945_2005/docs.jsonl.gz"), 2),
     "Divina Commedia": (lambda: _texts("divina_commedia/docs.jsonl.gz", "it"), 5),
     "Docstrings": (lambda: vectorize(load_docstrings()), 5),
+    "tr41": (lambda: _counts("tr41/X.npz"), 5),
+    "tr45": (lambda: _counts("tr45/X.npz"), 5),
+    "re1": (lambda: _counts("re1/X.npz"), 5),
+    "M10": (lambda: _texts("m10/docs.jsonl.gz"), 5),
 }
 """How to load each corpus, and its `min_samples_leaf`."""
 
