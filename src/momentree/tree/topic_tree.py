@@ -20,7 +20,7 @@ from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.growth import Limits, grow, log
 from momentree.tree.names import NamedTopics
-from momentree.tree.naming import name_by_words
+from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, topic_bic
@@ -218,6 +218,7 @@ class TopicTree(NamedTopics, TreeEstimator):
             center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
             gain=lambda sides: _gain(scaled_sums, sides),
         )
+        choose_words_of(tree, X, self.labels_, self.vocabulary_, weight)
         name_by_words(tree, self.vocabulary_)
         return tree
 

@@ -109,7 +109,7 @@ function drawSlider(end, update) {
   return el("div", { class: "slider" },
     el("label", { for: "lambda" }, "Order of the list", el("output", { for: "lambda", id: "lambda-value", class: "exact-figure" })),
     el("input", {
-      type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda,
+      type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda ?? 0.7,
       oninput: (event) => { state.lambda = Number(event.target.value); update(nodes[state.node]); },
     }),
     el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "distinctive"), el("span", {}, end)),
@@ -117,6 +117,10 @@ function drawSlider(end, update) {
 }
 
 function showLambda() {
+  if (state.lambda === null) {
+    $("#lambda").setAttribute("aria-valuetext", "best words first");
+    return;
+  }
   const value = state.lambda.toFixed(2);
   $("#lambda-value").textContent = `λ = ${value}`;
   $("#lambda").setAttribute("aria-valuetext", state.exact ? `lambda ${value}` : `${Math.round(100 * state.lambda)}% by frequency`);
