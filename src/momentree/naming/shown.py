@@ -80,7 +80,7 @@ def choose_shown_words(
     occurs = sp.csr_array(X, dtype=np.float64, copy=True)
     occurs.data = (occurs.data > 0).astype(np.float64)
     occurs.eliminate_zeros()
-    n_leaves = max((leaf for leaves in groups for leaf in leaves), default=0) + 1
+    n_leaves = max(int(labels.max()), *(leaf for leaves in groups for leaf in leaves)) + 1
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
     in_leaves = np.round(RowBlocks(occurs).group_sums(labels, n_leaves, weight), DECIMALS)
     sizes = np.round(np.bincount(labels, weights=weight, minlength=n_leaves), DECIMALS)
