@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
@@ -43,7 +43,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEstimator, ABC):  # type: ignore[misc]
+class TreeEstimator(
+    SavedEstimator,
+    NamedGroups,
+    TopicsPage,
+    FitPredict,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    ABC,
+):
     """Base of the estimators that grow a tree of samples."""
 
     # Allowed values of the parameters that only this estimator has.
@@ -176,8 +185,8 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``. Samples without words or codes go to the largest
-            leaf.
+            Samples with the columns of ``fit``; or texts, after a fit to texts. Samples without
+            words or codes go to the largest leaf.
 
         Returns
         -------
@@ -194,7 +203,7 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------
@@ -209,13 +218,32 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
         assigner, rows = self._ready(X)
         return assigner.proba(rows)
 
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_leaves_
+
+    def transform(self, X: Any) -> Floats:
+        """Return :meth:`predict_proba`, so that the tree can be used as a transformer.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_leaves)
+            Rows sum to 1.
+        """
+        return self.predict_proba(X)
+
     def apply(self, X: Any) -> Ints:
         """Return the ``node_id`` of the leaf of each sample.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------
@@ -232,7 +260,7 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------
