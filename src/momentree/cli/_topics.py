@@ -29,7 +29,10 @@ from momentree.report.topics import (
 )
 from momentree.tree import TopicTree
 
-_SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages")
+_SHOWN = (
+    *("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages"),
+    *("phrases", "ngram_range", "tokenizer"),
+)
 """Settings of the vectorizer that the report lists."""
 
 

@@ -25,7 +25,7 @@ Assign new records:\n
   momentree assign stays.mt new-stays.csv --csv new-groups.csv
 """
 
-_FOR_TEXT = ("text_column", "vocabulary")
+_FOR_TEXT = ("text_column", "vocabulary", "tokenizer")
 _FOR_RECORDS = ("code_column", "union_by", "ignore", "complete")
 
 
@@ -52,6 +52,7 @@ def assign(
     separator: options.Separator = None,
     text_column: options.TextColumn = None,
     vocabulary: options.Vocabulary = None,
+    tokenizer: options.Tokenizer = None,
     code_column: options.CodeColumns = None,
     union_by: options.UnionBy = None,
     sheet: options.Sheet = None,
@@ -118,7 +119,7 @@ def assign(
         table, result = assign_records(run, loaded, source, reading, complete=complete)
     else:
         reading["text_column"] = text_column
-        table, result = assign_documents(run, loaded, source, vocabulary, reading)
+        table, result = assign_documents(run, loaded, source, vocabulary, reading, tokenizer)
     if csv is None:
         table.print(escape_formulas=escape_formulas)
     else:

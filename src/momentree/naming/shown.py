@@ -41,7 +41,8 @@ def choose_shown_words(
 
         F(w) (1 + mean of NPMI(w, v) over the words v chosen before),
 
-    so that the words of a group are found in the same documents.
+    so that the words of a group are found in the same documents. Of a phrase and the words in it,
+    only the first is chosen as long as there are others.
 
     Parameters
     ----------
@@ -95,7 +96,9 @@ def choose_shown_words(
         inside, size = in_leaves[:, list(leaves)].sum(axis=1), float(sizes[list(leaves)].sum())
         order, score = _candidates(inside, everywhere, size, names)
         together = np.asarray((columns[:, order].T @ weighted[:, order]).toarray())
-        chosen.append(order[_coherent(score, npmi(np.round(together, DECIMALS) / total))])
+        overlap = _overlaps([names[j] for j in order])
+        share = np.round(together, DECIMALS) / total
+        chosen.append(order[_coherent(score, npmi(share), overlap)])
     return chosen
 
 
@@ -118,17 +121,33 @@ def _candidates(
     return present[best], score[best]
 
 
-def _coherent(score: Floats, together: Floats) -> Ints:
-    """Return positions of words: the first, then those that go best with the words before."""
+def _overlaps(words: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which words are parts of which phrases, or phrases of which words."""
+    overlap = np.zeros((len(words), len(words)), dtype=bool)
+    parts = [set(word.split()) for word in words]
+    for i, phrase in enumerate(parts):
+        if len(phrase) > 1:
+            for j, other in enumerate(parts):
+                overlap[i, j] = overlap[j, i] = overlap[i, j] or other <= phrase
+    return overlap
+
+
+def _coherent(score: Floats, together: Floats, overlap: NDArray[np.bool_]) -> Ints:
+    """Return positions of words: the first, then those that go best with the words before.
+
+    A word is left out if it is part of a phrase before it, and a phrase if one of its words is
+    before it, unless there are too few others.
+    """
     n = min(len(score), N_SHOWN)
     chosen: list[int] = []
-    left = np.ones(len(score), dtype=bool)
+    left, repeated = np.ones(len(score), dtype=bool), np.zeros(len(score), dtype=bool)
     sums = np.zeros(len(score))
     for _ in range(n):
         mean = sums / max(len(chosen), 1)
-        value = np.where(left, np.round(score * (1.0 + mean), DECIMALS + 6), -1.0)
-        best = int(value.argmax())
+        value = np.round(score * (1.0 + mean), DECIMALS + 6)
+        best = int(np.where(left, value - 10.0 * repeated, -np.inf).argmax())
         chosen.append(best)
         left[best] = False
+        repeated |= overlap[best]
         sums += together[best]
     return np.array(chosen, dtype=np.intp)
