@@ -113,11 +113,19 @@ function drawSlider(end, update) {
       oninput: (event) => { state.lambda = Number(event.target.value); update(nodes[state.node]); },
     }),
     el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "distinctive"), el("span", {}, end)),
+    data.default_lambda === null ? el("button", { type: "button", class: "more", id: "best-first", onclick: () => {
+      state.lambda = null;
+      $("#lambda").value = 0.7;
+      update(nodes[state.node]);
+    } }, "Best words first") : null,
   );
 }
 
 function showLambda() {
+  const best = $("#best-first");
+  if (best) best.hidden = state.lambda === null;
   if (state.lambda === null) {
+    $("#lambda-value").textContent = "";
     $("#lambda").setAttribute("aria-valuetext", "best words first");
     return;
   }
