@@ -184,7 +184,7 @@ pipeline[:-1].get_feature_names_out())``.
             If it is not a corpus, or does not have the documents and words of ``fit``; or if the
             number of names is wrong.
         InvalidParameterError
-            If there is neither a corpus nor names, or both.
+            If there are both a corpus and names.
 
         Examples
         --------
@@ -198,11 +198,11 @@ pipeline[:-1].get_feature_names_out())``.
         """
         check_is_fitted(self, "labels_")
         out = copy.copy(self)
-        if corpus is None and feature_names is not None:
+        if feature_names is not None:
+            if corpus is not None:
+                raise InvalidParameterError("names_and_corpus", parameter="feature_names")
             out.vocabulary_ = check_feature_names(feature_names, len(self.vocabulary_))
-        elif corpus is None or feature_names is not None:
-            raise InvalidParameterError("names_or_corpus", parameter="feature_names")
-        elif not (hasattr(corpus, "vocabulary") and hasattr(corpus, "texts")):
+        elif corpus is None or not (hasattr(corpus, "vocabulary") and hasattr(corpus, "texts")):
             raise InvalidDataError("not_a_corpus", type=type(corpus).__name__)
         elif len(corpus) != len(self.labels_) or list(corpus.vocabulary) != list(self.vocabulary_):
             raise InvalidDataError("corpus_not_of_fit", n_rows=len(corpus))

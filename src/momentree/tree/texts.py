@@ -189,6 +189,14 @@ class FitsTexts(NamedTopics):
             raise InvalidDataError("fitted_to_counts")
         return self.vectorizer_.transform(texts)
 
+    def _of_page(self, X: Any) -> tuple[Any, dict[str, Any]]:
+        if _is_corpus(X):
+            # An empty label is unknown.
+            labels = None if X.labels is None else [label or None for label in X.labels]
+            return self._counts(X), {"ids": X.ids, "texts": X.texts, "labels": labels}
+        texts = texts_of(X)
+        return (X, {}) if texts is None else (self._counts(texts), {"texts": texts})
+
     def _check_parameters(self) -> None:
         super()._check_parameters()  # type: ignore[misc]
         given = self.vectorizer

@@ -67,6 +67,8 @@ WORDS: dict[str, str] = {
         "the columns have no names, so topics are named by column numbers; pass {parameter} to "
         "fit, or use the result of name_topics(feature_names=vectorizer.get_feature_names_out())"
     ),
-    "names_or_corpus": "expected either a corpus or {parameter}, from which to choose names",
+    "names_and_corpus": (
+        "{parameter} is given with a corpus, which has the names of its columns; leave one out"
+    ),
     "networkx_missing": "to_networkx requires networkx: pip install networkx",
 }
