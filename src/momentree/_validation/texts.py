@@ -19,9 +19,10 @@ def texts_of(X: Any) -> list[str] | None:
     """Return texts as a list of strings; None if X is anything else, such as a table of counts.
 
     Texts are a list, a tuple, a one-dimensional array, a column or a data frame of one column, with
-    at least one string, or ``Documents``. The code is ``text_not_a_string`` if another entry is no
-    string, ``lists_of_words`` for texts that are already split, ``one_string`` for a single string
-    and ``not_listed`` for collections without a fixed order or length.
+    at least one string, or ``Documents``; those without an entry give an empty list. The code is
+    ``text_not_a_string`` if another entry is no string, ``lists_of_words`` for texts that are
+    already split, ``one_string`` for a single string and ``not_listed`` for collections without a
+    fixed order or length.
     """
     if isinstance(X, str | bytes):
         raise InvalidDataError("one_string")
@@ -30,8 +31,10 @@ def texts_of(X: Any) -> list[str] | None:
     entries = _entries(X)
     if entries is None:
         return None
+    if not len(entries):
+        return []
     if not any(isinstance(entry, str | bytes) or entry is None for entry in entries):
-        first = entries[0] if len(entries) else None
+        first = entries[0]
         if isinstance(first, list | tuple) and any(isinstance(word, str) for word in first):
             raise InvalidDataError("lists_of_words")
         return None

@@ -34,6 +34,7 @@ _SHOWN = (
     *("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages"),
     *("phrases", "ngram_range", "tokenizer"),
 )
+_ONLY_IF_USED, _UNUSED = ("phrases", "ngram_range"), (False, [1, 1])
 """Settings of the vectorizer that the report lists."""
 
 
@@ -68,13 +69,11 @@ def grow_tree(
     """Grow a tree of topics; `shown` are arguments of `summarize`."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
-        tree = TopicTree(**parameters).fit(
-            corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary
-        )
+        tree = TopicTree(**parameters).fit(corpus)
         took = time.perf_counter() - start
     if tree.n_leaves_ > 1:
         note_number(run, tree, parameters["max_leaf_nodes"], "leaves")
-    tree = _named(run, tree, corpus, given)
+    tree = given.apply(tree)
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
         "title": summary["title"],
@@ -93,7 +92,7 @@ def grow_tree(
         ),
         format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
-        save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),
+        save=lambda path: tree.save(path),
         remarks=remarks,
     )
 
@@ -115,11 +114,11 @@ def fit_flat(
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = kind(choice["n_components"] if choice else n_components, **parameters)
-        fitted.fit(corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary)
+        fitted.fit(corpus)
     took = time.perf_counter() - start
-    fitted = _named(run, fitted, corpus, given)
+    fitted = given.apply(fitted)
     with run.stage("inferring topic proportions"):
-        proportions = fitted.transform(corpus.X)
+        proportions = fitted.predict_proba(corpus.X)
     summary = _summarize(run, fitted, corpus, took, **shown, topic_proportions=proportions)
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     remarks += _on_words(run, fitted, corpus)
@@ -133,15 +132,9 @@ def fit_flat(
         table=lambda: _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
         format="topics",
         content=lambda: _flat_content(fitted, summary, choice),
-        save=lambda path: fitted.save(path, vectorizer_config=_config(corpus)),
+        save=lambda path: fitted.save(path),
         remarks=remarks,
     )
-
-
-def _named(run: Run, model: Any, corpus: Corpus, given: GivenNames) -> Any:
-    """Return a model whose topics are named by the texts, or by hand."""
-    with run.stage("naming topics"):
-        return given.apply(model.name_topics(corpus))
 
 
 def _on_words(run: Run, model: Any, corpus: Corpus) -> list[str]:
@@ -191,7 +184,11 @@ def _summarize(
     else:
         documents = 0
     labels: Any = corpus.labels
-    settings = _config(corpus) or {}
+    settings = {
+        name: value
+        for name, value in (_config(corpus) or {}).items()
+        if name not in _ONLY_IF_USED or value not in _UNUSED
+    }
     with run.stage("summarizing"):
         summary = report.summarize(
             model,

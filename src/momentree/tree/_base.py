@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
@@ -41,6 +42,10 @@ from momentree.tree.stopping import Stop
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+
+
+def _has_likelihood(tree: Any) -> bool:
+    return hasattr(tree, "score_samples")
 
 
 class TreeEstimator(
@@ -236,6 +241,26 @@ class TreeEstimator(
             Rows sum to 1.
         """
         return self.predict_proba(X)
+
+    @available_if(_has_likelihood)  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's convention
+        """Return the mean log-likelihood of samples.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            Mean of ``score_samples``, in nats; larger is better. Only trees of counts of words and
+            of binary data have this method. Trees of texts can be compared only if they count the
+            same words: fewer words give a larger value.
+        """
+        return float(self.score_samples(X).mean())
 
     def apply(self, X: Any) -> Ints:
         """Return the ``node_id`` of the leaf of each sample.

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._types import Ints
 from momentree._validation import check_feature_names
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import Message
 from momentree.naming import check_names, find_phrases
 from momentree.tree.naming import name_by_words, nodes_by_number
 from momentree.tree.node import TreeNode
@@ -134,6 +135,8 @@ class NamedGroups:
 class NamedTopics(NamedGroups):
     """Estimators whose names can be chosen from the texts of a corpus."""
 
+    notes_: list[Message]
+
     _languages: list[str]  # only after `name_topics`
 
     @property
@@ -184,7 +187,7 @@ pipeline[:-1].get_feature_names_out())``.
             If it is not a corpus, or does not have the documents and words of ``fit``; or if the
             number of names is wrong.
         InvalidParameterError
-            If there is neither a corpus nor names, or both.
+            If there are both a corpus and names.
 
         Examples
         --------
@@ -198,11 +201,12 @@ pipeline[:-1].get_feature_names_out())``.
         """
         check_is_fitted(self, "labels_")
         out = copy.copy(self)
-        if corpus is None and feature_names is not None:
+        if feature_names is not None:
+            if corpus is not None:
+                raise InvalidParameterError("names_and_corpus", parameter="feature_names")
             out.vocabulary_ = check_feature_names(feature_names, len(self.vocabulary_))
-        elif corpus is None or feature_names is not None:
-            raise InvalidParameterError("names_or_corpus", parameter="feature_names")
-        elif not (hasattr(corpus, "vocabulary") and hasattr(corpus, "texts")):
+            out.notes_ = [note for note in self.notes_ if note.code != "columns_without_names"]
+        elif corpus is None or not (hasattr(corpus, "vocabulary") and hasattr(corpus, "texts")):
             raise InvalidDataError("not_a_corpus", type=type(corpus).__name__)
         elif len(corpus) != len(self.labels_) or list(corpus.vocabulary) != list(self.vocabulary_):
             raise InvalidDataError("corpus_not_of_fit", n_rows=len(corpus))

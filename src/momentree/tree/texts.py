@@ -113,7 +113,7 @@ class FitsTexts(NamedTopics):
             self.vectorizer_ = vectorizer
         if corpus is not None:
             vars(self).update(vars(self.name_topics(corpus)))
-        elif list(self.vocabulary_) == [str(j) for j in range(self.n_features_in_)]:
+        if list(self.vocabulary_) == [str(j) for j in range(self.n_features_in_)]:
             notes.append(Message("columns_without_names", parameter="feature_names"))
         self.notes_ = notes
         return self
@@ -151,6 +151,8 @@ class FitsTexts(NamedTopics):
         from momentree.readers.text.objects import Corpus
         from momentree.readers.text.vectorize import count_documents
 
+        if not texts:
+            raise EmptyCorpusError("no_documents")
         if len(texts) == 1:
             raise EmptyCorpusError("one_text", n_words=count_words(texts[0]))
         unique: Any = False if weighted else "auto"
@@ -185,9 +187,19 @@ class FitsTexts(NamedTopics):
         texts = texts_of(X)
         if texts is None:
             return X
+        if not texts:
+            raise EmptyCorpusError("no_documents")
         if "vectorizer_" not in vars(self):
             raise InvalidDataError("fitted_to_counts")
         return self.vectorizer_.transform(texts)
+
+    def _of_page(self, X: Any) -> tuple[Any, dict[str, Any]]:
+        if _is_corpus(X):
+            # An empty label is unknown.
+            labels = None if X.labels is None else [label or None for label in X.labels]
+            return self._counts(X), {"ids": X.ids, "texts": X.texts, "labels": labels}
+        texts = texts_of(X)
+        return (X, {}) if not texts else (self._counts(texts), {"texts": texts})
 
     def _check_parameters(self) -> None:
         super()._check_parameters()  # type: ignore[misc]
@@ -264,6 +276,8 @@ def _in_words_of_fit() -> Iterator[None]:
 
 
 def _note_in_fit(note: Message) -> Message:
-    if note.code != "copies_weighted":
-        return note
-    return Message(note.code, **{**note.values, "parameter": "sample_weight", "other": 1})
+    if note.code == "copies_counted":
+        return Message("copies_counted_in_fit", **note.values)
+    if note.code == "copies_weighted":
+        return Message(note.code, **{**note.values, "parameter": "sample_weight", "other": 1})
+    return note

@@ -278,24 +278,6 @@ class TopicTree(FitsTexts, TreeEstimator):
         topics = TopicParameters.m_step(words * weights * self._n_words, weights, self.smoothing)
         return log_posterior(log_joint(RowBlocks(X), topics))[1] + log_multinomial(X)
 
-    def score(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's convention
-        """Return the mean log-likelihood of documents.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Counts with the columns of ``fit``, or texts.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        float
-            Mean of :meth:`score_samples`, in nats; larger is better. Compare it only for the same
-            words: fewer words give a larger value.
-        """
-        return float(self.score_samples(X).mean())
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True

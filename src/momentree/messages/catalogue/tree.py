@@ -55,6 +55,10 @@ WORDS: dict[str, str] = {
         "{problem}. In fit, these are settings of the vectorizer, as in "
         "vectorizer=TextVectorizer(min_df=1, max_df=1.0)"
     ),
+    "copies_counted_in_fit": (
+        "{n_rows:,} of {every} {n_rows:?is a copy/are copies} of others{near}; "
+        "fit(vectorize(texts, unique=True)) counts each text once"
+    ),
     "fitted_to_counts": (
         "X contains texts, but the model was fitted to counts and cannot count words; fit it to "
         "texts, or pass counts with the columns of fit, as from vectorizer.transform(texts)"
@@ -67,6 +71,8 @@ WORDS: dict[str, str] = {
         "the columns have no names, so topics are named by column numbers; pass {parameter} to "
         "fit, or use the result of name_topics(feature_names=vectorizer.get_feature_names_out())"
     ),
-    "names_or_corpus": "expected either a corpus or {parameter}, from which to choose names",
+    "names_and_corpus": (
+        "{parameter} is given with a corpus, which has the names of its columns; leave one out"
+    ),
     "networkx_missing": "to_networkx requires networkx: pip install networkx",
 }

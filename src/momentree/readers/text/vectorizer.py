@@ -126,9 +126,10 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
 
     >>> from momentree import TopicTree
     >>> from sklearn.pipeline import make_pipeline
-    >>> pipeline = make_pipeline(TextVectorizer(), TopicTree(2, min_samples_leaf=2)).fit(texts)
+    >>> texts = ["The sea, a boat, the sea!", "A boat, a boat at sea", "Bread, butter, bread"]
+    >>> pipeline = make_pipeline(TextVectorizer(max_df=0.7), TopicTree(2)).fit(texts * 5)
     >>> pipeline[-1].names_
-    ['boat, sea', 'butter']
+    ['boat, sea', 'bread, butter']
     """
 
     language: str | None = AUTO
