@@ -34,8 +34,9 @@ _SHOWN = (
     *("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages"),
     *("phrases", "ngram_range", "tokenizer"),
 )
-_ONLY_IF_USED, _UNUSED = ("phrases", "ngram_range"), (False, [1, 1])
 """Settings of the vectorizer that the report lists."""
+
+_ONLY_IF_USED, _UNUSED = ("phrases", "ngram_range"), (False, [1, 1])
 
 
 def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:

@@ -78,24 +78,29 @@ def choose_shown_words(
     >>> [[words[j] for j in order] for order in found]
     [['boat', 'sea'], ['hill', 'sea']]
     """
-    occurs = sp.csr_array(X, dtype=np.float64, copy=True)
-    occurs.data = (occurs.data > 0).astype(np.float64)
-    occurs.eliminate_zeros()
+    counts = sp.csr_array(X)
+    present = (counts.data > 0).astype(np.float32)
+    occurs = sp.csr_array((present, counts.indices, counts.indptr), shape=counts.shape)
     n_leaves = max(int(labels.max()), *(leaf for leaves in groups for leaf in leaves)) + 1
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
     in_leaves = np.round(RowBlocks(occurs).group_sums(labels, n_leaves, weight), DECIMALS)
     sizes = np.round(np.bincount(labels, weights=weight, minlength=n_leaves), DECIMALS)
     everywhere = in_leaves.sum(axis=1)
     names = np.array([str(word) for word in vocabulary], dtype=object)
-    columns = sp.csc_array(occurs)
-    weighted = columns.copy()
-    weighted.data = weight[columns.indices]
-    total = float(sizes.sum())
-    chosen = []
+    ranked = []
     for leaves in groups:
         inside, size = in_leaves[:, list(leaves)].sum(axis=1), float(sizes[list(leaves)].sum())
-        order, score = _candidates(inside, everywhere, size, names)
-        together = np.asarray((columns[:, order].T @ weighted[:, order]).toarray())
+        ranked.append(_candidates(inside, everywhere, size, names))
+    # Only the columns of candidates are copied.
+    kept = np.unique(np.concatenate([order for order, _ in ranked]))
+    columns = sp.csc_array(occurs[:, kept], dtype=np.float64)
+    weighted = columns.copy()
+    weighted.data *= weight[columns.indices]
+    total = float(sizes.sum())
+    chosen = []
+    for order, score in ranked:
+        at = np.searchsorted(kept, order)
+        together = np.asarray((columns[:, at].T @ weighted[:, at]).toarray())
         overlap = _overlaps([names[j] for j in order])
         share = np.round(together, DECIMALS) / total
         chosen.append(order[_coherent(score, npmi(share), overlap)])
