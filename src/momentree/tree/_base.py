@@ -282,7 +282,7 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
 
     def _check_restored(self) -> int:
         for node in self.tree_.nodes():
-            check_shape("center", node.center, (self.n_features_in_,))
+            check_shape("center", node.center, (self._n_names,))
         self._check_names()
         return self.n_leaves_
 
