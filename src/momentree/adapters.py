@@ -7,6 +7,7 @@ BERTopic needs no adapter for the clusters: pass ``hdbscan_model=ClusterTree(...
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,8 @@ from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.tree import ClusterTree, TopicTree
 from momentree.tree.node import TreeNode
+
+__all__ = ["ToponymyClusterer", "bertopic_linkage"]
 
 _FEWER = 4
 """Each layer has about this many times fewer clusters than the one below it, as in Toponymy."""
@@ -184,9 +187,7 @@ class ToponymyClusterer:
         check_integer("min_clusters", self.min_clusters, at_least=2)
         if layer_class is None:
             # Loaded only here, because momentree does not depend on Toponymy.
-            from toponymy.cluster_layer import ClusterLayerText
-
-            layer_class = ClusterLayerText
+            layer_class = import_module("toponymy.cluster_layer").ClusterLayerText
         vectors = np.asarray(embedding_vectors)
         n = len(clusterable_vectors)
         if vectors.ndim != 2 or len(vectors) != n:
@@ -228,7 +229,9 @@ class ToponymyClusterer:
         ----------
         clusterable_vectors, embedding_vectors : ndarray
             As for :meth:`fit`.
-        layer_class, verbose, show_progress_bar
+        layer_class : callable, default=None
+            As for :meth:`fit`.
+        verbose, show_progress_bar : bool or None, default=None
             As for :meth:`fit`.
         **layer_kwargs
             As for :meth:`fit`.

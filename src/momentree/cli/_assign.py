@@ -87,7 +87,7 @@ def assign_embeddings(
             model.predict(vectors.X),
             model.predict_proba(vectors.X),
             every=False,
-            assigned=vectors.X.any(axis=1),
+            assigned=[bool(row.any()) for row in vectors.X],
             id=new.ids,
         )
     return table, Message("assigned_to_leaves", n_documents=len(new), n_places=model.n_leaves_)

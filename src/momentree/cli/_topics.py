@@ -29,7 +29,16 @@ from momentree.report.topics import (
 )
 from momentree.tree import ClusterTree, TopicTree
 
-_SHOWN = ("embeddings", "language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages")
+_SHOWN = (
+    "embeddings",
+    "language",
+    "min_df",
+    "max_df",
+    "max_features",
+    "lowercase",
+    "raw",
+    "passages",
+)
 """Settings of the vectorizer that the report lists."""
 
 
@@ -96,9 +105,7 @@ def grow_tree(
     return Result(
         summary,
         took,
-        table=lambda: _table(
-            corpus, "leaf", tree, tree.predict(X), tree.predict_proba(X)
-        ),
+        table=lambda: _table(corpus, "leaf", tree, tree.predict(X), tree.predict_proba(X)),
         format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
         save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),

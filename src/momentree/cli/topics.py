@@ -258,7 +258,13 @@ def topics(
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
     run = Run(
         context,
-        inputs=(source, embeddings, vocabulary, names, *(words for words in lists if isinstance(words, Path))),
+        inputs=(
+            source,
+            embeddings,
+            vocabulary,
+            names,
+            *(words for words in lists if isinstance(words, Path)),
+        ),
         outputs={"output": output, "csv": csv, "json": json, **target},
         escape_formulas=escape_formulas,
         quiet=quiet,

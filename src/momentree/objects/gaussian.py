@@ -117,6 +117,15 @@ class TiedGaussianParameters(GaussianParameters):
     A sample belongs to the nearest mean, so k-means is the limit v -> 0 of EM. For directions
     (samples of unit length), such as embeddings: weights and variances of their own let EM
     collect what is between the groups in one wide component.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_j = 1 / k.
+    centers : ndarray of shape (d, k)
+        mu_j = E[x | component j] in columns.
+    variances : ndarray of shape (k,)
+        v > 0, of each feature, the same in all components.
     """
 
     known_sides: ClassVar[bool] = True

@@ -80,18 +80,21 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         "splits" runs 15 steps of EM after each split; "leaves" runs EM over all leaves at the end,
         which may move samples between branches; "em" does both. None keeps the splits found from
         the moments (D-SIDIWO), and is the most stable choice.
-    data : {"auto", "binary", "counts", "non_negative", "real"}, default="auto"
+    data : {"auto", "binary", "counts", "non_negative", "real", "embeddings"}, default="auto"
         Kind of the data. "auto" uses the first of these kinds that fits, but treats non-negative
-        values that are rarely zero as real. Gains and EM use a mixture: of independent
-        Bernoulli variables for binary data, of independent Poisson variables for counts, and of
-        spherical Gaussians otherwise.
+        values that are rarely zero as real. Real data are embeddings if all rows have unit length,
+        or if ``fit`` receives `counts`. Only the directions of embeddings are used. Gains and EM
+        use a mixture: of independent Bernoulli variables for binary data, of independent Poisson
+        variables for counts, of spherical Gaussians with equal weights and one variance for
+        embeddings, whose limit is k-means, and otherwise of spherical Gaussians.
     scaling : {"auto", None}, default="auto"
         Scaling of samples in the moments. "auto" appends a constant feature to samples of
         non-negative data and scales them to unit length, so that records with many and with few
         codes have equal weight; it standardizes columns of real data and appends a constant of
         sqrt(n_features). The constant (the size of a typical value: 1 for binary data) lets splits
-        distinguish samples by how much they contain, not only by what. None leaves the data
-        unscaled, like T Algorithm 5; on patient records this is less stable (``docs/choices.md``).
+        distinguish samples by how much they contain, not only by what. Embeddings have unit length
+        and no constant. None leaves the data unscaled, like T Algorithm 5; on patient records this
+        is less stable (``docs/choices.md``).
     smoothing : float > 0, default=1.0
         Number of average samples added to each cluster in EM.
     exact : bool, default=False
@@ -117,7 +120,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     Attributes
     ----------
     tree_ : TreeNode
-        The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples.
+        The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples, or word
+        distributions if ``fit`` received `counts`.
     leaves_ : list of TreeNode
         The leaves from left to right.
     n_leaves_ : int
@@ -127,8 +131,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         order of rows.
     data_ : str
         Kind of the data.
-    vocabulary_ : ndarray of str of shape (n_features,)
-        Column names; "0", "1", ... if there are none.
+    vocabulary_ : ndarray of str of shape (n_features,) or (n_words,)
+        Column names of X, or of `counts`; "0", "1", ... if there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -145,6 +149,9 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     sides, and whitening stops early unless `exact`. Moments cannot separate groups arranged like
     the corners of a square, where no axis of the spread separates them; EM can. EM ignores missing
     values (NaN, in binary data), and the moments correct for them by inverse observation rates.
+    A tree of embeddings with `max_leaf_nodes` and EM over the leaves grows twice as many leaves,
+    and merges those that lose least likelihood, which are those of Ward (``docs/embeddings.md``).
+    A row of zeros has no direction, and belongs to the group whose center is closest to 0.
     Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
     X: up to 12 bytes per stored value for the current group.
 
@@ -320,7 +327,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
         family, variance = feature_map.family, 1.0
         if family.known_sides:
-            variance = float(family.m_step(sums, sizes, self.smoothing).variances[0])
+            within = -2.0 * family.maximized_log_likelihood(sums, sizes).sum()
+            variance = max(float(within) / (d * float(sizes.sum())), 1e-300)
 
         def center(leaves: list[int]) -> Floats:
             missing = sums[d:, leaves].sum(axis=1) if feature_map.incomplete else 0.0

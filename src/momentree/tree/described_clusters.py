@@ -27,7 +27,7 @@ def _is_described(tree: Any) -> bool:
     return bool(getattr(tree, "_described", False))
 
 
-class DescribedClusters(RecordsPage, NamedTopics, TreeEstimator):  # type: ignore[misc] # its to_html
+class DescribedClusters(RecordsPage, NamedTopics, TreeEstimator):
     """Trees of samples whose nodes can be described by counts that took no part in the fit."""
 
     _described: bool  # only after a fit with counts
@@ -126,7 +126,7 @@ default=None
             If the file cannot be written; no partial file remains.
         """
         page = TopicsPage if _is_described(self) else RecordsPage
-        return page.to_html(self, path, X, **options)  # type: ignore[arg-type]
+        return page.to_html(self, path, X, **options)
 
     @property
     def _n_names(self) -> int:
@@ -152,5 +152,3 @@ def _describe(root: TreeNode, counts: Any, weight: Floats) -> None:
         below = sums[:, [leaf.leaf_id or 0 for leaf in node.leaves()]].sum(axis=1)
         total = float(below.sum())
         node.center = below / total if total > 0 else below
-
-

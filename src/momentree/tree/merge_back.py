@@ -41,9 +41,7 @@ def merge_back(
     k = int(labels.max()) + 1
     sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
     start = family.m_step(rows.group_sums(labels, k, weight), sizes, smoothing)
-    refined = em(
-        rows, start, sample_weight=weight, smoothing=smoothing, max_iter=max_iter, tol=tol
-    )
+    refined = em(rows, start, sample_weight=weight, smoothing=smoothing, max_iter=max_iter, tol=tol)
     labels = np.unique(MixtureAssigner.of(refined.parameters).labels(rows), return_inverse=True)[1]
     k = int(labels.max()) + 1
     sums = rows.group_sums(labels, k, weight)
