@@ -101,7 +101,7 @@ def test_docstrings_as_good_as_ten_starts_of_k_means(docstrings):
     vectors = make_pipeline(
         TfidfTransformer(sublinear_tf=True), TruncatedSVD(100, random_state=0), Normalizer()
     )
-    texts, truth = docstrings.texts[::3], docstrings.labels[::3]  # all take a minute
+    texts, truth = docstrings.texts[::5], docstrings.labels[::5]  # for speed
     E = vectors.fit_transform(vectorize(texts, passages=None).X)
     k = len(set(truth))
     ours = normalized_mutual_info_score(truth, mt.ClusterTree(k).fit_predict(E))
