@@ -22,12 +22,16 @@ class Block:
         The rows in CSR form.
     d : int
         Number of columns.
+    full : bool, default=False
+        Whether every cell is stored, in order. BLAS then computes the products.
     """
 
-    __slots__ = ("_arrays", "_d", "at")
+    __slots__ = ("_arrays", "_d", "_full", "at")
 
-    def __init__(self, at: slice, data: Floats, indices: Any, indptr: Any, d: int) -> None:
-        self.at, self._d = at, d
+    def __init__(
+        self, at: slice, data: Floats, indices: Any, indptr: Any, d: int, *, full: bool = False
+    ) -> None:
+        self.at, self._d, self._full = at, d, full
         self._arrays = (indptr, indices, data)
 
     def dot(self, V: Floats) -> Floats:
@@ -45,6 +49,8 @@ class Block:
         """
         n = self.at.stop - self.at.start
         V = _factor(V, self._d)
+        if self._full:
+            return self._dense(n) @ V
         out = np.zeros((n, *V.shape[1:]))
         return _add_product("csr", n, self._d, self._arrays, V, out)
 
@@ -63,6 +69,8 @@ class Block:
         """
         n = self.at.stop - self.at.start
         Z = _factor(Z, n)
+        if self._full:
+            return self._dense(n).T @ Z
         out = np.zeros((self._d, *Z.shape[1:]))
         # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
         return _add_product("csc", self._d, n, self._arrays, Z, out)
@@ -88,7 +96,11 @@ class Block:
         """
         indptr, indices, _ = self._arrays
         check_shape("data", data, indices.shape)
-        return Block(self.at, data, indices, indptr, self._d)
+        return Block(self.at, data, indices, indptr, self._d, full=self._full)
+
+    def _dense(self, n: int) -> Floats:
+        data: Floats = self._arrays[2]
+        return data.reshape(n, self._d)
 
 
 def _factor(V: Floats, size: int) -> Floats:

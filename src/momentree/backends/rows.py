@@ -66,6 +66,7 @@ class RowBlocks:
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
         self._block_nnz = block_nnz
+        self._full = bool(X.nnz == n * d and X.has_canonical_format)
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         size = max(BLOCK_NNZ, 4 * d) if block_nnz is None else block_nnz
         indptr = self._X.indptr
@@ -212,7 +213,7 @@ class RowBlocks:
         start, stop = X.indptr[at.start], X.indptr[at.stop]
         data = X.data[start:stop].astype(np.float64, copy=False)
         indptr = X.indptr[at.start : at.stop + 1] - start
-        return Block(at, data, X.indices[start:stop], indptr, self.shape[1])
+        return Block(at, data, X.indices[start:stop], indptr, self.shape[1], full=self._full)
 
     def _chains(self) -> list[list[slice]]:
         blocks = [slice(int(a), int(b)) for a, b in pairwise(self._cuts)]
