@@ -1,0 +1,155 @@
+"""Divide every component of a mixture in two: by its second moments, then by EM within it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from momentree._types import Floats, Ints
+from momentree.backends import Block, RowBlocks
+from momentree.objects import MixtureParameters
+
+PRODUCTS = 4
+"""Products with the second moments. EM continues from the direction, so it need not be exact."""
+STEPS = 3
+"""EM steps within each component."""
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The two halves of each of k components.
+
+    Attributes
+    ----------
+    gain : ndarray of shape (k,)
+        Log-likelihood gained by dividing a component, with uncertain halves; 0 if it has equal
+        samples only.
+    sums : ndarray of shape (p, 2 k)
+        Sums of the statistics of the first halves, then of the second.
+    sizes : ndarray of shape (2 k,)
+        Sizes of the first halves, then of the second.
+    """
+
+    gain: Floats
+    sums: Floats
+    sizes: Floats
+
+    def of(self, components: Ints) -> tuple[Floats, Floats]:
+        """Return the sums and sizes of both halves of some components."""
+        both = np.concatenate([components, components + len(self.gain)])
+        return self.sums[:, both], self.sizes[both]
+
+
+def halves(
+    rows: RowBlocks,
+    labels: Ints,
+    n_components: int,
+    family: type[MixtureParameters],
+    *,
+    sample_weight: Floats,
+    column_scale: Floats,
+    smoothing: float,
+) -> Halves:
+    """Divide all components of a mixture at once.
+
+    The samples of a component are divided at their mean along the first principal direction of
+    their statistics. EM for a mixture of two, within the component, continues from the two sides.
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, p)
+        Sufficient statistics of the samples.
+    labels : ndarray of int of shape (n,)
+        The component of each sample.
+    n_components : int >= 1
+        k.
+    family : type of MixtureParameters
+        Family of the components.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+    column_scale : ndarray of shape (p,)
+        Factor of each statistic in the moments; zero excludes it.
+    smoothing : float > 0
+        As in ``m_step``.
+
+    Returns
+    -------
+    Halves
+        Halves and gains.
+
+    Notes
+    -----
+    A sample is multiplied only with the vector of its own component: time O(nnz + p k).
+    """
+    k, v, own = n_components, sample_weight, _OwnComponent(rows, labels, n_components)
+    sums, sizes = own.sums(v)
+    means = sums / np.maximum(sizes, TINY)
+    squares = (column_scale**2)[:, None]
+    direction = _first_direction(means, squares)
+    for _ in range(PRODUCTS):
+        scores = own.scores(direction, -(means * direction).sum(axis=0))
+        products, total = own.sums(v * scores)
+        direction = squares * (products - means * total)
+        direction /= np.maximum(np.abs(direction).max(axis=0), TINY)
+    scores = own.scores(direction, -(means * direction).sum(axis=0))
+    probability = (scores > 0).astype(np.float64)
+    whole = family.m_step(sums, np.maximum(sizes, TINY), smoothing)
+    found = Halves(np.zeros(k), np.hstack([sums, 0.0 * sums]), np.concatenate([sizes, 0.0 * sizes]))
+    for _ in range(STEPS):
+        first, n_first = own.sums(v * probability)
+        second = sums - first if family.signed else np.maximum(sums - first, 0.0)
+        n_second = np.maximum(sizes - n_first, 0.0)
+        both, n_both = np.hstack([first, second]), np.concatenate([n_first, n_second])
+        two = family.m_step(both, np.maximum(n_both, TINY), smoothing)
+        theta, offset = two.coefficients, two.offsets
+        ahead = own.scores(theta[:, :k] - theta[:, k:], offset[:k] - offset[k:])
+        probability = expit(ahead)
+        # log (P[x, first] + P[x, second]) - log P[x], summed over the samples of each component.
+        gain = (sums * (theta[:, k:] - whole.coefficients)).sum(axis=0)
+        gain += sizes * (offset[k:] - whole.offsets)
+        gain += np.bincount(labels, weights=v * np.logaddexp(0.0, ahead), minlength=k)
+        gain = np.where((n_first > 0) & (n_second > 0), gain, 0.0)
+        found = Halves(gain, both, n_both)
+    return found
+
+
+def _first_direction(means: Floats, squares: Floats) -> Floats:
+    """Return the start for the principal directions, shape (p, k).
+
+    The sum of a sample is a good one, but is none if all have the same sum: so the column that
+    varies most in a component counts twice.
+    """
+    variance = squares * means * np.maximum(1.0 - means, 0.0)
+    direction = np.ones_like(means)
+    direction[variance.argmax(axis=0), np.arange(means.shape[1])] = 2.0
+    return np.asarray(squares * direction)
+
+
+class _OwnComponent:
+    """Products of each sample with the vector of its component."""
+
+    def __init__(self, rows: RowBlocks, labels: Ints, k: int) -> None:
+        self._rows, self._labels, self._k = rows, labels, k
+        self._p = rows.shape[1]
+
+    def scores(self, vectors: Floats, offsets: Floats) -> Floats:
+        """Return x_i . v_j + o_j with j the component of sample i, shape (n,)."""
+        flat = np.ascontiguousarray(vectors).ravel()
+        out = self._rows.map(lambda B: self._placed(B).dot(flat))
+        return np.asarray(out + offsets[self._labels])
+
+    def sums(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return the weighted sums of the samples of each component, (p, k), and of weights."""
+        flat = self._rows.sum(lambda B: self._placed(B).tdot(weights[B.at]))
+        sizes = np.bincount(self._labels, weights=weights, minlength=self._k)
+        return flat.reshape(self._p, self._k), sizes.astype(np.float64)
+
+    def _placed(self, B: Block) -> Block:
+        """Return the block with column w of a sample of component j in column w k + j."""
+        data, indices, indptr = B.csr
+        columns = indices.astype(np.int64) * self._k
+        columns += np.repeat(self._labels[B.at], np.diff(indptr))
+        return Block(B.at, data, columns, indptr.astype(np.int64), self._p * self._k)
