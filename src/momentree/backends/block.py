@@ -91,6 +91,33 @@ class Block:
         return Block(self.at, data, indices, indptr, self._d)
 
 
+class DenseBlock(Block):
+    """A block with a dense copy of its rows, for its products.
+
+    Parameters
+    ----------
+    block : Block
+        The block.
+    dense : ndarray of shape (n, d)
+        The same rows.
+    """
+
+    __slots__ = ("_dense",)
+
+    def __init__(self, block: Block, dense: Floats) -> None:
+        data, indices, indptr = block.csr
+        super().__init__(block.at, data, indices, indptr, dense.shape[1])
+        self._dense = dense
+
+    def dot(self, V: Floats) -> Floats:
+        """Return the product B V, as for a :class:`Block`."""
+        return np.asarray(self._dense @ V)
+
+    def tdot(self, Z: Floats) -> Floats:
+        """Return the product B^T Z, as for a :class:`Block`."""
+        return np.asarray(self._dense.T @ Z)
+
+
 def _factor(V: Floats, size: int) -> Floats:
     """Return a right factor in the layout of the compiled kernels, which do not check its shape."""
     V = np.ascontiguousarray(V, dtype=np.float64)

@@ -86,9 +86,10 @@ def em(
     With smoothing, the M-step maximizes the posterior under a prior: the likelihood may decrease,
     but the log-likelihood plus the log prior does not.
 
-    Each iteration is one fused pass over the data: time O(nnz k), memory O(d k + n k).
-    Deterministic.
+    Each iteration is one fused pass over the data: time O(nnz k), memory O(d k + n k), and a
+    dense copy of the samples if few of their values are zero. Deterministic.
     """
+    rows = rows.for_products(start.n_components)
     parameters, last, converged = start, -np.inf, False
     words = column_sums(rows, sample_weight)
     n_iter, gain_of_prior = 0, 0.0

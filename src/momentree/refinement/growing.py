@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -22,6 +21,8 @@ GROWTH = 0.5
 """Fraction of the components that are divided at once."""
 STEPS = 2
 """EM steps after each round of divisions or merges."""
+LEAST_GAIN = 1e-9
+"""Gain of a division per sample; a smaller one is rounding error."""
 SLOW = 10
 """Steps until EM converges for one further search: random starts, too, need more steps then."""
 FURTHER = 2
@@ -59,10 +60,10 @@ class Growing(Generic[P]):
         Weights >= 0.
     column_scale : ndarray of shape (p,)
         Factor of each statistic in the moments that divide a component; zero excludes it.
+    n_components : int >= 1
+        k.
     smoothing : float > 0
         As in ``m_step``.
-    tol : float >= 0
-        Relative tolerance of EM.
 
     Notes
     -----
@@ -74,17 +75,17 @@ class Growing(Generic[P]):
     family: type[P]
     sample_weight: Floats
     column_scale: Floats
+    n_components: int
     smoothing: float
-    tol: float
 
-    def search(self, n_components: int) -> P:
+    def search(self) -> P:
         """Return the most likely mixture found; it has fewer components if samples are equal.
 
         Grow to k components and exchange some. If EM needed many steps, grow on to 2 k, merge back
         to k and exchange again, and the same with 3 k: the slower EM converges, the more optima
         there are, and the longer any search takes.
         """
-        k = n_components
+        k = self.n_components
         grown = self.grown(self._first(), k)
         refined = self._em(grown.parameters)
         best = self.exchanged(self._expected(refined.parameters))
@@ -92,7 +93,8 @@ class Growing(Generic[P]):
             grown = self.grown(grown, times * k)
             if len(grown.sizes) <= k:
                 break
-            found = self.exchanged(self._expected(self._em(self.merged(grown, k).parameters).parameters))
+            refined = self._em(self.merged(grown, k).parameters)
+            found = self.exchanged(self._expected(refined.parameters))
             if found.log_likelihood > best.log_likelihood:
                 best = found
         return best.parameters
@@ -103,7 +105,7 @@ class Growing(Generic[P]):
             two = self._halves(found)
             most = min(n_components - n, math.ceil(GROWTH * n))
             chosen = np.argsort(-two.gain, kind="stable")[:most]
-            chosen = chosen[two.gain[chosen] > 0]
+            chosen = chosen[two.gain[chosen] > LEAST_GAIN * self.sample_weight.sum()]
             if not len(chosen):
                 break
             found = self._stepped(self._replaced(found, chosen, [two.of(chosen)]), STEPS)
@@ -130,10 +132,12 @@ class Growing(Generic[P]):
         once, and fewer if that fails; then single ones, the best first.
         """
         most, failed = max(1, math.ceil(EXCHANGED * len(found.sizes))), 0
+        if len(found.sizes) < 3:
+            return found
         candidates, two = self._exchanges(found)
-        tried: set[tuple[int, int, int]] = set()
+        tried: set[tuple[int, ...]] = set()
         while failed < FAILURES:
-            chosen = _disjoint(candidates, most, tried)
+            chosen = candidates.disjoint(most, tried)
             if not chosen:
                 break
             i, j, c = np.array(chosen).T
@@ -155,7 +159,7 @@ class Growing(Generic[P]):
     # --- steps -----------------------------------------------------------------------------------
 
     def _first(self) -> Found[P]:
-        sums, size = column_sums(self.rows, self.sample_weight), self.sample_weight.sum()
+        sums, size = self._words, self.sample_weight.sum()
         return self._expected(self._m_step(sums[:, None], np.array([size])))
 
     def _m_step(self, sums: Floats, sizes: Floats) -> P:
@@ -164,12 +168,15 @@ class Growing(Generic[P]):
     def _expected(self, parameters: P) -> Found[P]:
         v = self.sample_weight
         labels = np.empty(len(v), dtype=np.intp)
-        words = self._words
         return Found(
-            parameters, *expected_statistics(self.rows, parameters, v, words, labels), labels
+            parameters, *expected_statistics(self._dense, parameters, v, self._words, labels), labels
         )
 
-    @property
+    @cached_property
+    def _dense(self) -> RowBlocks:
+        return self.rows.for_products(self.n_components)
+
+    @cached_property
     def _words(self) -> Floats:
         return column_sums(self.rows, self.sample_weight)
 
@@ -181,12 +188,11 @@ class Growing(Generic[P]):
 
     def _em(self, parameters: P) -> Refined[P]:
         return em(
-            self.rows,
+            self._dense,
             parameters,
             sample_weight=self.sample_weight,
             smoothing=self.smoothing,
             max_iter=TRIAL,
-            tol=self.tol,
         )
 
     def _trial(self, parameters: P, to_exceed: float) -> Found[P] | None:
@@ -241,35 +247,36 @@ class Growing(Generic[P]):
         loss[np.tril_indices(len(n))] = np.inf
         return np.asarray(loss)
 
-    def _exchanges(self, found: Found[P]) -> tuple[list[tuple[float, int, int, int]], Halves]:
-        """Return exchanges (loss - gain, i, j, c), best first, and the halves of components."""
+    def _exchanges(self, found: Found[P]) -> tuple[Exchanges, Halves]:
+        """Return the possible exchanges, and the halves of all components."""
         k, two = len(found.sizes), self._halves(found)
-        if k < 3:
-            return [], two
         loss = self._losses(found.sums, found.sizes)
-        flat = np.argsort(loss, axis=None, kind="stable")[: min(4 * k, k * (k - 1) // 2)]
-        i, j = np.unravel_index(flat, loss.shape)
+        pairs = np.argsort(loss, axis=None, kind="stable")[: min(4 * k, k * (k - 1) // 2)]
+        i, j = np.unravel_index(pairs, loss.shape)
         net = loss[i, j][:, None] - two.gain
-        net[np.arange(len(i)), i] = net[np.arange(len(i)), j] = np.inf
-        pair, c = np.unravel_index(np.argsort(net, axis=None, kind="stable"), net.shape)
-        size = np.count_nonzero(np.isfinite(net))
-        return [
-            (float(net[p, q]), int(i[p]), int(j[p]), int(q))
-            for p, q in islice(zip(pair, c, strict=True), size)
-        ], two
+        at = np.arange(len(i))
+        net[at, i] = net[at, j] = np.inf
+        order = np.argsort(net, axis=None, kind="stable")[: np.count_nonzero(np.isfinite(net))]
+        pair, c = np.unravel_index(order, net.shape)
+        return Exchanges(np.stack([i[pair], j[pair], c], axis=1), net[pair, c]), two
 
 
-def _disjoint(
-    candidates: list[tuple[float, int, int, int]], most: int, tried: set[tuple[int, int, int]]
-) -> list[tuple[int, int, int]]:
-    """Choose exchanges that share no component, of positive gain but for the first."""
-    chosen: list[tuple[int, int, int]] = []
-    used: set[int] = set()
-    for net, *of in candidates:
-        i, j, c = of
-        if len(chosen) == most or (chosen and net > 0):
-            break
-        if (i, j, c) not in tried and used.isdisjoint(of):
-            chosen.append((i, j, c))
-            used.update(of)
-    return chosen
+@dataclass(frozen=True)
+class Exchanges:
+    """Exchanges (i, j, c): merge components i and j, divide c; least net loss first."""
+
+    of: Ints
+    loss: Floats
+
+    def disjoint(self, most: int, tried: set[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """Choose exchanges that share no component, with a net gain except for the first."""
+        chosen: list[tuple[int, ...]] = []
+        used: set[int] = set()
+        for at, loss in enumerate(self.loss):
+            if len(chosen) == most or (chosen and loss > 0):
+                break
+            one = tuple(self.of[at].tolist())
+            if one not in tried and used.isdisjoint(one):
+                chosen.append(one)
+                used.update(one)
+        return chosen

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import expit
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks
+from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
 
 PRODUCTS = 4
@@ -82,7 +83,8 @@ def halves(
 
     Notes
     -----
-    A sample is multiplied only with the vector of its own component: time O(nnz + p k).
+    A sample is multiplied only with the vector of its own component: time O(nnz + p k),
+    and another copy of the column numbers.
     """
     k, v, own = n_components, sample_weight, _OwnComponent(rows, labels, n_components)
     sums, sizes = own.sums(v)
@@ -129,27 +131,28 @@ def _first_direction(means: Floats, squares: Floats) -> Floats:
 
 
 class _OwnComponent:
-    """Products of each sample with the vector of its component."""
+    """Products of each sample with the vector of its component.
+
+    Column w of a sample of component j becomes column w k + j of a larger matrix.
+    """
 
     def __init__(self, rows: RowBlocks, labels: Ints, k: int) -> None:
-        self._rows, self._labels, self._k = rows, labels, k
-        self._p = rows.shape[1]
+        X, p = rows.matrix, rows.shape[1]
+        kind = np.int32 if max(p * k, X.nnz) < np.iinfo(np.int32).max else np.int64
+        columns = X.indices.astype(kind)
+        columns *= k
+        columns += np.repeat(labels.astype(kind), np.diff(X.indptr))
+        placed = sp.csr_array((X.data, columns, X.indptr.astype(kind)), shape=(len(labels), p * k))
+        self._rows, self._labels, self._shape = RowBlocks(placed), labels, (p, k)
 
     def scores(self, vectors: Floats, offsets: Floats) -> Floats:
         """Return x_i . v_j + o_j with j the component of sample i, shape (n,)."""
         flat = np.ascontiguousarray(vectors).ravel()
-        out = self._rows.map(lambda B: self._placed(B).dot(flat))
+        out = self._rows.map(lambda B: B.dot(flat))
         return np.asarray(out + offsets[self._labels])
 
     def sums(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return the weighted sums of the samples of each component, (p, k), and of weights."""
-        flat = self._rows.sum(lambda B: self._placed(B).tdot(weights[B.at]))
-        sizes = np.bincount(self._labels, weights=weights, minlength=self._k)
-        return flat.reshape(self._p, self._k), sizes.astype(np.float64)
-
-    def _placed(self, B: Block) -> Block:
-        """Return the block with column w of a sample of component j in column w k + j."""
-        data, indices, indptr = B.csr
-        columns = indices.astype(np.int64) * self._k
-        columns += np.repeat(self._labels[B.at], np.diff(indptr))
-        return Block(B.at, data, columns, indptr.astype(np.int64), self._p * self._k)
+        flat = self._rows.sum(lambda B: B.tdot(weights[B.at]))
+        sizes = np.bincount(self._labels, weights=weights, minlength=self._shape[1])
+        return flat.reshape(self._shape), sizes.astype(np.float64)
