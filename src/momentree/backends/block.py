@@ -121,7 +121,7 @@ class DenseBlock(Block):
 def _factor(V: Floats, size: int) -> Floats:
     """Return a right factor in the layout of the compiled kernels, which do not check its shape."""
     V = np.ascontiguousarray(V, dtype=np.float64)
-    if V.ndim != 1 or len(V) != size:
+    if V.ndim not in (1, 2) or len(V) != size:
         check_shape("the right factor", V, (size, "m"))
     return V
 

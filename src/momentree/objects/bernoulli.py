@@ -16,6 +16,9 @@ CERTAIN = 1e-9
 """Likelihoods keep probabilities this far from 0 and 1, so that logarithms are finite."""
 
 
+TINY = float(np.finfo(np.float64).tiny)
+
+
 class BernoulliParameters(MixtureParameters):
     """Parameters of a mixture of independent binary variables (Bernoulli naive Bayes).
 
@@ -125,5 +128,5 @@ class IncompleteBernoulliParameters(BernoulliParameters):
 
 def _mean(ones: Floats, observed: Floats) -> Floats:
     """Return the mean of each feature over all groups, shape (d, 1); 0 if no value is observed."""
-    total = np.maximum(observed.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    total = np.maximum(observed.sum(axis=1, keepdims=True), TINY)
     return np.asarray(ones.sum(axis=1, keepdims=True) / total)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -12,8 +12,9 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
-from momentree.refinement.em import Refined, column_sums, em, expected_statistics
+from momentree.refinement.em import column_sums, expected_statistics
 from momentree.refinement.halves import TINY, Halves, halves
+from momentree.refinement.merging import Merging
 
 P = TypeVar("P", bound=MixtureParameters)
 
@@ -23,6 +24,11 @@ STEPS = 2
 """EM steps after each round of divisions or merges."""
 LEAST_GAIN = 1e-9
 """Gain of a division per sample; a smaller one is rounding error."""
+DIVISION = 4.0
+"""Time of dividing all components, in EM steps."""
+BASE, PER_STEP = 30.0, 5.0
+"""Most time of the search, in EM steps, and for each step until EM first converged. Ten random
+starts take at least six steps each, and more where EM converges slowly."""
 SLOW = 10
 """Steps until EM converges for one further search: random starts, too, need more steps then."""
 FURTHER = 2
@@ -31,8 +37,10 @@ EXCHANGED = 0.25
 """Fraction of the components that are exchanged at once, at most."""
 FAILURES = 3
 """Single exchanges that may fail in a row."""
-TRIAL = 30
-"""Most EM steps of an exchange."""
+MOST_STEPS = 30
+"""EM steps of a mixture, at most, before exchanges and in each of them."""
+TOL = 1e-5
+"""EM has converged if a step raises the log-likelihood by less than this fraction."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ class Found(Generic[P]):
     labels: Ints
 
 
-@dataclass(frozen=True)
+@dataclass
 class Growing(Generic[P]):
     """Search for the most likely mixture of a family, from one component on.
 
@@ -64,6 +72,8 @@ class Growing(Generic[P]):
         k.
     smoothing : float > 0
         As in ``m_step``.
+    spent : float
+        Time of the search so far, in EM steps with k components.
 
     Notes
     -----
@@ -77,6 +87,7 @@ class Growing(Generic[P]):
     column_scale: Floats
     n_components: int
     smoothing: float
+    spent: float = field(default=0.0, init=False)
 
     def search(self) -> P:
         """Return the most likely mixture found; it has fewer components if samples are equal.
@@ -87,41 +98,40 @@ class Growing(Generic[P]):
         """
         k = self.n_components
         grown = self.grown(self._first(), k)
-        refined = self._em(grown.parameters)
-        best = self.exchanged(self._expected(refined.parameters))
-        for times in range(2, 2 + min(FURTHER, refined.n_iter // SLOW)):
+        refined, n_steps = self._converged(grown)
+        self._budget = BASE + n_steps * PER_STEP
+        best = self.exchanged(refined)
+        for times in range(2, 2 + min(FURTHER, n_steps // SLOW)):
+            if self.spent > self._budget:
+                break
             grown = self.grown(grown, times * k)
             if len(grown.sizes) <= k:
                 break
-            refined = self._em(self.merged(grown, k).parameters)
-            found = self.exchanged(self._expected(refined.parameters))
+            found = self.exchanged(self._converged(self.merged(grown, k))[0])
             if found.log_likelihood > best.log_likelihood:
                 best = found
         return best.parameters
 
     def grown(self, found: Found[P], n_components: int) -> Found[P]:
         """Divide the components that gain most, and run a few EM steps, until there are k."""
+        two: Halves | None = None
         while (n := len(found.sizes)) < n_components:
-            two = self._halves(found)
+            two = self._halves(found, two)
             most = min(n_components - n, math.ceil(GROWTH * n))
             chosen = np.argsort(-two.gain, kind="stable")[:most]
             chosen = chosen[two.gain[chosen] > LEAST_GAIN * self.sample_weight.sum()]
             if not len(chosen):
                 break
-            found = self._stepped(self._replaced(found, chosen, [two.of(chosen)]), STEPS)
+            new = two.of(chosen)
+            found = self._stepped(self._replaced(found, chosen, new.sums, new.sizes), STEPS)
+            two = two.of(np.delete(np.arange(n), chosen))
         return found
 
     def merged(self, found: Found[P], n_components: int) -> Found[P]:
         """Merge the pair of least loss until there are k components, in two rounds."""
         for rounds in (2, 1):
             n = math.ceil((len(found.sizes) - n_components) / rounds)
-            sums, sizes = found.sums, found.sizes
-            for _ in range(n):
-                loss = self._losses(sums, sizes)
-                i, j = np.unravel_index(loss.argmin(), loss.shape)
-                sums[:, i] += sums[:, j]
-                sizes[i] += sizes[j]
-                sums, sizes = np.delete(sums, j, axis=1), np.delete(sizes, j)
+            sums, sizes = self._merging(found).merge(n)
             found = self._stepped(self._m_step(sums, sizes), STEPS)
         return found
 
@@ -134,21 +144,22 @@ class Growing(Generic[P]):
         most, failed = max(1, math.ceil(EXCHANGED * len(found.sizes))), 0
         if len(found.sizes) < 3:
             return found
-        candidates, two = self._exchanges(found)
+        two = self._halves(found)
+        candidates = self._exchanges(found, two)
         tried: set[tuple[int, ...]] = set()
-        while failed < FAILURES:
+        while failed < FAILURES and self.spent < self._budget:
             chosen = candidates.disjoint(most, tried)
             if not chosen:
                 break
             i, j, c = np.array(chosen).T
-            merged = found.sums[:, i] + found.sums[:, j], found.sizes[i] + found.sizes[j]
-            gone = np.concatenate([i, j, c])
-            trial = self._trial(
-                self._replaced(found, gone, [merged, two.of(c)]), found.log_likelihood
-            )
+            new, gone = two.of(c), np.concatenate([i, j, c])
+            sums = np.hstack([found.sums[:, i] + found.sums[:, j], new.sums])
+            sizes = np.concatenate([found.sizes[i] + found.sizes[j], new.sizes])
+            trial = self._trial(self._replaced(found, gone, sums, sizes), found.log_likelihood)
             if trial is not None:
+                two = self._halves(trial, two.of(np.delete(np.arange(len(found.sizes)), gone)))
                 found, failed, tried = trial, 0, set()
-                candidates, two = self._exchanges(found)
+                candidates = self._exchanges(found, two)
                 continue
             if len(chosen) == 1:
                 failed += 1
@@ -167,9 +178,12 @@ class Growing(Generic[P]):
 
     def _expected(self, parameters: P) -> Found[P]:
         v = self.sample_weight
+        self.spent += parameters.n_components / self.n_components
         labels = np.empty(len(v), dtype=np.intp)
         return Found(
-            parameters, *expected_statistics(self._dense, parameters, v, self._words, labels), labels
+            parameters,
+            *expected_statistics(self._dense, parameters, v, self._words, labels),
+            labels,
         )
 
     @cached_property
@@ -186,14 +200,14 @@ class Growing(Generic[P]):
             found = self._expected(self._m_step(found.sums, found.sizes))
         return found
 
-    def _em(self, parameters: P) -> Refined[P]:
-        return em(
-            self._dense,
-            parameters,
-            sample_weight=self.sample_weight,
-            smoothing=self.smoothing,
-            max_iter=TRIAL,
-        )
+    def _converged(self, found: Found[P]) -> tuple[Found[P], int]:
+        """Run EM until the likelihood rises by less than a fraction; return the steps as well."""
+        for step in range(1, MOST_STEPS + 1):
+            last = found.log_likelihood
+            found = self._expected(self._m_step(found.sums, found.sizes))
+            if found.log_likelihood - last <= TOL * abs(last):
+                break
+        return found, step
 
     def _trial(self, parameters: P, to_exceed: float) -> Found[P] | None:
         """Run EM until the likelihood exceeds a value; None if it does not, or will not.
@@ -202,7 +216,7 @@ class Growing(Generic[P]):
         """
         found, before = self._expected(parameters), -np.inf
         rise = np.inf
-        for step in range(TRIAL):
+        for step in range(MOST_STEPS):
             if found.log_likelihood > to_exceed:
                 return found
             last_rise, rise = rise, found.log_likelihood - before
@@ -216,41 +230,42 @@ class Growing(Generic[P]):
 
     # --- divisions and merges --------------------------------------------------------------------
 
-    def _halves(self, found: Found[P]) -> Halves:
-        return halves(
-            self.rows,
-            found.labels,
-            len(found.sizes),
+    def _halves(self, found: Found[P], known: Halves | None = None) -> Halves:
+        """Return the halves of all components; those of the first ones may be known."""
+        k, v, rows, labels = len(found.sizes), self.sample_weight, self.rows, found.labels
+        first = 0 if known is None else len(known.gain)
+        others = np.zeros(rows.shape[1]), 0.0
+        if first:
+            here = np.flatnonzero(labels >= first)
+            rows, v, labels = rows.take(here), v[here], labels[here] - first
+            others = self._words - column_sums(rows, v), float(self.sample_weight.sum() - v.sum())
+        self.spent += DIVISION * (k - first) / self.n_components
+        two = halves(
+            rows,
+            labels,
+            k - first,
             self.family,
-            sample_weight=self.sample_weight,
+            sample_weight=v,
             column_scale=self.column_scale,
             smoothing=self.smoothing,
+            others=others,
         )
+        return two if known is None else known.followed_by(two)
 
-    def _replaced(self, found: Found[P], gone: Ints, new: list[tuple[Floats, Floats]]) -> P:
-        """Return parameters with some components replaced by others, given by their sums."""
+    def _replaced(self, found: Found[P], gone: Ints, sums: Floats, sizes: Floats) -> P:
+        """Return parameters with some components replaced by others, which come last."""
         kept = np.delete(np.arange(len(found.sizes)), gone)
-        sums = np.hstack([found.sums[:, kept], *(sums for sums, _ in new)])
-        return self._m_step(sums, np.concatenate([found.sizes[kept], *(n for _, n in new)]))
+        sums = np.hstack([found.sums[:, kept], sums])
+        return self._m_step(sums, np.concatenate([found.sizes[kept], sizes]))
 
-    def _losses(self, sums: Floats, sizes: Floats) -> Floats:
-        """Return the log-likelihood lost by merging each pair i < j, to second order; else inf.
+    def _merging(self, found: Found[P]) -> Merging:
+        return Merging(found.sums, found.sizes, found.parameters.coefficients, self._m_step)
 
-        With h = n_i n_j / (n_i + n_j), the loss n_i KL(i, m) + n_j KL(j, m) is about h / 2 times
-        the symmetric divergence (E_i t - E_j t) . (theta_i - theta_j) of an exponential family.
-        """
-        n = np.maximum(sizes, TINY)
-        products = (sums / n).T @ self._m_step(sums, sizes).coefficients
-        own = np.diag(products)
-        divergence = own[:, None] + own - products - products.T
-        loss = 0.5 * np.outer(n, n) / (n[:, None] + n) * divergence
-        loss[np.tril_indices(len(n))] = np.inf
-        return np.asarray(loss)
-
-    def _exchanges(self, found: Found[P]) -> tuple[Exchanges, Halves]:
-        """Return the possible exchanges, and the halves of all components."""
-        k, two = len(found.sizes), self._halves(found)
-        loss = self._losses(found.sums, found.sizes)
+    def _exchanges(self, found: Found[P], two: Halves) -> Exchanges:
+        """Return the possible exchanges."""
+        k = len(found.sizes)
+        loss = self._merging(found).loss
+        loss[np.tril_indices(k)] = np.inf
         pairs = np.argsort(loss, axis=None, kind="stable")[: min(4 * k, k * (k - 1) // 2)]
         i, j = np.unravel_index(pairs, loss.shape)
         net = loss[i, j][:, None] - two.gain
@@ -258,7 +273,7 @@ class Growing(Generic[P]):
         net[at, i] = net[at, j] = np.inf
         order = np.argsort(net, axis=None, kind="stable")[: np.count_nonzero(np.isfinite(net))]
         pair, c = np.unravel_index(order, net.shape)
-        return Exchanges(np.stack([i[pair], j[pair], c], axis=1), net[pair, c]), two
+        return Exchanges(np.stack([i[pair], j[pair], c], axis=1), net[pair, c])
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,21 @@ class Halves:
     sums: Floats
     sizes: Floats
 
-    def of(self, components: Ints) -> tuple[Floats, Floats]:
-        """Return the sums and sizes of both halves of some components."""
+    def of(self, components: Ints) -> Halves:
+        """Return the halves of some components."""
         both = np.concatenate([components, components + len(self.gain)])
-        return self.sums[:, both], self.sizes[both]
+        return Halves(self.gain[components], self.sums[:, both], self.sizes[both])
+
+    def followed_by(self, other: Halves) -> Halves:
+        """Return the halves of these components, then those of others."""
+        k, m = len(self.gain), len(other.gain)
+        order = np.concatenate([np.arange(k), np.arange(m) + 2 * k])
+        order = np.concatenate([order, np.arange(k, 2 * k), np.arange(m) + 2 * k + m])
+        return Halves(
+            np.concatenate([self.gain, other.gain]),
+            np.hstack([self.sums, other.sums])[:, order],
+            np.concatenate([self.sizes, other.sizes])[order],
+        )
 
 
 def halves(
@@ -53,8 +64,9 @@ def halves(
     sample_weight: Floats,
     column_scale: Floats,
     smoothing: float,
+    others: tuple[Floats, float],
 ) -> Halves:
-    """Divide all components of a mixture at once.
+    """Divide several components of a mixture at once.
 
     The samples of a component are divided at their mean along the first principal direction of
     their statistics. EM for a mixture of two, within the component, continues from the two sides.
@@ -75,6 +87,8 @@ def halves(
         Factor of each statistic in the moments; zero excludes it.
     smoothing : float > 0
         As in ``m_step``.
+    others : tuple of ndarray of shape (p,) and float
+        Sum of the statistics and weight of all other samples, for the prior of smoothing.
 
     Returns
     -------
@@ -98,24 +112,36 @@ def halves(
         direction /= np.maximum(np.abs(direction).max(axis=0), TINY)
     scores = own.scores(direction, -(means * direction).sum(axis=0))
     probability = (scores > 0).astype(np.float64)
-    whole = family.m_step(sums, np.maximum(sizes, TINY), smoothing)
+    whole, base = _likelihoods(family, sums, sizes, smoothing, others)
     found = Halves(np.zeros(k), np.hstack([sums, 0.0 * sums]), np.concatenate([sizes, 0.0 * sizes]))
     for _ in range(STEPS):
         first, n_first = own.sums(v * probability)
         second = sums - first if family.signed else np.maximum(sums - first, 0.0)
         n_second = np.maximum(sizes - n_first, 0.0)
         both, n_both = np.hstack([first, second]), np.concatenate([n_first, n_second])
-        two = family.m_step(both, np.maximum(n_both, TINY), smoothing)
-        theta, offset = two.coefficients, two.offsets
+        theta, offset = _likelihoods(family, both, n_both, smoothing, others)
         ahead = own.scores(theta[:, :k] - theta[:, k:], offset[:k] - offset[k:])
         probability = expit(ahead)
         # log (P[x, first] + P[x, second]) - log P[x], summed over the samples of each component.
-        gain = (sums * (theta[:, k:] - whole.coefficients)).sum(axis=0)
-        gain += sizes * (offset[k:] - whole.offsets)
+        gain = (sums * (theta[:, k:] - whole)).sum(axis=0)
+        gain += sizes * (offset[k:] - base)
         gain += np.bincount(labels, weights=v * np.logaddexp(0.0, ahead), minlength=k)
         gain = np.where((n_first > 0) & (n_second > 0), gain, 0.0)
         found = Halves(gain, both, n_both)
     return found
+
+
+def _likelihoods(
+    family: type[MixtureParameters],
+    sums: Floats,
+    sizes: Floats,
+    smoothing: float,
+    others: tuple[Floats, float],
+) -> tuple[Floats, Floats]:
+    """Return the coefficients and offsets of components that are not the whole mixture."""
+    all_sums = np.hstack([sums, others[0][:, None]])
+    parameters = family.m_step(all_sums, np.maximum(np.append(sizes, others[1]), TINY), smoothing)
+    return parameters.coefficients[:, :-1], parameters.offsets[:-1]
 
 
 def _first_direction(means: Floats, squares: Floats) -> Floats:
