@@ -1,4 +1,4 @@
-"""Initialize EM of a Bernoulli mixture from moments (T chapter 4), three views, a tree, or splits."""
+"""Initialize EM of a Bernoulli mixture: by splits, moments (T chapter 4), three views, a tree."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class BernoulliParameters(MixtureParameters):
 
     @cached_property
     def _logs(self) -> tuple[Floats, Floats]:
-        """log mu and log(1 - mu), which an EM step uses three times."""
+        """The logarithms of mu and 1 - mu, which an EM step uses three times."""
         mu = np.clip(self.centers, CERTAIN, 1.0 - CERTAIN)
         return np.log(mu), np.log1p(-mu)
 

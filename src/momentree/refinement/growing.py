@@ -29,6 +29,8 @@ DIVISION = 4.0
 BASE, PER_STEP = 30.0, 5.0
 """Most time of the search, in EM steps, and for each step until EM first converged. Ten random
 starts take at least six steps each, and more where EM converges slowly."""
+MANY = 25
+"""From this many components on, random starts end so much lower that one search is enough."""
 SLOW = 10
 """Steps until EM converges for one further search: random starts, too, need more steps then."""
 FURTHER = 2
@@ -99,9 +101,9 @@ class Growing(Generic[P]):
         k = self.n_components
         grown = self.grown(self._first(), k)
         refined, n_steps = self._converged(grown)
-        self._budget = BASE + n_steps * PER_STEP
+        self._budget = BASE + n_steps * (PER_STEP if k < MANY else 1.0)
         best = self.exchanged(refined)
-        for times in range(2, 2 + min(FURTHER, n_steps // SLOW)):
+        for times in range(2, 2 + (min(FURTHER, n_steps // SLOW) if k < MANY else 0)):
             if self.spent > self._budget:
                 break
             grown = self.grown(grown, times * k)
@@ -202,12 +204,12 @@ class Growing(Generic[P]):
 
     def _converged(self, found: Found[P]) -> tuple[Found[P], int]:
         """Run EM until the likelihood rises by less than a fraction; return the steps as well."""
-        for step in range(1, MOST_STEPS + 1):
+        for n_steps in range(1, MOST_STEPS + 1):  # noqa: B007
             last = found.log_likelihood
             found = self._expected(self._m_step(found.sums, found.sizes))
             if found.log_likelihood - last <= TOL * abs(last):
                 break
-        return found, step
+        return found, n_steps
 
     def _trial(self, parameters: P, to_exceed: float) -> Found[P] | None:
         """Run EM until the likelihood exceeds a value; None if it does not, or will not.
