@@ -84,7 +84,7 @@ def start_from_splits(data: BinaryData, n_components: int, smoothing: float) -> 
     )
     found = growing.search()
     k = found.n_components
-    reason = Message("no_component_divides") if k < n_components else None
+    reason = Message("only_equal_samples") if k < n_components else None
     return Initialization.of(
         found, {"rank": k, "reason": reason, "warnings": [], "start": "splits"}
     )

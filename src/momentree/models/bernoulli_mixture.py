@@ -44,7 +44,7 @@ Start = Literal[
     "three_view_tpm",
 ]
 
-TOLERANCES: dict[Convergence, float] = {"likelihood": 1e-6, "weights": 1e-2, "centers": 1e-4}
+TOLERANCES: dict[Convergence, float] = {"likelihood": 1e-7, "weights": 1e-2, "centers": 1e-4}
 
 
 class BernoulliMixture(BernoulliGroups):
@@ -88,7 +88,7 @@ class BernoulliMixture(BernoulliGroups):
     max_iter : int >= 1, default=200
         Maximum number of EM steps.
     tol : float >= 0 or None, default=None
-        Tolerance; see `convergence`. None means 1e-6, 0.01 and 0.0001 for its three values; the
+        Tolerance; see `convergence`. None means 1e-7, 0.01 and 0.0001 for its three values; the
         last two are those of the thesis.
     warm_start : bool, default=False
         Start from the components of the last ``fit``, if their number and features are the same.

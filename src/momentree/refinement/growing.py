@@ -22,8 +22,6 @@ GROWTH = 0.5
 """Fraction of the components that are divided at once."""
 STEPS = 2
 """EM steps after each round of divisions or merges."""
-LEAST_GAIN = 1e-9
-"""Gain of a division per sample; a smaller one is rounding error."""
 DIVISION = 4.0
 """Time of dividing all components, in EM steps."""
 BASE, PER_STEP = 30.0, 5.0
@@ -121,7 +119,7 @@ class Growing(Generic[P]):
             two = self._halves(found, two)
             most = min(n_components - n, math.ceil(GROWTH * n))
             chosen = np.argsort(-two.gain, kind="stable")[:most]
-            chosen = chosen[two.gain[chosen] > LEAST_GAIN * self.sample_weight.sum()]
+            chosen = chosen[np.isfinite(two.gain[chosen])]
             if not len(chosen):
                 break
             new = two.of(chosen)

@@ -16,6 +16,8 @@ PRODUCTS = 4
 """Products with the second moments. EM continues from the direction, so it need not be exact."""
 STEPS = 3
 """EM steps within each component."""
+DIFFERENT = 1e-9
+"""Smaller scores are rounding errors: the largest entry of a direction is 1."""
 TINY = 1e-300
 
 
@@ -26,8 +28,8 @@ class Halves:
     Attributes
     ----------
     gain : ndarray of shape (k,)
-        Log-likelihood gained by dividing a component, with uncertain halves; 0 if it has equal
-        samples only.
+        Log-likelihood gained by dividing a component, with uncertain halves; -inf if its samples
+        are all equal. Negative values occur because EM takes only a few steps.
     sums : ndarray of shape (p, 2 k)
         Sums of the statistics of the first halves, then of the second.
     sizes : ndarray of shape (2 k,)
@@ -111,9 +113,13 @@ def halves(
         direction = squares * (products - means * total)
         direction /= np.maximum(np.abs(direction).max(axis=0), TINY)
     scores = own.scores(direction, -(means * direction).sum(axis=0))
-    probability = (scores > 0).astype(np.float64)
+    probability = (scores > DIFFERENT).astype(np.float64)
     whole, base = _likelihoods(family, sums, sizes, smoothing, others)
-    found = Halves(np.zeros(k), np.hstack([sums, 0.0 * sums]), np.concatenate([sizes, 0.0 * sizes]))
+    inside = np.bincount(labels, weights=v * probability, minlength=k)
+    divisible = (inside > 0) & (inside < sizes)
+    found = Halves(
+        np.full(k, -np.inf), np.hstack([sums, 0.0 * sums]), np.concatenate([sizes, 0.0 * sizes])
+    )
     for _ in range(STEPS):
         first, n_first = own.sums(v * probability)
         second = sums - first if family.signed else np.maximum(sums - first, 0.0)
@@ -126,7 +132,7 @@ def halves(
         gain = (sums * (theta[:, k:] - whole)).sum(axis=0)
         gain += sizes * (offset[k:] - base)
         gain += np.bincount(labels, weights=v * np.logaddexp(0.0, ahead), minlength=k)
-        gain = np.where((n_first > 0) & (n_second > 0), gain, 0.0)
+        gain = np.where(divisible, gain, -np.inf)
         found = Halves(gain, both, n_both)
     return found
 
