@@ -24,7 +24,7 @@ STEPS = 2
 """EM steps after each round of divisions or merges."""
 DIVISION = 4.0
 """Time of dividing all components, in EM steps."""
-BASE, PER_STEP = 30.0, 3.0
+BASE, PER_STEP = 30.0, 5.0
 """Most time of the search, in EM steps, and for each step until EM first converged. Ten random
 starts take at least six steps each, and more where EM converges slowly."""
 MANY = 25
