@@ -143,7 +143,6 @@ def test_a_single_leaf_is_explained(run, lasting_table):
         (["--growth", "depth", "--depth", "2"], "growth", "depth"),
         (["--no-refine"], "refine", None),
         (["--refine"], "refine", "em"),
-        ([], "log_scaling", "auto"),
         (["--log-scaling", "auto"], "log_scaling", "auto"),
         (["--log-scaling", "none"], "log_scaling", None),
         (["--log-scaling", "log1p"], "log_scaling", "log1p"),

@@ -18,17 +18,18 @@ def together(sample):
 def bursty_documents(n, topics, concentration, length, seed):
     """Draw documents from Dirichlet-multinomials around topics."""
     rng = np.random.default_rng(seed)
-    truth = rng.integers(len(topics), size=n)
-    of_document = [rng.dirichlet(concentration * topics[j]) for j in truth]
-    return sp.csr_array(np.stack([rng.multinomial(length, p) for p in of_document])), truth
+    drawn = topics[rng.integers(len(topics), size=n)]
+    of_document = [rng.dirichlet(concentration * topic) for topic in drawn]
+    return sp.csr_array(np.stack([rng.multinomial(length, p) for p in of_document]))
 
 
 def literal(X, labels, weight):
     """Return the repetition, token pairs counted one word after the other."""
-    numerator = denominator = 0.0
+    same = apart = 0.0
     for j in np.unique(labels):
         Y, v = X[labels == j].astype(float), weight[labels == j]
-        mass = float(v @ Y.sum(axis=1))
+        mass, documents = float(v @ Y.sum(axis=1)), v[Y.sum(axis=1) > 1].sum()
+        numerator = denominator = 0.0
         for column in Y.T:
             n = float(v @ column)
             if n <= 1:
@@ -40,7 +41,10 @@ def literal(X, labels, weight):
             )
             numerator += mass * s / (n - 1)
             denominator += n
-    return numerator / denominator
+        B = numerator / denominator
+        same += mass * B * (1 - 1 / documents)
+        apart += mass * (1 - B / documents)
+    return same / apart
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -84,9 +88,10 @@ def test_it_is_at_most_the_number_of_topics():
 def test_it_is_that_of_a_dirichlet_multinomial(concentration):
     # rho = 1 / (1 + concentration); flat topics have no rare words, whose share is less certain.
     d = 60
-    X, labels = bursty_documents(1_000, np.full((1, d), 1 / d), concentration, 80, 0)
+    X = bursty_documents(1_000, np.full((1, d), 1 / d), concentration, 80, 0)
     expected = 1 + (d - 1) / (1 + concentration)
-    assert repetition(X, labels, 1, np.ones(1_000)) == pytest.approx(expected, rel=0.03)
+    found = repetition(X, np.zeros(1_000, dtype=np.intp), 1, np.ones(1_000))
+    assert found == pytest.approx(expected, rel=0.03)
 
 
 def test_no_repeats_are_no_burstiness():
@@ -118,7 +123,7 @@ def test_counts_of_independent_words_are_not_scaled(kind):
 def test_bursty_counts_are_scaled(kind, tmp_path):
     estimator = FITS[kind]
     topics = make_single_topic(6, 300, 6, random_state=0).components
-    X, truth = bursty_documents(600, topics, 20.0, 60, 0)
+    X = bursty_documents(600, topics, 20.0, 60, 0)
     found = estimator.fit(X)
     assert found.log_scaling_ == "log1p"
     labels, proba = found.labels_, found.predict_proba(X)

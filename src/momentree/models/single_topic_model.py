@@ -48,8 +48,8 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         before moments and EM, because words are bursty; see
         :func:`momentree.preprocessing.log_scale`. Topics are always reported for the raw counts.
         "auto" is None without EM or with ``weighting="three_words"``. Otherwise it is "log1p" if
-        words repeat within the documents of a topic at least twice as often as independent words
-        would; see :func:`momentree.preprocessing.repetition`.
+        words repeat within the documents of a topic at least 1.5 times as often as independent
+        words would; see :func:`momentree.preprocessing.repetition`.
     weighting : {"length", "uniform", "three_words"}, default="length"
         Weights of documents in the moments of the model; see
         :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if

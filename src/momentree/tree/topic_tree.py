@@ -71,7 +71,7 @@ class TopicTree(NamedTopics, TreeEstimator):
         "log1p" scales counts x to log2(1 + x), because the words of texts are bursty rather than
         independent; the weight of a document then grows with the square root of its length. None
         uses raw counts, as the papers do. "auto" is "log1p" if words repeat within the documents
-        of a leaf at least twice as often as independent words would; see
+        of a leaf at least 1.5 times as often as independent words would; see
         :func:`momentree.preprocessing.repetition` and :func:`momentree.preprocessing.log_scale`.
     weighting : {"length", "uniform", "three_words"}, default="length"
         Weights of documents in the moments; see :class:`momentree.moments.SingleTopicMoments`.
