@@ -19,7 +19,7 @@ log = logging.getLogger("momentree.preprocessing")
 
 BURSTY = 1.5
 """Repetition from which counts are bursty. Independent words have 1, mixed topics up to 1.25, and
-text 1.4 and more; between 1.3 and 2, scaling makes no difference. See ``docs/choices.md``."""
+nearly all text 1.6 and more. See ``docs/choices.md``."""
 
 
 def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> float:
