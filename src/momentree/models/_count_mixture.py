@@ -23,8 +23,8 @@ from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
 from momentree.refinement import em
 from momentree.tree.growth import Limits, grow
-from momentree.tree.names import NamedTopics
 from momentree.tree.split import SPLIT_ITER
+from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_split import TopicSplitter
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
@@ -44,7 +44,7 @@ class CountData:
     smoothing: float
 
 
-class CountMixture(NamedTopics, FlatModel):
+class CountMixture(FitsTexts, FlatModel):
     """Base class of mixtures whose log-probabilities are linear in the counts."""
 
     _family: ClassVar[type[MixtureParameters]]
@@ -136,8 +136,9 @@ class CountMixture(NamedTopics, FlatModel):
             labels[at] = MixtureAssigner.of(start.parameters).labels(data.rows)
             return (data, at, start), labels
 
-        goes_on = self._last_fit(X.shape[1]) is not None
-        requested = self.log_scaling_ if goes_on else self._requested_log_scaling()
+        requested = self._requested_log_scaling()
+        if requested == "auto" and self._last_fit(X.shape[1]) is not None:
+            requested = self.log_scaling_  # the topics to start from are on this scale
         self.log_scaling_, (data, at, start) = with_scaling(requested, attempt, X, weight)
         return data, at, start
 
