@@ -370,7 +370,8 @@ def test_a_decomposition_may_be_a_function(corpus):
         seen.append(n_components)
         return svtd(moments, n_components, whitening=whitening)
 
-    model = SingleTopicModel(4, decomposition=mine, start="moments").fit(corpus.X)
+    options = {"start": "moments", "log_scaling": None}
+    model = SingleTopicModel(4, decomposition=mine, **options).fit(corpus.X)
     assert seen == [4]
     assert_near_oracle(corpus.labels, oracle_of(corpus), model.labels_)
 
