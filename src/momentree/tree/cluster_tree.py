@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from functools import partial
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import Kind
 from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
+from momentree.tree.cuts import Merges
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow, log
 from momentree.tree.naming import name_by_codes, name_by_difference
@@ -307,11 +308,20 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
             return float(feature_map.family.maximized_log_likelihood(S, N).sum() - whole)
 
         tree = build_nodes(root, self.labels_, sizes, center=center, gain=gain)
-        if feature_map.kind == "real":
-            name_by_difference(tree, self.vocabulary_, feature_map.scale)
-        else:
-            name_by_codes(tree, self.vocabulary_)
+        self._merges = Merges.of(tree, sums, sizes, feature_map.family, center)
+        self._name(tree)
         return tree
+
+    def _with_merged(self, to: Ints) -> Self:
+        out = super()._with_merged(to)
+        out._incomplete = None if self._incomplete is None else self._incomplete.merged(to)
+        return out
+
+    def _name(self, root: TreeNode) -> None:
+        if self._feature_map.kind == "real":
+            name_by_difference(root, self.vocabulary_, self._feature_map.scale)
+        else:
+            name_by_codes(root, self.vocabulary_)
 
     @available_if(_is_binary)  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> Floats:

@@ -18,6 +18,7 @@ from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
+from momentree.tree.cuts import Merges
 from momentree.tree.growth import Limits, grow, log
 from momentree.tree.names import NamedTopics
 from momentree.tree.naming import name_by_words
@@ -211,15 +212,24 @@ class TopicTree(NamedTopics, TreeEstimator):
         k = len(grown.root.leaves())
         sums = RowBlocks(X).group_sums(self.labels_, k, weight)
         scaled_sums = rows.group_sums(labels, k, ordered) if self.log_scaling else sums
+        sizes = np.bincount(labels, weights=ordered, minlength=k).astype(np.float64)
+
+        def center(leaves: list[int]) -> Floats:
+            return _distribution(sums[:, leaves].sum(axis=1))
+
         tree = build_nodes(
             grown.root,
             self.labels_,
-            np.bincount(labels, weights=ordered, minlength=k).astype(np.float64),
-            center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
+            sizes,
+            center=center,
             gain=lambda sides: _gain(scaled_sums, sides),
         )
-        name_by_words(tree, self.vocabulary_)
+        self._merges = Merges.of(tree, scaled_sums, sizes, TopicParameters, center)
+        self._name(tree)
         return tree
+
+    def _name(self, root: TreeNode) -> None:
+        name_by_words(root, self.vocabulary_, languages=self.languages_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
