@@ -141,9 +141,11 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
     -----
     Implements T Algorithm 5 (section 6.3); T Theorem 6.2.1 explains d_1 and d_2. Extensions: the
     rotation is exact, growth is best first, samples are scaled, splits may have more than two
-    sides, and whitening stops early unless `exact`. Moments cannot separate groups arranged like
-    the corners of a square, where no axis of the spread separates them; EM can. EM ignores missing
-    values (NaN, in binary data), and the moments correct for them by inverse observation rates.
+    sides, and whitening stops early unless `exact`. After EM over all leaves, chains of splits that
+    separate about equally become one node, except with ``growth="depth"``. Moments cannot separate
+    groups arranged like the corners of a square, where no axis of the spread separates them; EM
+    can. EM ignores missing values (NaN, in binary data), and the moments correct for them by
+    inverse observation rates.
     Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
     X: up to 12 bytes per stored value for the current group.
 

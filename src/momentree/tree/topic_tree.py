@@ -111,6 +111,8 @@ class TopicTree(NamedTopics, TreeEstimator):
     Implements Algorithms 1 and 2 of [1] with the moments of [2], Theorem 1. Extensions: the
     rotation for two components is exact, growth is best first, EM refines the splits, counts are
     log-scaled, whitening stops early unless `exact`, and `smoothing` removes zeros from the topics.
+    After EM over all leaves, chains of splits that separate about equally become one node with
+    several children, except with ``growth="depth"``; see ``docs/choices.md``.
     Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
     X: up to 8 bytes per stored value for the current group, and 4 for log-scaled counts.
 
