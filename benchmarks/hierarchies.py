@@ -98,7 +98,9 @@ def planetmath() -> Leveled:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         entries = {entry["id"]: entry for entry in map(json.loads, file)}
     corpus = vectorize(read_documents(path, text_column="text"))
-    sections = np.array([(entries[name]["msc"] or [""])[0][:3] for name in corpus.ids])
+    # Passages of long entries are not in the list; they are left out, like entries without codes.
+    codes = [entries.get(name, {}).get("msc") or [""] for name in corpus.ids]
+    sections = np.array([first[:3] for first, *_ in codes])
     names, counts = np.unique(sections, return_counts=True)
     often = set(names[counts >= _FEWEST])
     some = [i for i, name in enumerate(sections) if name in often and name[2:].isalpha()]

@@ -39,7 +39,7 @@ def joined(profiles, sizes):
 @pytest.mark.parametrize("seed", range(3))
 def test_unrelated_topics_are_children_of_one_node(seed):
     sizes = np.random.default_rng(seed).uniform(20, 400, size=9)
-    root, found = joined(topics(1, 9, seed=seed), sizes)
+    root, found = joined(topics(1, 9, d=1000, seed=seed), sizes)
     assert found == {frozenset(range(9))}
     assert len(root.children) == 9
     assert all(child.depth == 1 for child in root.children)

@@ -9,10 +9,11 @@ from momentree.objects import MixtureParameters
 from momentree.tree.growth import Branch
 from momentree.tree.hierarchy import merged_log_likelihoods, set_depths
 
-ABOUT_THE_SAME = 0.8
+ABOUT_THE_SAME = 0.85
 """A split that separates at least this fraction of the first split of a chain is joined to it. On
-samples with known levels, 0.7 to 0.8 find every level and hardly any that does not exist; above
-that, more and more unrelated topics are shown as pairs (``docs/choices.md``)."""
+samples with known levels, every level is found, and few that do not exist; above this limit, more
+and more unrelated topics are shown as pairs, and below it, levels that agree with labels are lost
+(``docs/choices.md``)."""
 
 
 def join_chains(root: Branch, sums: Floats, sizes: Floats, family: type[MixtureParameters]) -> None:
