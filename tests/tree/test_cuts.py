@@ -163,7 +163,22 @@ def test_a_report_of_a_cut():
 
 @pytest.mark.parametrize("pairs", [[[0, 0]], [[0, 9]], [[0, -1]], [[0, 1], [0, 1]]])
 def test_merges_that_do_not_match_the_nodes_are_refused(pairs):
-    tree = fitted("nested topics")[1].cut(2)
-    merges = Merges(np.array(pairs), np.ones(len(pairs)), np.empty((0, 100)))
+    tree, n = fitted("nested topics")[1].cut(2), len(pairs)
+    merges = Merges(np.array(pairs), np.ones(n), np.zeros(n, dtype=int), np.empty((0, 100)))
     with raises(InvalidDataError, "merges_not_of_tree"):
         merges.cut(tree._copied_root(), 1)
+
+
+def test_a_cut_of_vectors_is_described_by_counts():
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 5
+    E = rng.normal(size=(200, 6)) * 0.3 + 4.0 * np.eye(5, 6)[labels]
+    counts = rng.multinomial(20, (np.kron(np.eye(5), np.ones(4)) + 0.02)[labels] / 4.4)
+    tree = ClusterTree(5).fit(E, counts=counts)
+    for k in range(1, 6):
+        cut = tree.cut(k)
+        for node in cut.tree_.nodes():
+            words = counts[node.samples].sum(axis=0)
+            np.testing.assert_allclose(node.center, words / words.sum(), rtol=1e-9)
+        assert len({node.name for node in cut.tree_.nodes()}) == len(list(cut.tree_.nodes()))
+        np.testing.assert_array_equal(cut.predict(E), cut.labels_)

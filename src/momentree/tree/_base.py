@@ -405,10 +405,10 @@ class TreeEstimator(
 
     def _check_restored(self) -> int:
         for node in self.tree_.nodes():
-            check_shape("center", node.center, (self.n_features_in_,))
+            check_shape("center", node.center, (self._n_names,))
         if not isinstance(self._merges, Merges):
             raise InvalidDataError("bad_entry", name="_merges", value=self._merges)
-        check_shape("centers", self._merges.centers, ("n_groups", self.n_features_in_))
+        check_shape("centers", self._merges.centers, ("n_groups", self._n_names))
         self._merges.cut(self._copied_root(), 1)
         self._check_names()
         return self.n_leaves_

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import NamedTuple
 
@@ -30,11 +30,13 @@ class Merges:
 
     pairs: Ints  # (k - 1, 2)
     losses: Floats  # (k - 1,), of log-likelihood, in nats
-    centers: Floats  # (m, d), of groups that are not nodes, because their node has other children
+    hidden: Ints  # (k - 1,), 1 if the group is not a node, because its node has other children
+    centers: Floats  # (m, d), of these groups
 
     def __post_init__(self) -> None:
         check_shape("pairs", self.pairs, ("n_merges", 2))
         check_shape("losses", self.losses, (len(self.pairs),))
+        check_shape("hidden", self.hidden, (len(self.pairs),))
         check_shape("centers", self.centers, ("n_groups", "n_features"))
 
     @classmethod
@@ -59,7 +61,7 @@ class Merges:
             if node.children
             for step in _steps(node, sums, sizes, family)
         ]
-        pairs, losses, centers = [], [], []
+        pairs, losses, hidden = [], [], []
         while steps:
             able = [step for step in steps if step.a in inside and step.b in inside]
             step = min(able, key=lambda step: step.loss)
@@ -68,13 +70,23 @@ class Merges:
             losses.append(step.loss)
             number[step.made] = len(sizes) + len(pairs) - 1
             inside[step.made] = inside[step.a] + inside[step.b]
-            if not isinstance(step.made, TreeNode):
-                centers.append(center(inside[step.made]))
-        return cls(
+            hidden.append(not isinstance(step.made, TreeNode))
+        merges = cls(
             np.array(pairs, dtype=np.intp).reshape(-1, 2),
             np.array(losses, dtype=np.float64),
-            np.array(centers, dtype=np.float64).reshape(-1, len(root.center)),
+            np.array(hidden, dtype=np.intp),
+            np.empty((0, 0)),
         )
+        return merges.described(len(root.center), center)
+
+    def described(self, n_features: int, center: Callable[[list[int]], Floats]) -> Merges:
+        """Return the same merges with other centers, from the leaves of each group."""
+        inside = [[i] for i in range(len(self.pairs) + 1)]
+        for a, b in self.pairs.tolist():
+            inside.append(inside[a] + inside[b])
+        groups = [inside[len(self.pairs) + 1 + t] for t in np.flatnonzero(self.hidden)]
+        centers = [center(group) for group in groups]
+        return replace(self, centers=np.array(centers, dtype=np.float64).reshape(-1, n_features))
 
     def cut(self, root: TreeNode, n_leaves: int) -> tuple[Ints, Merges]:
         """Merge the leaves of a tree in place until `n_leaves` remain.
@@ -116,7 +128,10 @@ class Merges:
         new[list(alive)] = [number[groups[group]] for group in alive]
         new[k + made :] = n_leaves + np.arange(k - 1 - made)
         remaining = Merges(
-            np.sort(new[self.pairs[made:]], axis=1), self.losses[made:], self.centers[n_centers:]
+            np.sort(new[self.pairs[made:]], axis=1),
+            self.losses[made:],
+            self.hidden[made:],
+            self.centers[n_centers:],
         )
         return to, remaining
 
