@@ -11,3 +11,6 @@ LogScaling = Literal["log1p"]
 Refine = Literal["em"]
 TopicModel = Literal["single-topic", "lda"]
 Weighting = Literal["length", "uniform", "three_words"]
+
+MOST_NGRAM = 5
+"""Longer sequences of words hardly ever occur in several documents."""

@@ -22,7 +22,7 @@ from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Limits, grow, log
-from momentree.tree.naming import name_by_words
+from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, topic_bic
@@ -240,6 +240,7 @@ class TopicTree(FitsTexts, TreeEstimator):
             gain=lambda sides: _gain(scaled_sums, sides),
         )
         self._merges = Merges.of(tree, scaled_sums, sizes, TopicParameters, center)
+        choose_words_of(tree, X, self.labels_, self.vocabulary_, weight)
         self._name(tree)
         return tree
 

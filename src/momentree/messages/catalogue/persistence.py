@@ -36,5 +36,6 @@ WORDS: dict[str, str] = {
     "nodes_not_a_tree": "the nodes are not a tree in pre-order",
     "merges_not_of_tree": "the merges of leaves do not match the nodes of the tree",
     "centers_not_of_root": "the centers are not proportions of the words of the root",
+    "words_not_columns": "the words shown are not among the {n_columns:~column}",
     "other_feature_map": "the feature map does not fit the data",
 }
