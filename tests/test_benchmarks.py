@@ -124,6 +124,15 @@ def test_against_lda(benchmark, tiny):
     assert len(rows) == 3
 
 
+def test_hierarchies(benchmark, tiny):
+    module = benchmark("hierarchies")
+    corpus = module.Leveled("tiny", tiny.X, tiny.labels == 0, tiny.labels)
+    for method in module.METHODS.values():
+        *scores, seconds = module.measure(corpus.sample(50, 0), method)
+        assert all(0 < score <= 1 for score in scores)
+        assert seconds > 0
+
+
 def test_table51(benchmark):
     module = benchmark("hierarchical_table51")
     for samples in (module.samples_of_equal_weights(2), module.samples_of_random_weights(1)):

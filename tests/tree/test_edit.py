@@ -21,10 +21,10 @@ every_pair = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 
 
 @cache
-def fitted(kind="binary", refine="em", k=3):
+def fitted(kind="binary", refine="em", k=3, growth="best_first"):
     """Data and a tree of them; edits leave both as they are."""
     X, _ = of_kind(kind)
-    return X, ClusterTree(k, refine=refine).fit(X)
+    return X, ClusterTree(k, refine=refine, growth=growth).fit(X)
 
 
 def assert_whole(tree, X):
@@ -90,7 +90,7 @@ def test_a_merge_is_the_union(kind, refine):
 
 @every_refine
 def test_merged_siblings_become_their_parent(refine):
-    X, tree = fitted(refine=refine, k=4)
+    X, tree = fitted(refine=refine, k=4, growth="depth")  # with levels, also of similar splits
     for node in tree.tree_.nodes():
         if node.children and all(child.is_leaf for child in node.children):
             found = tree.merge_groups(X, [child.leaf_id for child in node.children])
@@ -100,7 +100,7 @@ def test_merged_siblings_become_their_parent(refine):
 
 
 def test_a_merged_leaf_takes_the_place_of_its_largest_part():
-    X, tree = fitted(k=4)
+    X, tree = fitted(k=4, growth="depth")
     first, last = tree.leaves_[0], tree.leaves_[-1]
     assert first.parent is not last.parent
     large, small = sorted([first, last], key=lambda leaf: leaf.n_samples, reverse=True)

@@ -136,7 +136,7 @@ def test_wrong_names_are_refused(model, names, code):
 
 
 def test_inner_nodes_have_the_numbers_of_their_leaves(corpus):
-    tree = mt.TopicTree(3).fit(corpus.X, feature_names=corpus.vocabulary)
+    tree = mt.TopicTree(3, growth="depth").fit(corpus.X, feature_names=corpus.vocabulary)
     (inner,) = (n for n in tree.tree_.nodes() if not n.is_leaf and n.parent is not None)
     numbers = [leaf.leaf_id for leaf in inner.leaves()]
     renamed = tree.rename({f"{numbers[0]}-{numbers[-1]}": "Both"})

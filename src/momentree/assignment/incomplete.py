@@ -68,6 +68,11 @@ class IncompleteAssigner:
         observed = whole if missing is None else np.maximum(whole - missing, 0.0)
         return cls(ones.T.copy(), observed.T.copy(), sizes)
 
+    def merged(self, to: Ints) -> IncompleteAssigner:
+        """Return the assigner with group i renumbered as `to[i]`; equal numbers are merged."""
+        into = (np.arange(to.max() + 1)[:, None] == to).astype(np.float64)
+        return IncompleteAssigner(into @ self.counts, into @ self.observed, into @ self.sizes)
+
     @classmethod
     def from_dict(cls, content: Any) -> IncompleteAssigner:
         """Return the assigner that :meth:`to_dict` converted to plain values."""

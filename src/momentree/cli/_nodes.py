@@ -102,13 +102,14 @@ def draw_nodes(
 
 
 def _colors(nodes: Sequence[Node]) -> dict[int, str]:
-    """Return colors by node: one per branch at depth 2, or per leaf above it."""
+    """Return colors by node: one per branch at one depth, or per leaf above it."""
+    depth = 2 if sum(node["depth"] == 1 for node in nodes) == 2 else 1
     colors: dict[int, str] = {}
     palette = cycle(_COLORS)
     for node in nodes:
         if node["parent"] in colors:
             colors[node["id"]] = colors[node["parent"]]
-        elif node["leaf"] is not None or node["depth"] == 2:
+        elif node["leaf"] is not None or node["depth"] == depth:
             colors[node["id"]] = next(palette)
     return colors
 

@@ -1,10 +1,11 @@
-"""Metrics: coherence, recovery, stability, profiles of groups, outcomes and covariates."""
+"""Metrics: coherence, recovery, stability, trees, profiles of groups, outcomes, covariates."""
 
 from momentree.metrics.bootstrap import GroupStability, bootstrap_groups
 from momentree.metrics.classification import Classification, classification_table
 from momentree.metrics.covariates import CorrectedCovariates, corrected_covariates
 from momentree.metrics.distal import CorrectedOutcome, corrected_outcome
 from momentree.metrics.groups import GroupProfiles, group_profiles
+from momentree.metrics.hierarchies import dendrogram_purity
 from momentree.metrics.prediction import (
     OutcomeRates,
     PredictivePower,
@@ -27,6 +28,7 @@ __all__ = [
     "classification_table",
     "corrected_covariates",
     "corrected_outcome",
+    "dendrogram_purity",
     "group_profiles",
     "match_components",
     "npmi_coherence",

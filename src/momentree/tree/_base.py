@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
@@ -31,6 +32,7 @@ from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 from momentree.persistence import SavedEstimator
+from momentree.tree.cuts import Merges
 from momentree.tree.growth import Grown, log
 from momentree.tree.names import NamedGroups
 from momentree.tree.node import StoredTree, TreeNode
@@ -77,6 +79,7 @@ class TreeEstimator(
     labels_: Ints
     vocabulary_: NDArray[Any]
     _assigner: Assigner
+    _merges: Merges
 
     @all_or_nothing
     def fit(
@@ -120,9 +123,9 @@ class TreeEstimator(
         X, missing, self.vocabulary_ = self._check_samples(X, feature_names)
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_something(X, weight)
+        self._forget_names()
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
             tree = self._fit_tree(X, missing, weight)
-        self._forget_names()
         self._set_tree(tree)
         return self
 
@@ -171,7 +174,74 @@ class TreeEstimator(
             min_samples_leaf=self.min_samples_leaf,
             max_iter=self.max_iter,
             tol=self.tol,
+            chains=self.growth == "best_first",
         )
+
+    def cut(self, n_leaves: int) -> Self:
+        """Return the tree with fewer leaves: merge leaves where that loses least log-likelihood.
+
+        The cuts are nested: a cut to k leaves divides the leaves of a cut to k - 1. No samples are
+        needed, and none moves to another branch.
+
+        Parameters
+        ----------
+        n_leaves : int
+            Number of leaves, from 1 to ``n_leaves_``.
+
+        Returns
+        -------
+        estimator
+            A new fitted estimator; this one is unchanged. Nodes that remain keep their names, and
+            leaves are numbered anew, the larger child first.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the tree does not have as many leaves.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from momentree import TopicTree
+        >>> X = np.repeat(np.kron(np.eye(3), np.ones(4)), [30, 20, 10], axis=0)
+        >>> tree = TopicTree(3).fit(X)
+        >>> [np.bincount(tree.cut(k).labels_).tolist() for k in (1, 2, 3)]
+        [[60], [30, 30], [30, 20, 10]]
+        """
+        check_is_fitted(self, "tree_")
+        check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
+        root = self._copied_root()
+        to, merges = self._merges.cut(root, int(n_leaves))
+        out = self._with_merged(to)
+        out._merges = merges
+        out._set_tree(root)
+        if any(not node.name for node in root.nodes()):
+            out._name_new(root)
+        out._keep_names(self)
+        return out
+
+    def _with_merged(self, to: Ints) -> Self:
+        """Return a copy that assigns samples of leaf i to leaf `to[i]`."""
+        out = copy.copy(self)  # shared attributes are never changed in place
+        out.labels_ = to[self.labels_]
+        out._assigner = self._assigner.renumbered(to)
+        return out
+
+    def _name_new(self, root: TreeNode) -> None:
+        """Name the nodes without a name."""
+        new = [node for node in root.nodes() if not node.name]
+        named = self._copied_root()
+        self._name(named)
+        names = [node.name for node in named.nodes()]
+        for node in new:
+            node.name = names[node.node_id]
+        if len({node.name for node in root.nodes()}) < len(names):
+            for node, name in zip(root.nodes(), names, strict=True):
+                node.name = name
+
+    @abstractmethod
+    def _name(self, root: TreeNode) -> None:
+        """Name the nodes of a tree by words or codes."""
 
     def _set_tree(self, tree: TreeNode) -> None:
         self.tree_ = tree
@@ -336,6 +406,10 @@ class TreeEstimator(
     def _check_restored(self) -> int:
         for node in self.tree_.nodes():
             check_shape("center", node.center, (self._n_names,))
+        if not isinstance(self._merges, Merges):
+            raise InvalidDataError("bad_entry", name="_merges", value=self._merges)
+        check_shape("centers", self._merges.centers, ("n_groups", self._n_names))
+        self._merges.cut(self._copied_root(), 1)
         self._check_names()
         return self.n_leaves_
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import math
 import warnings
+from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import Kind, detect_kind
 from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
+from momentree.tree.cuts import Merges
 from momentree.tree.described_clusters import DescribedClusters
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow, log
@@ -146,9 +148,11 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     -----
     Implements T Algorithm 5 (section 6.3); T Theorem 6.2.1 explains d_1 and d_2. Extensions: the
     rotation is exact, growth is best first, samples are scaled, splits may have more than two
-    sides, and whitening stops early unless `exact`. Moments cannot separate groups arranged like
-    the corners of a square, where no axis of the spread separates them; EM can. EM ignores missing
-    values (NaN, in binary data), and the moments correct for them by inverse observation rates.
+    sides, and whitening stops early unless `exact`. After EM over all leaves, chains of splits that
+    separate about equally become one node, except with ``growth="depth"``. Moments cannot separate
+    groups arranged like the corners of a square, where no axis of the spread separates them; EM
+    can. EM ignores missing values (NaN, in binary data), and the moments correct for them by
+    inverse observation rates.
     A tree of embeddings with `max_leaf_nodes` and EM over the leaves grows twice as many leaves,
     and merges those that lose least likelihood, which are those of Ward (``docs/embeddings.md``).
     A row of zeros has no direction, and belongs to the group whose center is closest to 0.
@@ -342,13 +346,29 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             return float(family.maximized_log_likelihood(S, N).sum() - whole) / variance
 
         tree = build_nodes(root, self.labels_, sizes, center=center, gain=gain)
-        if feature_map.kind == "real":
-            name_by_difference(tree, self.vocabulary_, feature_map.scale)
-        elif feature_map.kind == "embeddings":
-            name_by_number(tree)
-        else:
-            name_by_codes(tree, self.vocabulary_)
+        merges = Merges.of(tree, sums, sizes, family, center)
+        self._merges = replace(merges, losses=merges.losses / variance)
+        self._name_by_values(tree)
         return tree
+
+    def _with_merged(self, to: Ints) -> Self:
+        out = super()._with_merged(to)
+        out._incomplete = None if self._incomplete is None else self._incomplete.merged(to)
+        return out
+
+    def _name(self, root: TreeNode) -> None:
+        if self._described:
+            super()._name(root)
+        else:
+            self._name_by_values(root)
+
+    def _name_by_values(self, root: TreeNode) -> None:
+        if self._feature_map.kind == "real":
+            name_by_difference(root, self.vocabulary_, self._feature_map.scale)
+        elif self._feature_map.kind == "embeddings":
+            name_by_number(root)
+        else:
+            name_by_codes(root, self.vocabulary_)
 
     @available_if(_is_binary)  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> Floats:

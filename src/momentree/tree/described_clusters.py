@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Self
 
@@ -91,10 +91,14 @@ default=None
         super().fit(X, y, sample_weight=sample_weight)
         self.vocabulary_ = names
         weight = check_sample_weight(sample_weight, n)
-        _describe(self.tree_, counts, weight)
+        center = _describe(self.tree_, counts, weight)
+        self._merges = self._merges.described(d, center)
         choose_words_of(self.tree_, counts, self.labels_, names, weight)
-        name_by_words(self.tree_, names)
+        self._name(self.tree_)
         return self
+
+    def _name(self, root: TreeNode) -> None:
+        name_by_words(root, self.vocabulary_, languages=self.languages_)
 
     name_topics = available_if(_is_described)(NamedTopics.name_topics)
 
@@ -143,14 +147,22 @@ default=None
         return k
 
 
-def _describe(root: TreeNode, counts: Any, weight: Floats) -> None:
-    """Set the center of each node to the distribution of the words of its samples."""
+def _describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]], Floats]:
+    """Set the center of each node to the distribution of the words of its samples.
+
+    Return the function that computes it for a list of leaves.
+    """
     leaves = list(root.leaves())
     labels: Ints = np.zeros(counts.shape[0], dtype=np.intp)
     for i, leaf in enumerate(leaves):
         labels[leaf.samples] = i
     sums = RowBlocks(counts).group_sums(labels, len(leaves), weight)
+
+    def center(below: list[int]) -> Floats:
+        words = sums[:, below].sum(axis=1)
+        total = float(words.sum())
+        return np.asarray(words / total if total > 0 else words)
+
     for node in root.nodes():
-        below = sums[:, [leaf.leaf_id or 0 for leaf in node.leaves()]].sum(axis=1)
-        total = float(below.sum())
-        node.center = below / total if total > 0 else below
+        node.center = center([leaf.leaf_id or 0 for leaf in node.leaves()])
+    return center

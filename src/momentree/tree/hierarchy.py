@@ -69,7 +69,7 @@ def least_loss_merges(sums: Floats, sizes: Floats, family: type[MixtureParameter
 
     def update(i: int, others: Ints) -> None:
         if others.size:
-            merged = _merged_log_likelihoods(S, N, family, i, others)
+            merged = merged_log_likelihoods(S, N, family, i, others)
             losses[np.minimum(i, others), np.maximum(i, others)] = own[i] + own[others] - merged
 
     for i in range(k):
@@ -87,7 +87,7 @@ def least_loss_merges(sums: Floats, sizes: Floats, family: type[MixtureParameter
     return merges
 
 
-def _merged_log_likelihoods(
+def merged_log_likelihoods(
     S: Floats, N: Floats, family: type[MixtureParameters], i: int, others: Ints
 ) -> Floats:
     """Return the maximized log-likelihood of group i merged with each of several others."""

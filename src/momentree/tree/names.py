@@ -101,7 +101,8 @@ class NamedGroups:
 
     def _keep_names(self, before: NamedGroups) -> None:
         """After an edit, keep names given by hand of all groups with the same samples as before."""
-        self._forget_names()
+        for name in ("_given_names", "_names"):
+            vars(self).pop(name, None)
         given = before.given_names_
         if not given:
             return

@@ -151,6 +151,8 @@ class StoredTree:
         if not in_order or self.parents[0] != -1 or any(len(n.children) == 1 for n in nodes):
             raise InvalidDataError("nodes_not_a_tree")
         leaves = list(nodes[0].leaves())
+        if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < len(leaves))).all():
+            raise InvalidDataError("labels_beyond_groups", last=len(leaves) - 1)
         for i, (leaf, samples) in enumerate(zip(leaves, by_leaf(labels, len(leaves)), strict=True)):
             leaf.leaf_id, leaf._samples = i, samples
         return nodes[0]

@@ -1,4 +1,4 @@
-"""Run EM over all leaves of a grown tree; drop small leaves and reorder children."""
+"""Run EM over all leaves of a grown tree; drop small leaves, join chains and sort children."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
 from momentree.refinement import em
+from momentree.tree.chains import join_chains
 from momentree.tree.growth import Branch, Grown, log
 
 P = TypeVar("P", bound=MixtureParameters)
@@ -28,11 +29,13 @@ def refine_leaves(
     min_samples_leaf: float,
     max_iter: int,
     tol: float,
+    chains: bool = False,
 ) -> tuple[MixtureAssigner, Ints, int, bool]:
     """Run EM over all leaves, and assign every sample to its most likely leaf.
 
     If the weight of a leaf falls below `min_samples_leaf`, the leaf is dropped, an only child
-    replaces its parent, and EM continues. Also return the number of EM steps and convergence.
+    replaces its parent, and EM continues. With `chains`, chains of splits are joined at the end.
+    Also return the number of EM steps and convergence.
     """
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
@@ -59,6 +62,8 @@ def refine_leaves(
         drop(root, leaves[small])
         parameters = parameters.without(small)
         leaves = root.leaves()
+    if chains:
+        join_chains(root, rows.group_sums(labels, len(leaves), weight), sizes, family)
     order = sort_children(root, sizes)
     assigner = MixtureAssigner.of(parameters.reordered(order))
     return assigner, np.argsort(order)[labels], n_iter, result.converged

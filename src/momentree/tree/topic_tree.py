@@ -22,6 +22,7 @@ from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
+from momentree.tree.cuts import Merges
 from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
@@ -137,6 +138,8 @@ class TopicTree(FitsTexts, TreeEstimator):
     Implements Algorithms 1 and 2 of [1] with the moments of [2], Theorem 1. Extensions: the
     rotation for two components is exact, growth is best first, EM refines the splits, counts are
     log-scaled, whitening stops early unless `exact`, and `smoothing` removes zeros from the topics.
+    After EM over all leaves, chains of splits that separate about equally become one node with
+    several children, except with ``growth="depth"``; see ``docs/choices.md``.
     Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
     X: up to 8 bytes per stored value for the current group, and 4 for log-scaled counts.
 
@@ -223,15 +226,21 @@ class TopicTree(FitsTexts, TreeEstimator):
         self._n_words = float(data.weight @ counts.row_sums[data.at])
         sums = counts.group_sums(self.labels_, k, weight)
         scaled_sums = data.rows.group_sums(labels, k, data.weight) if self.log_scaling_ else sums
+        sizes = np.bincount(labels, weights=data.weight, minlength=k).astype(np.float64)
+
+        def center(leaves: list[int]) -> Floats:
+            return _distribution(sums[:, leaves].sum(axis=1))
+
         tree = build_nodes(
             grown.root,
             self.labels_,
-            np.bincount(labels, weights=data.weight, minlength=k).astype(np.float64),
-            center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
+            sizes,
+            center=center,
             gain=lambda sides: _gain(scaled_sums, sides),
         )
+        self._merges = Merges.of(tree, scaled_sums, sizes, TopicParameters, center)
         choose_words_of(tree, X, self.labels_, self.vocabulary_, weight)
-        name_by_words(tree, self.vocabulary_)
+        self._name(tree)
         return tree
 
     def _grown(self, X: Any, weight: Floats) -> tuple[ScaledCounts, Grown]:
@@ -275,6 +284,9 @@ class TopicTree(FitsTexts, TreeEstimator):
             growth=self.growth,
             criterion=topic_bic if limits.none else accept_all,
         )
+
+    def _name(self, root: TreeNode) -> None:
+        name_by_words(root, self.vocabulary_, languages=self.languages_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -88,6 +88,19 @@ WORDS: dict[str, str] = {
         "the sample weights sum to {total:g}, which is the number of records to draw; expected at "
         "most {most:g}: divide the weights by a constant"
     ),
+    # --- trees -----------------------------------------------------------------------------------
+    "not_a_tree": (
+        "tree is a {type}; expected a fitted tree, its tree_, or a linkage matrix of SciPy, with "
+        "one row for each merge and 4 columns"
+    ),
+    "labels_not_of_tree": (
+        "labels has {n_rows:~entry/entries}, but the tree has {samples:~sample}; give the labels "
+        "of the samples that it was fitted to, in the same order"
+    ),
+    "no_two_of_a_class": (
+        "no two of the {n_rows:~label} are the same; dendrogram purity compares pairs of samples "
+        "of a class"
+    ),
     # --- components and words --------------------------------------------------------------------
     "no_true_components": "truth has no rows; give at least one true component",
     "word_without_probability": (

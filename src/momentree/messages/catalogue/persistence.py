@@ -34,6 +34,7 @@ WORDS: dict[str, str] = {
     "other_groups": "the groups of the assigner are {found:list}; expected 0 to {last}",
     "rules_not_a_tree": "the sides of the rules do not lead from the root to the leaves",
     "nodes_not_a_tree": "the nodes are not a tree in pre-order",
+    "merges_not_of_tree": "the merges of leaves do not match the nodes of the tree",
     "centers_not_of_root": "the centers are not proportions of the words of the root",
     "words_not_columns": "the words shown are not among the {n_columns:~column}",
     "other_feature_map": "the feature map does not fit the data",

@@ -21,6 +21,7 @@ WORDS: dict[str, str] = {
         "a split would gain {gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"
     ),
     "merged_by_hand": "groups were merged by hand",
+    "cut_here": "the tree was cut here",
     # --- edits and flat clusterings --------------------------------------------------------------
     "small_part_after_em": (
         "after EM, one part would have a total weight below {parameters.min_samples_leaf:{least:g}}"
