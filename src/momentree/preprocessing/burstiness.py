@@ -20,6 +20,9 @@ log = logging.getLogger("momentree.preprocessing")
 BURSTY = 1.5
 """Repetition from which counts are bursty. Independent words have 1, mixed topics up to 1.25, and
 nearly all text 1.6 and more. See ``docs/choices.md``."""
+OUTSIZED = 0.1
+"""Share of all tokens from which one document, ten times as long as the average, would decide the
+topics of raw counts."""
 
 
 def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> float:
@@ -102,7 +105,8 @@ def with_scaling(
     log_scaling : {"auto", "log1p", None}
         The scaling; "auto" is "log1p" for bursty counts. They are bursty if their
         :func:`repetition` is at least 1.5, both in all documents and within the groups that
-        "log1p" leads to, or if some counts are not whole numbers: these have no repeats to count.
+        "log1p" leads to. It is also "log1p" if some counts are not whole numbers, which have no
+        repeats to count, and if one document has a tenth of all tokens and ten times the average.
     attempt : callable
         Returns a result, and the group of each document, for counts scaled in this way.
     X : csr_array of shape (n, d)
@@ -123,11 +127,16 @@ def with_scaling(
     def bursty(labels: Ints) -> bool:
         return repetition(X, labels, int(labels.max()) + 1, sample_weight) >= BURSTY
 
-    fractions = bool((X.data != np.floor(X.data)).any())
+    always = bool((X.data != np.floor(X.data)).any()) or _one_outweighs(X)
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
-    if fractions or bursty(np.zeros(X.shape[0], dtype=np.intp)):
+    if always or bursty(np.zeros(X.shape[0], dtype=np.intp)):
         result, labels = attempt("log1p")
-        if fractions or bursty(labels):
+        if always or bursty(labels):
             return "log1p", result
         log.info("words are not bursty: starting again from raw counts")
     return None, attempt(None)[0]
+
+
+def _one_outweighs(X: Any) -> bool:
+    c = RowBlocks(X).row_sums
+    return bool(c.max() > max(OUTSIZED * c.sum(), 10.0 * c.mean()))
