@@ -1,0 +1,158 @@
+"""Search for the most likely topics: from several starts, by EM, exchanges and moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from momentree._types import Floats, Ints
+from momentree.backends import RowBlocks
+from momentree.inference import log_joint, log_posterior
+from momentree.objects import TopicParameters
+from momentree.refinement import em
+from momentree.refinement.moves import move_samples
+from momentree.refinement.split_merge import Exchange, Halves, after_exchanges, exchanges
+from momentree.tree.growth import log
+from momentree.tree.split import Split
+from momentree.tree.topic_split import TopicSplitter
+
+SHORT_ITER = 20
+"""Most EM steps between changes; the EM after the search runs to convergence."""
+HALF_ITER = 5
+"""EM steps of a split: the EM over all components that follows moves documents anyway."""
+CYCLES = 2
+"""Most further rounds of exchanges and moves from the most likely answer."""
+TOL = 1e-5
+"""Smallest fraction by which a change must raise the objective to be kept."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Topics, the most likely one of each document, and how likely they are."""
+
+    start: str
+    parameters: TopicParameters
+    labels: Ints
+    objective: float  # log-likelihood plus the log prior of smoothing, in nats
+
+
+@dataclass(frozen=True)
+class Search:
+    """Search for the k most likely topics of documents, without random numbers.
+
+    Every start is a group of each document. After EM it is improved by exchanges (split one
+    component, merge two others; see :mod:`momentree.refinement.split_merge`) and by moves of single
+    documents (see :mod:`momentree.refinement.moves`), each followed by EM and kept only if it
+    raises the likelihood. The most likely answer is improved further, and returned.
+    """
+
+    rows: RowBlocks
+    weight: Floats
+    count_per_token: Floats
+    smoothing: float
+    splitter: TopicSplitter
+    min_size: float
+    tol: float = 1e-5
+    _halves: dict[bytes, Halves | None] = field(default_factory=dict)
+
+    def best(self, starts: Mapping[str, Ints], n_components: int) -> Answer:
+        """Return the most likely answer."""
+        answers = []
+        for name, labels in starts.items():
+            log.info("searching from %s", name)
+            answers.append(self._improved(self._refined(name, labels, n_components)))
+        best = max(answers, key=lambda answer: answer.objective)
+        for _ in range(CYCLES):
+            better = self._improved(best)
+            if better is best:
+                break
+            best = better
+        return best
+
+    def _improved(self, answer: Answer) -> Answer:
+        answer = self._exchanged(answer) or answer
+        return self._moved(answer) or answer
+
+    def _exchanged(self, old: Answer) -> Answer | None:
+        """Return the answer after exchanges; None if they do not make it more likely."""
+        k = old.parameters.n_components
+        if k < 3:  # an exchange needs three components
+            return None
+        sums = self.rows.group_sums(old.labels, k, self.weight)
+        sizes = np.bincount(old.labels, weights=self.weight, minlength=k).astype(np.float64)
+        halves = self._all_halves(old.labels, k)
+        found = exchanges(
+            sums, sizes, halves, smoothing=self.smoothing, min_size=self.min_size
+        )
+        # Several exchanges at once may be too many; then try the first alone.
+        for chosen in ([found] if found else []) + ([found[:1]] if len(found) > 1 else []):
+            new = self._after(old, halves, chosen)
+            if new is not None:
+                return new
+        return None
+
+    def _after(
+        self, old: Answer, halves: Mapping[int, Halves], chosen: list[Exchange]
+    ) -> Answer | None:
+        labels = after_exchanges(old.labels, halves, chosen)
+        return self._if_better(old, labels)
+
+    def _moved(self, old: Answer) -> Answer | None:
+        labels = move_samples(
+            self.rows,
+            old.labels,
+            old.parameters.n_components,
+            sample_weight=self.weight,
+            smoothing=self.smoothing,
+            min_size=self.min_size,
+        )
+        return None if (labels == old.labels).all() else self._if_better(old, labels)
+
+    def _if_better(self, old: Answer, labels: Ints) -> Answer | None:
+        new = self._refined(old.start, labels, old.parameters.n_components)
+        rise = new.objective - old.objective
+        return new if rise > TOL * abs(old.objective) else None
+
+    def _refined(self, start: str, labels: Ints, k: int) -> Answer:
+        """Run a short EM from groups."""
+        rows, weight, smoothing = self.rows, self.weight, self.smoothing
+        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        found = em(
+            rows,
+            TopicParameters.m_step(rows.group_sums(labels, k, weight), sizes, smoothing),
+            sample_weight=weight,
+            smoothing=smoothing,
+            max_iter=SHORT_ITER,
+            tol=self.tol,
+        ).parameters
+        joint = log_joint(rows, found)
+        labels = np.asarray(joint.argmax(axis=1))
+        sizes = np.bincount(labels, weights=weight, minlength=k)
+        # The prior favors empty components, so those that are too small get the average.
+        large = sizes >= self.min_size
+        prior = smoothing * found.coefficients[:, large if large.any() else ~large].sum(axis=0)
+        objective = float(weight @ log_posterior(joint)[1] + k * prior.mean())
+        return Answer(start, found, labels, objective)
+
+    def _all_halves(self, labels: Ints, k: int) -> dict[int, Halves]:
+        """Return the sides of all components that can be split; unchanged ones are remembered."""
+        order = np.argsort(labels, kind="stable")
+        ends = np.searchsorted(labels[order], np.arange(k + 1))
+        members = [order[ends[j] : ends[j + 1]] for j in range(k)]
+        keys = [here.tobytes() for here in members]
+        known = {key: self._halves[key] for key in keys if key in self._halves}
+        for key, here in zip(keys, members, strict=True):
+            if key not in known:
+                known[key] = self._halved(here)
+        self._halves.clear()
+        self._halves.update(known)
+        return {j: two for j, key in enumerate(keys) if (two := known[key]) is not None}
+
+    def _halved(self, here: Ints) -> Halves | None:
+        splitter = replace(self.splitter, refine_iter=HALF_ITER)
+        split = splitter(self.rows.take(here), self.weight[here], self.count_per_token[here])
+        if not isinstance(split, Split):
+            return None
+        return Halves(here, np.asarray(split.side == 1), split.sums, split.sizes)
