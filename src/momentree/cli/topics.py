@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 import momentree.cli._options as options
-from momentree._choices import Growth, LogScaling, TopicModel, Weighting
+from momentree._choices import Growth, LogScaling, Search, TopicModel, Weighting
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
 
@@ -111,6 +111,14 @@ def topics(
         ),
     ] = None,
     refine: options.Refine = True,
+    search: Annotated[
+        Search,
+        options.fitting_option(
+            **options.choice_of(Search),
+            help="starts improves the topics by splits, merges and moves of documents, from two "
+            "starts; none keeps those of the first splits, in a third of the time.",
+        ),
+    ] = "starts",
     log_scaling: Annotated[
         Literal[LogScaling, "none"],
         options.fitting_option(
@@ -313,8 +321,10 @@ def topics(
             parameters["weighting"] = weighting
         if kind == "lda":
             parameters["alpha0"] = alpha0
-        elif options.given(context, "log_scaling"):
-            parameters["log_scaling"] = scaling
+        else:
+            parameters["search"] = search
+            if options.given(context, "log_scaling"):
+                parameters["log_scaling"] = scaling
         result = fit_flat(
             run, corpus, kind or "single-topic", components, parameters, given, **shown
         )
@@ -324,6 +334,7 @@ def topics(
             "max_depth": depth,
             "min_samples_leaf": min_samples_leaf,
             "growth": growth,
+            "search": search,
             "log_scaling": scaling,
             "weighting": weighting,
         }
@@ -375,5 +386,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
         refuse("applies_to_lda", "alpha0")
         if flat and scaled and context.params["weighting"] == "three_words":
             raise InvalidParameterError("three_words_log_scaled")
-    elif scaled:
-        refuse("lda_log_scaled", "log_scaling")
+    else:
+        refuse("lda_not_searched", "search")
+        if scaled:
+            refuse("lda_log_scaled", "log_scaling")

@@ -20,13 +20,16 @@ from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import em
-from momentree.tree.growth import Limits, grow
+from momentree.tree.growth import Grown, Limits, grow
 from momentree.tree.names import NamedTopics
+from momentree.tree.search import TopicSearch
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.topic_split import TopicSplitter
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
 
+SMALL = 5.0
+"""Fewer documents are no topic for the search, unless documents are few."""
 POSSIBLE = 1e-3
 """Fraction of the average sample mixed into every component initialized from moments."""
 
@@ -66,7 +69,7 @@ class CountMixture(NamedTopics, FlatModel):
 
     @abstractmethod
     def _chosen_start(self) -> str:
-        """Return "tree", "tfidf" or "moments"."""
+        """Return "search", "tree", "tfidf" or "moments"."""
 
     def _chosen_log_scaling(self) -> LogScaling | None:
         """Return the scaling of counts before the fit."""
@@ -132,9 +135,14 @@ class CountMixture(NamedTopics, FlatModel):
             return Initialization.of(last, self.diagnostics_)
         start = self._chosen_start()
         log.info("starting from %s", start)
-        make = {"moments": self._from_moments, "tfidf": self._from_tfidf, "tree": self._from_tree}
+        make = {
+            "moments": self._from_moments,
+            "search": self._from_search,
+            "tfidf": self._from_tfidf,
+            "tree": self._from_tree,
+        }
         found = make[start](data)
-        return replace(found, diagnostics={**found.diagnostics, "start": start})
+        return replace(found, diagnostics={"start": start, **found.diagnostics})
 
     def _from_moments(self, data: CountData) -> Initialization[MixtureParameters]:
         """Decompose the moments of the model."""
@@ -159,6 +167,32 @@ class CountMixture(NamedTopics, FlatModel):
 
     def _from_tree(self, data: CountData) -> Initialization[MixtureParameters]:
         """Grow a tree of k leaves (H Algorithm 2, best first)."""
+        grown, _ = self._grown(data)
+        k, rows, weight = self.n_components, data.rows, data.weight
+        return from_leaves(grown, k, self._family, rows, weight, data.smoothing)
+
+    def _from_search(self, data: CountData) -> Initialization[MixtureParameters]:
+        """Search for the most likely of topics found from several starts, a tree among them."""
+        grown, splitter = self._grown(data)
+        # A few documents alone are hardly a topic, though they raise the likelihood.
+        start = from_leaves(
+            grown, self.n_components, self._family, data.rows, data.weight, data.smoothing
+        )
+        least = max(1.0, min(SMALL, float(data.weight.sum()) / (4 * self.n_components)))
+        found = TopicSearch(
+            data.rows,
+            data.weight,
+            data.count_per_token,
+            data.smoothing,
+            replace(splitter, min_samples_leaf=least),
+            least,
+            self.tol,
+        ).from_tree(grown, data.counts.matrix)
+        return Initialization.of(
+            found.parameters, {**start.diagnostics, "start": found.start}
+        )
+
+    def _grown(self, data: CountData) -> tuple[Grown, TopicSplitter]:
         splitter = TopicSplitter(
             min_samples_leaf=1,
             refine_iter=SPLIT_ITER if self.refine else 0,
@@ -167,9 +201,9 @@ class CountMixture(NamedTopics, FlatModel):
             random_state=self.random_state,
             decompose=self._decomposer(),
         )
-        k, rows, weight = self.n_components, data.rows, data.weight
-        grown = grow(rows, weight, data.count_per_token, splitter, Limits(k))
-        return from_leaves(grown, k, self._family, rows, weight, data.smoothing)
+        limits = Limits(self.n_components)
+        grown = grow(data.rows, data.weight, data.count_per_token, splitter, limits)
+        return grown, splitter
 
     def _smoothed(
         self, found: Decomposition, centers: Floats, data: CountData

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +16,10 @@ from momentree.objects import TopicParameters
 from momentree.refinement import em
 from momentree.refinement.moves import move_samples
 from momentree.refinement.split_merge import Exchange, Halves, after_exchanges, exchanges
-from momentree.tree.growth import log
+from momentree.tree.growth import Grown, log
+from momentree.tree.hierarchy import hierarchy
 from momentree.tree.split import Split
+from momentree.tree.tfidf_groups import tfidf_groups
 from momentree.tree.topic_split import TopicSplitter
 
 SHORT_ITER = 20
@@ -24,6 +28,7 @@ HALF_ITER = 5
 """EM steps of a split: the EM over all components that follows moves documents anyway."""
 CYCLES = 2
 """Most further rounds of exchanges and moves from the most likely answer."""
+LIMIT = "max_leaf_nodes_reached"
 TOL = 1e-5
 """Smallest fraction by which a change must raise the objective to be kept."""
 
@@ -39,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Search:
+class TopicSearch:
     """Search for the k most likely topics of documents, without random numbers.
 
     Every start is a group of each document. After EM it is improved by exchanges (split one
@@ -57,23 +62,32 @@ class Search:
     tol: float = 1e-5
     _halves: dict[bytes, Halves | None] = field(default_factory=dict)
 
+    def from_tree(self, grown: Grown, counts: Any) -> Answer:
+        """Return the most likely answer with as many topics as a tree has leaves.
+
+        `counts` are the counts without log scaling, which make another start.
+        """
+        k = len(grown.root.leaves())
+        starts = {"tree": grown.labels}
+        groups = tfidf_groups(counts, self.weight, k) if k > 1 else None
+        if groups is not None:
+            starts["tfidf"] = groups
+        return self.best(starts, k)
+
     def best(self, starts: Mapping[str, Ints], n_components: int) -> Answer:
-        """Return the most likely answer."""
+        """Return the most likely answer from several starts, given as groups of the documents."""
         answers = []
         for name, labels in starts.items():
             log.info("searching from %s", name)
-            answers.append(self._improved(self._refined(name, labels, n_components)))
+            answer = self._refined(name, labels, n_components)
+            answers.append(self._moved(self._exchanged(answer) or answer))
         best = max(answers, key=lambda answer: answer.objective)
         for _ in range(CYCLES):
-            better = self._improved(best)
-            if better is best:
+            better = self._exchanged(best)
+            if better is None:
                 break
-            best = better
+            best = self._moved(better)
         return best
-
-    def _improved(self, answer: Answer) -> Answer:
-        answer = self._exchanged(answer) or answer
-        return self._moved(answer) or answer
 
     def _exchanged(self, old: Answer) -> Answer | None:
         """Return the answer after exchanges; None if they do not make it more likely."""
@@ -99,7 +113,8 @@ class Search:
         labels = after_exchanges(old.labels, halves, chosen)
         return self._if_better(old, labels)
 
-    def _moved(self, old: Answer) -> Answer | None:
+    def _moved(self, old: Answer) -> Answer:
+        """Return the answer after moves, or the old one if they do not make it more likely."""
         labels = move_samples(
             self.rows,
             old.labels,
@@ -108,7 +123,9 @@ class Search:
             smoothing=self.smoothing,
             min_size=self.min_size,
         )
-        return None if (labels == old.labels).all() else self._if_better(old, labels)
+        if (labels == old.labels).all():
+            return old
+        return self._if_better(old, labels) or old
 
     def _if_better(self, old: Answer, labels: Ints) -> Answer | None:
         new = self._refined(old.start, labels, old.parameters.n_components)
@@ -156,3 +173,21 @@ class Search:
         if not isinstance(split, Split):
             return None
         return Halves(here, np.asarray(split.side == 1), split.sums, split.sizes)
+
+
+def tree_over(answer: Answer, grown: Grown, rows: RowBlocks, weight: Floats) -> Grown:
+    """Return a tree whose leaves are the topics of an answer.
+
+    Its leaves have the reason for which growth of the tree `grown` ended.
+    """
+    k = answer.parameters.n_components
+    sums = rows.group_sums(answer.labels, k, weight)
+    sizes = np.bincount(answer.labels, weights=weight, minlength=k).astype(np.float64)
+    root, order = hierarchy(sums, sizes, TopicParameters)
+    reasons = [leaf.reason for leaf in grown.root.leaves() if leaf.reason]
+    counts = Counter(reason.code for reason in reasons)
+    counts[LIMIT] *= len(reasons)  # otherwise growth could have gone on
+    code, _ = counts.most_common(1)[0]
+    for leaf in root.leaves():
+        leaf.reason = next(reason for reason in reasons if reason.code == code)
+    return Grown(root, np.argsort(order)[answer.labels], answer.parameters.reordered(order))

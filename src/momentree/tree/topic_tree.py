@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._choices import Growth, LogScaling, Refine, Weighting
+from momentree._choices import Growth, LogScaling, Refine, Search, Weighting
 from momentree._types import Floats
 from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
@@ -22,6 +23,7 @@ from momentree.tree.growth import Limits, grow, log
 from momentree.tree.names import NamedTopics
 from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode
+from momentree.tree.search import TopicSearch, tree_over
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, topic_bic
 from momentree.tree.topic_split import EARLY, TopicSplitter
@@ -54,6 +56,13 @@ class TopicTree(NamedTopics, TreeEstimator):
     refine : {"em", None}, default="em"
         "em" runs 15 steps of EM after each split, and EM over all leaves at the end, which may move
         documents between branches. None keeps the splits found from the moments.
+    search : {"starts", "none"}, default="starts"
+        "starts" improves the leaves before the last EM: it merges two leaves and splits another,
+        and moves single documents, as long as this raises the likelihood; does the same from groups
+        by tf-idf; and keeps the more likely answer. The nodes above the leaves are then made by
+        merging the most similar ones. It applies only with `max_leaf_nodes`, ``refine="em"`` and
+        without a limit by depth or ``growth="depth"``. "none" keeps the leaves and nodes from
+        the splits; it takes about a third of the time.
     log_scaling : {"log1p", None}, default="log1p"
         "log1p" scales counts x to log2(1 + x), because words are bursty rather than independent;
         the weight of a document then grows with the square root of its length. None uses raw
@@ -135,6 +144,7 @@ class TopicTree(NamedTopics, TreeEstimator):
 
     _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
         "refine": (*get_args(Refine), None),
+        "search": get_args(Search),
         "log_scaling": (*get_args(LogScaling), None),
         "weighting": get_args(Weighting),
     }
@@ -147,6 +157,7 @@ class TopicTree(NamedTopics, TreeEstimator):
         min_samples_leaf: float = 5,
         growth: Growth = "best_first",
         refine: Refine | None = "em",
+        search: Search = "starts",
         log_scaling: LogScaling | None = "log1p",
         weighting: Weighting = "length",
         smoothing: float = 1.0,
@@ -162,6 +173,7 @@ class TopicTree(NamedTopics, TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.growth = growth
         self.refine = refine
+        self.search = search
         self.log_scaling = log_scaling
         self.weighting = weighting
         self.smoothing = smoothing
@@ -183,22 +195,28 @@ class TopicTree(NamedTopics, TreeEstimator):
         ordered, count_per_token = weight[at], scaled.count_per_token[at]
         smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, ordered)
         limits = Limits.of(self)
+        splitter = TopicSplitter(
+            min_samples_leaf=self.min_samples_leaf,
+            smoothing=smoothing,
+            refine_iter=SPLIT_ITER if self.refine else 0,
+            weighting=self.weighting,
+            random_state=self.random_state,
+            whiten=EXACT if self.exact else EARLY,
+        )
         grown = grow(
             rows,
             ordered,
             count_per_token,
-            TopicSplitter(
-                min_samples_leaf=self.min_samples_leaf,
-                smoothing=smoothing,
-                refine_iter=SPLIT_ITER if self.refine else 0,
-                weighting=self.weighting,
-                random_state=self.random_state,
-                whiten=EXACT if self.exact else EARLY,
-            ),
+            splitter,
             limits,
             growth=self.growth,
             criterion=topic_bic if limits.none else accept_all,
         )
+        if self._searches(limits):
+            search = TopicSearch(
+                rows, ordered, count_per_token, smoothing, splitter, self.min_samples_leaf, self.tol
+            )
+            grown = tree_over(search.from_tree(grown, X[at]), grown, rows, ordered)
         self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
             grown,
             rows,
@@ -227,6 +245,11 @@ class TopicTree(NamedTopics, TreeEstimator):
             raise InvalidParameterError(
                 "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
             )
+
+    def _searches(self, limits: Limits) -> bool:
+        """Return whether the leaves are searched for, rather than found by splits alone."""
+        by_number = math.isinf(limits.depth) and not limits.none
+        return self.search == "starts" and self.refine is not None and by_number
 
     def _check_restored(self) -> int:
         k = super()._check_restored()
