@@ -188,9 +188,7 @@ class CountMixture(NamedTopics, FlatModel):
             least,
             self.tol,
         ).from_tree(grown, data.counts.matrix)
-        return Initialization.of(
-            found.parameters, {**start.diagnostics, "start": found.start}
-        )
+        return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
     def _grown(self, data: CountData) -> tuple[Grown, TopicSplitter]:
         splitter = TopicSplitter(

@@ -9,7 +9,7 @@ from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
 from momentree.objects import TopicParameters
 
-STEPS = 20
+STEPS = 10
 """Most steps; each is a pass over the data. Later steps move few samples."""
 ROUNDING = 1e-12
 """Gains below this fraction of the log-likelihood may be rounding errors."""
@@ -73,7 +73,7 @@ def move_samples(
         Pseudo-count of every word in every group.
     min_size : float, default=1.0
         No group becomes smaller than this total weight.
-    max_iter : int >= 0, default=20
+    max_iter : int >= 0, default=10
         Maximum number of steps.
 
     Returns
@@ -142,9 +142,7 @@ def _after_moves(
     return np.maximum(sums, 0.0), np.maximum(sizes, 0.0)  # rounding may leave less than nothing
 
 
-def _gains(
-    rows: RowBlocks, labels: Ints, v: Floats, C: Floats, N: Floats
-) -> tuple[Ints, Floats]:
+def _gains(rows: RowBlocks, labels: Ints, v: Floats, C: Floats, N: Floats) -> tuple[Ints, Floats]:
     """Return the best other group of each sample, and the gain of moving it there.
 
     C contains the smoothed sums. The best other group is the most likely one under its current

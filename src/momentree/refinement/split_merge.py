@@ -91,9 +91,7 @@ def exchanges(
     return found
 
 
-def after_exchanges(
-    labels: Ints, halves: Mapping[int, Halves], chosen: Sequence[Exchange]
-) -> Ints:
+def after_exchanges(labels: Ints, halves: Mapping[int, Halves], chosen: Sequence[Exchange]) -> Ints:
     """Return the component of each sample after exchanges, shape (n,)."""
     new = labels.copy()
     for e in chosen:

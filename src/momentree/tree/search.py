@@ -22,12 +22,15 @@ from momentree.tree.split import Split
 from momentree.tree.tfidf_groups import tfidf_groups
 from momentree.tree.topic_split import TopicSplitter
 
-SHORT_ITER = 20
+SHORT_ITER = 10
 """Most EM steps between changes; the EM after the search runs to convergence."""
 HALF_ITER = 5
 """EM steps of a split: the EM over all components that follows moves documents anyway."""
 CYCLES = 2
 """Most further rounds of exchanges and moves from the most likely answer."""
+MANY = 32
+"""With more components, the search starts from the tree alone, and runs one further cycle: the time
+of EM grows with k, but that of the tree with log k, and the search should not take much longer."""
 LIMIT = "max_leaf_nodes_reached"
 TOL = 1e-5
 """Smallest fraction by which a change must raise the objective to be kept."""
@@ -69,7 +72,7 @@ class TopicSearch:
         """
         k = len(grown.root.leaves())
         starts = {"tree": grown.labels}
-        groups = tfidf_groups(counts, self.weight, k) if k > 1 else None
+        groups = tfidf_groups(counts, self.weight, k) if 1 < k <= MANY else None
         if groups is not None:
             starts["tfidf"] = groups
         return self.best(starts, k)
@@ -82,7 +85,7 @@ class TopicSearch:
             answer = self._refined(name, labels, n_components)
             answers.append(self._moved(self._exchanged(answer) or answer))
         best = max(answers, key=lambda answer: answer.objective)
-        for _ in range(CYCLES):
+        for _ in range(CYCLES if n_components <= MANY else 1):
             better = self._exchanged(best)
             if better is None:
                 break
@@ -97,9 +100,7 @@ class TopicSearch:
         sums = self.rows.group_sums(old.labels, k, self.weight)
         sizes = np.bincount(old.labels, weights=self.weight, minlength=k).astype(np.float64)
         halves = self._all_halves(old.labels, k)
-        found = exchanges(
-            sums, sizes, halves, smoothing=self.smoothing, min_size=self.min_size
-        )
+        found = exchanges(sums, sizes, halves, smoothing=self.smoothing, min_size=self.min_size)
         # Several exchanges at once may be too many; then try the first alone.
         for chosen in ([found] if found else []) + ([found[:1]] if len(found) > 1 else []):
             new = self._after(old, halves, chosen)
@@ -146,7 +147,7 @@ class TopicSearch:
         ).parameters
         joint = log_joint(rows, found)
         labels = np.asarray(joint.argmax(axis=1))
-        sizes = np.bincount(labels, weights=weight, minlength=k)
+        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
         # The prior favors empty components, so those that are too small get the average.
         large = sizes >= self.min_size
         prior = smoothing * found.coefficients[:, large if large.any() else ~large].sum(axis=0)
