@@ -15,7 +15,7 @@ from momentree.inference import log_joint, log_posterior
 from momentree.objects import TopicParameters
 from momentree.refinement import em
 from momentree.refinement.moves import move_samples
-from momentree.refinement.split_merge import Exchange, Halves, after_exchanges, exchanges
+from momentree.refinement.split_merge import Halves, after_exchanges, exchanges
 from momentree.tree.growth import Grown, log
 from momentree.tree.hierarchy import hierarchy
 from momentree.tree.split import Split
@@ -28,6 +28,8 @@ HALF_ITER = 5
 """EM steps of a split: the EM over all components that follows moves documents anyway."""
 CYCLES = 2
 """Most further rounds of exchanges and moves from the most likely answer."""
+TRIES = 3
+"""Attempts at a round of exchanges, each with fewer of them."""
 MANY = 32
 """With more components, the search starts from the tree alone, and runs one further cycle: the time
 of EM grows with k, but that of the tree with log k, and the search should not take much longer."""
@@ -43,6 +45,7 @@ class Answer:
     start: str
     parameters: TopicParameters
     labels: Ints
+    small: frozenset[int]  # components that are too small
     objective: float  # log-likelihood plus the log prior of smoothing, in nats
 
 
@@ -84,7 +87,7 @@ class TopicSearch:
             log.info("searching from %s", name)
             answer = self._refined(name, labels, n_components)
             answers.append(self._moved(self._exchanged(answer) or answer))
-        best = max(answers, key=lambda answer: answer.objective)
+        best = max(answers, key=lambda answer: (-len(answer.small), answer.objective))
         for _ in range(CYCLES if n_components <= MANY else 1):
             better = self._exchanged(best)
             if better is None:
@@ -101,18 +104,17 @@ class TopicSearch:
         sizes = np.bincount(old.labels, weights=self.weight, minlength=k).astype(np.float64)
         halves = self._all_halves(old.labels, k)
         found = exchanges(sums, sizes, halves, smoothing=self.smoothing, min_size=self.min_size)
-        # Several exchanges at once may be too many; then try the first alone.
-        for chosen in ([found] if found else []) + ([found[:1]] if len(found) > 1 else []):
-            new = self._after(old, halves, chosen)
-            if new is not None:
+        for _ in range(TRIES):
+            if not found:
+                return None
+            labels = after_exchanges(old.labels, halves, found)
+            new = self._refined(old.start, labels, k)
+            if self._is_better(new, old):
                 return new
+            # Without the components that EM made too small; or the first exchange alone.
+            lasting = [e for e in found if not {e.split, e.i, e.j} & new.small]
+            found = lasting if len(lasting) < len(found) else found[: len(found) > 1]
         return None
-
-    def _after(
-        self, old: Answer, halves: Mapping[int, Halves], chosen: list[Exchange]
-    ) -> Answer | None:
-        labels = after_exchanges(old.labels, halves, chosen)
-        return self._if_better(old, labels)
 
     def _moved(self, old: Answer) -> Answer:
         """Return the answer after moves, or the old one if they do not make it more likely."""
@@ -126,12 +128,13 @@ class TopicSearch:
         )
         if (labels == old.labels).all():
             return old
-        return self._if_better(old, labels) or old
-
-    def _if_better(self, old: Answer, labels: Ints) -> Answer | None:
         new = self._refined(old.start, labels, old.parameters.n_components)
-        rise = new.objective - old.objective
-        return new if rise > TOL * abs(old.objective) else None
+        return new if self._is_better(new, old) else old
+
+    def _is_better(self, new: Answer, old: Answer) -> bool:
+        if len(new.small) != len(old.small):
+            return len(new.small) < len(old.small)
+        return new.objective - old.objective > TOL * abs(old.objective)
 
     def _refined(self, start: str, labels: Ints, k: int) -> Answer:
         """Run a short EM from groups."""
@@ -152,7 +155,8 @@ class TopicSearch:
         large = sizes >= self.min_size
         prior = smoothing * found.coefficients[:, large if large.any() else ~large].sum(axis=0)
         objective = float(weight @ log_posterior(joint)[1] + k * prior.mean())
-        return Answer(start, found, labels, objective)
+        small = frozenset(np.flatnonzero(~large).tolist())
+        return Answer(start, found, labels, small, objective)
 
     def _all_halves(self, labels: Ints, k: int) -> dict[int, Halves]:
         """Return the sides of all components that can be split; unchanged ones are remembered."""
