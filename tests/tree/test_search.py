@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import SingleTopicModel, TopicTree
@@ -26,6 +27,7 @@ def uneven(seed, n=400):
 
 
 def log_likelihood(tree, X):
+    X = sp.csr_array(X)
     scaled = RowBlocks(log_scale(X, tree.log_scaling).X)
     return float(log_posterior(log_joint(scaled, tree._assigner.parameters))[1].sum())
 
@@ -33,7 +35,7 @@ def log_likelihood(tree, X):
 @pytest.mark.parametrize("model", [TopicTree, SingleTopicModel])
 def test_uneven_topics_are_found_better(model):
     scores = {"none": [], "starts": []}
-    for seed in range(4):
+    for seed in (1, 2, 3, 4):  # in these, every topic occurs
         X, labels = uneven(seed)
         for search, found in scores.items():
             found.append(adjusted_rand_score(labels, model(8, search=search).fit(X).labels_))

@@ -31,8 +31,8 @@ CYCLES = 2
 TRIES = 3
 """Attempts at a round of exchanges, each with fewer of them."""
 MANY = 32
-"""With more components, the search starts from the tree alone, and runs one further cycle: the time
-of EM grows with k, but that of the tree with log k, and the search should not take much longer."""
+"""With more components, the search starts from the tree alone, with one further cycle and half the
+steps of EM: their time grows with k, but that of the tree with log k."""
 LIMIT = "max_leaf_nodes_reached"
 TOL = 1e-5
 """Smallest fraction by which a change must raise the objective to be kept."""
@@ -145,7 +145,7 @@ class TopicSearch:
             TopicParameters.m_step(rows.group_sums(labels, k, weight), sizes, smoothing),
             sample_weight=weight,
             smoothing=smoothing,
-            max_iter=SHORT_ITER,
+            max_iter=SHORT_ITER if k <= MANY else SHORT_ITER // 2,
             tol=self.tol,
         ).parameters
         joint = log_joint(rows, found)
