@@ -102,19 +102,20 @@ def test_relevance_of_the_pages_is_that_of_the_code():
 
 @pytest.fixture
 def small_corpus(docstrings, monkeypatch):
-    """Let the pages load a quarter of the built-in corpus."""
-    parts = (part[::4] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
+    """Let the pages load an eighth of the built-in corpus."""
+    parts = (part[::8] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
     small = Documents(*parts, name=docstrings.name)
     monkeypatch.setattr(datasets, "load_docstrings", lambda: small)
 
 
 @pytest.mark.usefixtures("small_corpus")
-def test_python_of_the_models_page_runs():
-    text = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "made"), [("models", "found"), ("inputs", "named")])
+def test_python_of_the_pages_runs(page, made):
+    text = (REPOSITORY / "docs" / f"{page}.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(block, "models.md", "exec"), names)
-    assert {"model", "found"} <= set(names)
+        exec(compile(block, f"{page}.md", "exec"), names)
+    assert {"model", made} <= set(names)
 
 
 @pytest.mark.usefixtures("small_corpus")

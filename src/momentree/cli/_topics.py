@@ -64,13 +64,11 @@ def grow_tree(
     """Grow a tree of topics; `shown` are arguments of `summarize`."""
     with run.stage("growing the tree"):
         start = time.perf_counter()
-        tree = TopicTree(**parameters).fit(
-            corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary
-        )
+        tree = TopicTree(**parameters).fit(corpus)
         took = time.perf_counter() - start
     if tree.n_leaves_ > 1:
         note_number(run, tree, parameters["max_leaf_nodes"], "leaves")
-    tree = _named(run, tree, corpus, given)
+    tree = given.apply(tree)
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
         "title": summary["title"],
@@ -89,7 +87,7 @@ def grow_tree(
         ),
         format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
-        save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),
+        save=lambda path: tree.save(path),
         remarks=remarks,
     )
 
@@ -111,11 +109,11 @@ def fit_flat(
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = kind(choice["n_components"] if choice else n_components, **parameters)
-        fitted.fit(corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary)
+        fitted.fit(corpus)
     took = time.perf_counter() - start
-    fitted = _named(run, fitted, corpus, given)
+    fitted = given.apply(fitted)
     with run.stage("inferring topic proportions"):
-        proportions = fitted.transform(corpus.X)
+        proportions = fitted.predict_proba(corpus.X)
     summary = _summarize(run, fitted, corpus, took, **shown, topic_proportions=proportions)
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     remarks += _on_function_words(run, fitted)
@@ -129,15 +127,9 @@ def fit_flat(
         table=lambda: _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
         format="topics",
         content=lambda: _flat_content(fitted, summary, choice),
-        save=lambda path: fitted.save(path, vectorizer_config=_config(corpus)),
+        save=lambda path: fitted.save(path),
         remarks=remarks,
     )
-
-
-def _named(run: Run, model: Any, corpus: Corpus, given: GivenNames) -> Any:
-    """Return a model whose topics are named by the texts, or by hand."""
-    with run.stage("naming topics"):
-        return given.apply(model.name_topics(corpus))
 
 
 def _on_function_words(run: Run, model: Any) -> list[str]:

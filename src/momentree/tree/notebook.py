@@ -36,6 +36,9 @@ _MAX_NAME = 36
 """Maximum length of a code name in characters, so that a node fits on one or two lines."""
 
 
+_UNNAMED = "columns_without_names"
+
+
 def repr_html(estimator: Any) -> str:
     """Render a fitted tree as a collapsible nested list, without scripts."""
     root = estimator.tree_
@@ -62,7 +65,9 @@ def repr_html(estimator: Any) -> str:
         return ", ".join(name for name, _ in top)
 
     body = _render(root, words)
-    return f'<div class="momentree"><style>{_STYLE}</style>{head}{body}</div>'
+    unnamed = [str(note) for note in getattr(estimator, "notes_", ()) if note.code == _UNNAMED]
+    hint = "".join(f"<p><small>Note: {escape(note)}</small></p>" for note in unnamed)
+    return f'<div class="momentree"><style>{_STYLE}</style>{head}{body}{hint}</div>'
 
 
 def _render(node: TreeNode, words: Callable[[TreeNode], str]) -> str:

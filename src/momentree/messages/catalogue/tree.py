@@ -43,5 +43,36 @@ WORDS: dict[str, str] = {
         "to_html('report.html', X)"
     ),
     "page_option_not_a_mapping": "{parameter} is a {type}; expected a mapping from {keys}",
+    # --- texts -----------------------------------------------------------------------------------
+    "names_of_texts": (
+        "{parameter} is given with texts, whose words are the names of the columns; leave it out"
+    ),
+    "not_a_vectorizer": (
+        "{parameter:=value}; expected None, a TextVectorizer(...), or another object with "
+        "fit_transform and transform, such as CountVectorizer()"
+    ),
+    "settings_of_vectorizer": (
+        "{problem}. In fit, these are settings of the vectorizer, as in "
+        "vectorizer=TextVectorizer(min_df=1, max_df=1.0)"
+    ),
+    "copies_counted_in_fit": (
+        "{n_rows:,} of {every} {n_rows:?is a copy/are copies} of others{near}; "
+        "fit(vectorize(texts, unique=True)) counts each text once"
+    ),
+    "fitted_to_counts": (
+        "X contains texts, but the model was fitted to counts and cannot count words; fit it to "
+        "texts, or pass counts with the columns of fit, as from vectorizer.transform(texts)"
+    ),
+    "corpus_of_other_words": (
+        "the corpus has other words than the model; count new texts with read_like, or use "
+        "align_columns"
+    ),
+    "columns_without_names": (
+        "the columns have no names, so topics are named by column numbers; pass {parameter} to "
+        "fit, or use the result of name_topics(feature_names=vectorizer.get_feature_names_out())"
+    ),
+    "names_and_corpus": (
+        "{parameter} is given with a corpus, which has the names of its columns; leave one out"
+    ),
     "networkx_missing": "to_networkx requires networkx: pip install networkx",
 }
