@@ -54,8 +54,9 @@ def tfidf_groups(X: Any, sample_weight: Floats, n_groups: int) -> Ints | None:
         return None
     W = np.ascontiguousarray(white.W.T)
     scores = rows.map(lambda B: B.dot(W))
-    weighted = scores * np.sqrt(v)[:, None]
-    _, _, pivots = scipy.linalg.qr(weighted.T, mode="economic", pivoting=True)
+    # A weight of two acts like two copies, so it must not make a row more likely to be a pivot.
+    present = scores * (v > 0)[:, None]
+    _, _, pivots = scipy.linalg.qr(present.T, mode="economic", pivoting=True)
     left, _, right = np.linalg.svd(scores[pivots[:k]].T)
     groups = np.abs(scores @ (left @ right)).argmax(axis=1)
     found = np.bincount(groups, weights=v, minlength=k)
