@@ -143,6 +143,8 @@ def test_a_single_leaf_is_explained(run, lasting_table):
         (["--growth", "depth", "--depth", "2"], "growth", "depth"),
         (["--no-refine"], "refine", None),
         (["--refine"], "refine", "em"),
+        (["--search", "none"], "search", "none"),
+        (["--search", "starts"], "search", "starts"),
         (["--log-scaling", "none"], "log_scaling", None),
         (["--log-scaling", "log1p"], "log_scaling", "log1p"),
         (["--weighting", "uniform"], "weighting", "uniform"),
