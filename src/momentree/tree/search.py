@@ -31,8 +31,8 @@ CYCLES = 2
 TRIES = 3
 """Attempts at a round of exchanges, each with fewer of them."""
 MANY = 32
-"""With more components, the search starts from the tree alone, with one further cycle and half the
-steps of EM: their time grows with k, but that of the tree with log k."""
+"""With more components, the search starts from the tree alone, without further cycles and with half
+the steps of EM: their time grows with k, but that of the tree with log k."""
 LIMIT = "max_leaf_nodes_reached"
 TOL = 1e-5
 """Smallest fraction by which a change must raise the objective to be kept."""
@@ -88,7 +88,7 @@ class TopicSearch:
             answer = self._refined(name, labels, n_components)
             answers.append(self._moved(self._exchanged(answer) or answer))
         best = max(answers, key=lambda answer: (-len(answer.small), answer.objective))
-        for _ in range(CYCLES if n_components <= MANY else 1):
+        for _ in range(CYCLES if n_components <= MANY else 0):
             better = self._exchanged(best)
             if better is None:
                 break
