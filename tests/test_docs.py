@@ -131,6 +131,17 @@ def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 8
 
 
+@pytest.mark.usefixtures("small_corpus")
+def test_python_of_the_embeddings_page_runs(tmp_path, monkeypatch):
+    text = (REPOSITORY / "docs" / "embeddings.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        if not re.search("sentence_transformers|bertopic|toponymy", block):
+            exec(compile(block, "embeddings.md", "exec"), names)
+    assert {"tree", "groups"} <= set(names)
+
+
 def test_make_targets_of_the_pages_exist():
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))

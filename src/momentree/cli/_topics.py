@@ -27,9 +27,18 @@ from momentree.report.topics import (
     sort_documents,
     topic_names,
 )
-from momentree.tree import TopicTree
+from momentree.tree import ClusterTree, TopicTree
 
-_SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages")
+_SHOWN = (
+    "embeddings",
+    "language",
+    "min_df",
+    "max_df",
+    "max_features",
+    "lowercase",
+    "raw",
+    "passages",
+)
 """Settings of the vectorizer that the report lists."""
 
 
@@ -59,12 +68,31 @@ def title_of(source: Path) -> str | None:
 
 
 def grow_tree(
-    run: Run, corpus: Corpus, parameters: Mapping[str, Any], given: GivenNames, **shown: Any
+    run: Run,
+    corpus: Corpus,
+    parameters: Mapping[str, Any],
+    given: GivenNames,
+    *,
+    embeddings: tuple[str, Any] | None = None,
+    **shown: Any,
 ) -> Result:
-    """Grow a tree of topics; `shown` are arguments of `summarize`."""
+    """Grow a tree of topics, or of embeddings; `shown` are arguments of `summarize`."""
+    tree: Any
+    X: Any = corpus.X
     with run.stage("growing the tree"):
         start = time.perf_counter()
-        tree = TopicTree(**parameters).fit(corpus)
+        if embeddings is None:
+            tree = TopicTree(**parameters).fit(corpus)
+        else:
+            name, X = embeddings
+            tree = ClusterTree(**parameters, data="embeddings").fit(
+                X,
+                counts=corpus.X,
+                sample_weight=corpus.weights,
+                feature_names=corpus.vocabulary,
+            )
+            tree = tree.name_topics(corpus)
+            shown["embeddings"] = f"{name}: {X.shape[1]:,} dimensions"
         took = time.perf_counter() - start
     if tree.n_leaves_ > 1:
         note_number(run, tree, parameters["max_leaf_nodes"], "leaves")
@@ -82,12 +110,10 @@ def grow_tree(
     return Result(
         summary,
         took,
-        table=lambda: _table(
-            corpus, "leaf", tree, tree.predict(corpus.X), tree.predict_proba(corpus.X)
-        ),
+        table=lambda: _table(corpus, "leaf", tree, tree.predict(X), tree.predict_proba(X)),
         format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
-        save=lambda path: tree.save(path),
+        save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),
         remarks=remarks,
     )
 
@@ -163,6 +189,7 @@ def _summarize(
     title: str | None = None,
     order: pd.Series[Any] | None = None,
     documents: Any = None,
+    embeddings: str | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Summarize a model completely for a report, otherwise only what is printed."""
@@ -173,7 +200,7 @@ def _summarize(
     else:
         documents = 0
     labels: Any = corpus.labels
-    settings = _config(corpus) or {}
+    settings = {**(_config(corpus) or {}), "embeddings": embeddings}
     with run.stage("summarizing"):
         summary = report.summarize(
             model,

@@ -111,6 +111,11 @@ class SavedEstimator:
         """
         return _loaded(path, cls)
 
+    @property
+    def _n_names(self) -> int:
+        """Number of names in ``vocabulary_``."""
+        return self.n_features_in_
+
     def _saved_params(self) -> dict[str, Any]:
         """Return the parameters; the state of a random generator is not saved."""
         params: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
@@ -224,9 +229,11 @@ def _check(estimator: Any) -> None:
         if type(getattr(estimator, name)) is not expected:
             raise InvalidDataError("bad_entry", name=name, value=getattr(estimator, name))
     d = estimator.n_features_in_
-    for name in ("vocabulary_", "feature_names_in_"):
-        names = getattr(estimator, name, estimator.vocabulary_)
-        check_shape(name, names, (d,))
+    for name, size in (("vocabulary_", estimator._n_names), ("feature_names_in_", d)):
+        if name == "feature_names_in_" and not hasattr(estimator, name):
+            continue  # the data had no names
+        names = getattr(estimator, name)
+        check_shape(name, names, (size,))
         if names.dtype != object:
             raise InvalidDataError("not_strings", name=name)
     for name, value in vars(estimator).items():

@@ -335,7 +335,7 @@ class TreeEstimator(
 
     def _check_restored(self) -> int:
         for node in self.tree_.nodes():
-            check_shape("center", node.center, (self.n_features_in_,))
+            check_shape("center", node.center, (self._n_names,))
         self._check_names()
         return self.n_leaves_
 

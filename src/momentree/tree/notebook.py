@@ -54,8 +54,11 @@ def repr_html(estimator: Any) -> str:
     by_number = nodes_by_number(root)
     given = {id(by_number[number]) for number in getattr(estimator, "given_names_", {})}
 
+    described = getattr(estimator, "_described", False)
+    unnamed = kind in ("real", "embeddings") and not described
+
     def words(node: TreeNode) -> str:
-        if kind == "real" or id(node) in given:
+        if unnamed or id(node) in given:
             return node.name
         value = np.asarray(relevance(node.center[np.newaxis], root.center))[0]
         order = np.argsort(-value, kind="stable")[:n_words]
@@ -65,8 +68,8 @@ def repr_html(estimator: Any) -> str:
         return ", ".join(name for name, _ in top)
 
     body = _render(root, words)
-    unnamed = [str(note) for note in getattr(estimator, "notes_", ()) if note.code == _UNNAMED]
-    hint = "".join(f"<p><small>Note: {escape(note)}</small></p>" for note in unnamed)
+    hints = [str(note) for note in getattr(estimator, "notes_", ()) if note.code == _UNNAMED]
+    hint = "".join(f"<p><small>Note: {escape(note)}</small></p>" for note in hints)
     return f'<div class="momentree"><style>{_STYLE}</style>{head}{body}{hint}</div>'
 
 

@@ -36,7 +36,16 @@ WORDS: dict[str, str] = {
     ),
     "not_fitted_to_binary": (
         "the tree was fitted to {kind:s} data, but scoring and the page of records require binary "
-        "data; use to_frame or to_dict instead"
+        "data; use to_frame or to_dict instead, or, for a page of documents, give their words to "
+        "fit, as in fit(E, counts=X)"
+    ),
+    "counts_of_other_rows": (
+        "counts has {found:~row} for {needed:~sample}; give the words of each sample, in the same "
+        "order"
+    ),
+    "described_not_edited": (
+        "groups of a tree that was fitted with counts cannot be split or merged, because the words "
+        "of the new groups are not known; fit the tree with another {parameters.max_leaf_nodes}"
     ),
     "page_needs_data": (
         "X is None, but the page counts the codes of each group; pass the data used in fit, as in "
