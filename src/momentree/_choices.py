@@ -12,3 +12,6 @@ Refine = Literal["em"]
 Search = Literal["starts", "none"]
 TopicModel = Literal["single-topic", "lda"]
 Weighting = Literal["length", "uniform", "three_words"]
+
+MOST_NGRAM = 5
+"""Longer sequences of words hardly ever occur in several documents."""

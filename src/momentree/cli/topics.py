@@ -208,6 +208,23 @@ def topics(
     keep_case: Annotated[
         bool, word_option("--keep-case", help="Do not convert words to lower case.")
     ] = False,
+    phrases: Annotated[
+        bool,
+        word_option(
+            "--phrases",
+            help="Count phrases of two or three words, such as climate change, besides their "
+            "words.",
+        ),
+    ] = False,
+    ngrams: Annotated[
+        int,
+        word_option(
+            metavar="N",
+            parser=options.ngrams,
+            help="Count sequences of up to N neighboring words, besides the words.",
+        ),
+    ] = 1,
+    tokenizer: options.Tokenizer = None,
     raw: options.Raw = False,
     passages: options.Passages = "auto",
     unique: Annotated[
@@ -281,10 +298,12 @@ def topics(
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
         from momentree.cli._names import GivenNames
+        from momentree.cli._tokenizer import load_tokenizer
         from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
         from momentree.readers.text.words import read_words
 
         given = GivenNames.read(rename or (), names)
+        words_of = None if tokenizer is None else load_tokenizer(tokenizer)
         places: Any = None
         table: dict[str, Any] = {
             "text_column": text_column,
@@ -306,9 +325,12 @@ def topics(
             "max_df": max_df,
             "max_features": max_features,
             "token_pattern": token_pattern,
+            "tokenizer": words_of,
         }
         cleaning: dict[str, Any] = {
             "raw": raw,
+            "phrases": phrases,
+            "ngram_range": (1, ngrams),
             "passages": None if embeddings else passages,
             "unique": "auto" if unique is None else unique,
         }

@@ -22,7 +22,7 @@ from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.growth import Limits, grow, log
-from momentree.tree.naming import name_by_words
+from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.search import TopicSearch, tree_over
 from momentree.tree.split import EXACT, SPLIT_ITER
@@ -251,6 +251,7 @@ class TopicTree(FitsTexts, TreeEstimator):
             center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
             gain=lambda sides: _gain(scaled_sums, sides),
         )
+        choose_words_of(tree, X, self.labels_, self.vocabulary_, weight)
         name_by_words(tree, self.vocabulary_)
         return tree
 
