@@ -51,6 +51,7 @@ def peer(corpus: Labeled, find: Callable[..., Any], **options: Any) -> NDArray[n
 
 METHODS: dict[str, Callable[[Labeled], NDArray[np.intp]]] = {
     DEFAULT: tree,
+    'tree, search="none"': partial(tree, search="none"),
     "tree, log_scaling=None": partial(tree, log_scaling=None),
     'tree, weighting="uniform"': partial(tree, weighting="uniform"),
     "tree, refine=None": partial(tree, refine=None),
@@ -59,6 +60,7 @@ METHODS: dict[str, Callable[[Labeled], NDArray[np.intp]]] = {
     "tree, smoothing=0.5": partial(tree, smoothing=0.5),
     "tree, Algorithm 2 of the papers": partial(tree, growth="depth", refine=None, log_scaling=None),
     "topics, defaults": topics,
+    'topics, search="none"': partial(topics, search="none"),
     "topics, log_scaling=None": partial(topics, log_scaling=None),
     'topics, start="tfidf"': partial(topics, start="tfidf"),
     'topics, start="moments"': partial(topics, start="moments"),

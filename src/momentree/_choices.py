@@ -10,6 +10,7 @@ Growth = Literal["best_first", "depth"]
 LogScaling = Literal["log1p"]
 AutoLogScaling = Literal["auto", "log1p"]
 Refine = Literal["em"]
+Search = Literal["starts", "none"]
 TopicModel = Literal["single-topic", "lda"]
 Weighting = Literal["length", "uniform", "three_words"]
 

@@ -113,6 +113,7 @@ def test_file_vanishing_while_read(refuses, table, monkeypatch):
         ["--growth", "sideways"],
         ["--log-scaling", "sqrt"],
         ["--weighting", "none"],
+        ["--search", "all"],
         ["--min-samples-leaf", "0"],
         ["--min-df", "few"],
         ["--max-df", "1.5"],

@@ -145,6 +145,8 @@ def test_a_single_leaf_is_explained(run, lasting_table):
         (["--no-refine"], "refine", None),
         (["--refine"], "refine", "em"),
         (["--log-scaling", "auto"], "log_scaling", "auto"),
+        (["--search", "none"], "search", "none"),
+        (["--search", "starts"], "search", "starts"),
         (["--log-scaling", "none"], "log_scaling", None),
         (["--log-scaling", "log1p"], "log_scaling", "log1p"),
         (["--weighting", "uniform"], "weighting", "uniform"),

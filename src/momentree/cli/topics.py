@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 import momentree.cli._options as options
-from momentree._choices import AutoLogScaling, Growth, TopicModel, Weighting
+from momentree._choices import AutoLogScaling, Growth, Search, TopicModel, Weighting
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
 
@@ -114,6 +114,14 @@ def topics(
         ),
     ] = None,
     refine: options.Refine = True,
+    search: Annotated[
+        Search,
+        options.fitting_option(
+            **options.choice_of(Search),
+            help="starts improves the topics by splits, merges and moves of documents, from two "
+            "starts; none keeps those of the first splits, in a third of the time.",
+        ),
+    ] = "starts",
     log_scaling: Annotated[
         Literal[AutoLogScaling, "none"],
         options.fitting_option(
@@ -349,8 +357,10 @@ def topics(
             parameters["weighting"] = weighting
         if kind == "lda":
             parameters["alpha0"] = alpha0
-        elif options.given(context, "log_scaling"):
-            parameters["log_scaling"] = scaling
+        else:
+            parameters["search"] = search
+            if options.given(context, "log_scaling"):
+                parameters["log_scaling"] = scaling
         result = fit_flat(
             run, corpus, kind or "single-topic", components, parameters, given, **shown
         )
@@ -362,7 +372,7 @@ def topics(
             "growth": growth,
         }
         if embeddings is None:
-            parameters |= {"log_scaling": scaling, "weighting": weighting}
+            parameters |= {"search": search, "log_scaling": scaling, "weighting": weighting}
         else:
             shown |= {"embeddings": (embeddings.name, vectors.X)}
         result = grow_tree(run, corpus, parameters, given, **shown)
@@ -399,7 +409,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
 
     log_scaling = context.params["log_scaling"]
     if context.params["embeddings"] is not None:
-        refuse("not_with_embeddings", "flat", "log_scaling", "weighting")
+        refuse("not_with_embeddings", "flat", "search", "log_scaling", "weighting")
         if context.params["passages"] not in (None, "auto"):
             refuse("passages_with_embeddings", "passages")
     if flat:
@@ -417,5 +427,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
         refuse("applies_to_lda", "alpha0")
         if flat and log_scaling == "log1p" and context.params["weighting"] == "three_words":
             raise InvalidParameterError("three_words_log_scaled")
-    elif log_scaling != "none":
-        refuse("lda_log_scaled", "log_scaling")
+    else:
+        refuse("lda_not_searched", "search")
+        if log_scaling != "none":
+            refuse("lda_log_scaled", "log_scaling")

@@ -22,13 +22,16 @@ from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
 from momentree.refinement import em
-from momentree.tree.growth import Limits, grow
+from momentree.tree.growth import Grown, Limits, grow
+from momentree.tree.search import TopicSearch
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_split import TopicSplitter
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
 
+SMALL = 5.0
+"""Fewer documents are no topic for the search, unless documents are few."""
 POSSIBLE = 1e-3
 """Fraction of the average sample mixed into every component initialized from moments."""
 
@@ -69,7 +72,7 @@ class CountMixture(FitsTexts, FlatModel):
 
     @abstractmethod
     def _chosen_start(self) -> str:
-        """Return "tree", "tfidf" or "moments"."""
+        """Return "search", "tree", "tfidf" or "moments"."""
 
     def _requested_log_scaling(self) -> AutoLogScaling | None:
         """Return the requested scaling of counts."""
@@ -128,19 +131,22 @@ class CountMixture(FitsTexts, FlatModel):
         self, X: Any, weight: Floats
     ) -> tuple[CountData, Ints, Initialization[MixtureParameters]]:
         """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
+        search = self._last_fit(X.shape[1]) is None and self._chosen_start() == "search"
 
         def attempt(log_scaling: LogScaling | None) -> tuple[Any, Ints]:
             data, at = self._data(X, weight, log_scaling)
-            start = self._initialize(data)
+            grown = self._grown(data) if search else None
+            start = self._initialize(data) if grown is None else self._from_leaves(data, grown)
             labels = np.empty_like(at)
             labels[at] = MixtureAssigner.of(start.parameters).labels(data.rows)
-            return (data, at, start), labels
+            return (data, at, start, grown), labels
 
         requested = self._requested_log_scaling()
         if requested == "auto" and self._last_fit(X.shape[1]) is not None:
             requested = self.log_scaling_  # the topics to start from are on this scale
-        self.log_scaling_, (data, at, start) = with_scaling(requested, attempt, X, weight)
-        return data, at, start
+        self.log_scaling_, found = with_scaling(requested, attempt, X, weight)
+        data, at, start, grown = found
+        return data, at, start if grown is None else self._searched(data, start, grown)
 
     def _data(
         self, X: Any, weight: Floats, log_scaling: LogScaling | None
@@ -185,7 +191,36 @@ class CountMixture(FitsTexts, FlatModel):
 
     def _from_tree(self, data: CountData) -> Initialization[MixtureParameters]:
         """Grow a tree of k leaves (H Algorithm 2, best first)."""
-        splitter = TopicSplitter(
+        return self._from_leaves(data, self._grown(data))
+
+    def _from_leaves(self, data: CountData, grown: Grown) -> Initialization[MixtureParameters]:
+        k, rows, weight = self.n_components, data.rows, data.weight
+        return from_leaves(grown, k, self._family, rows, weight, data.smoothing)
+
+    def _searched(
+        self, data: CountData, start: Initialization[MixtureParameters], grown: Grown
+    ) -> Initialization[MixtureParameters]:
+        """Search for the most likely topics from several starts, a tree among them."""
+        # A few documents alone are hardly a topic, though they raise the likelihood.
+        least = max(1.0, min(SMALL, float(data.weight.sum()) / (4 * self.n_components)))
+        found = TopicSearch(
+            data.rows,
+            data.weight,
+            data.count_per_token,
+            data.smoothing,
+            replace(self._splitter(data), min_samples_leaf=least),
+            least,
+            self.tol,
+        ).from_tree(grown, data.counts.matrix)
+        return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
+
+    def _grown(self, data: CountData) -> Grown:
+        limits = Limits(self.n_components)
+        splitter = self._splitter(data)
+        return grow(data.rows, data.weight, data.count_per_token, splitter, limits)
+
+    def _splitter(self, data: CountData) -> TopicSplitter:
+        return TopicSplitter(
             min_samples_leaf=1,
             refine_iter=SPLIT_ITER if self.refine else 0,
             weighting=self._weighting,
@@ -193,9 +228,6 @@ class CountMixture(FitsTexts, FlatModel):
             random_state=self.random_state,
             decompose=self._decomposer(),
         )
-        k, rows, weight = self.n_components, data.rows, data.weight
-        grown = grow(rows, weight, data.count_per_token, splitter, Limits(k))
-        return from_leaves(grown, k, self._family, rows, weight, data.smoothing)
 
     def _smoothed(
         self, found: Decomposition, centers: Floats, data: CountData

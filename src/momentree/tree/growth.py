@@ -14,6 +14,7 @@ from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowBlocks
 from momentree.messages import Message
+from momentree.objects import MixtureParameters
 from momentree.tree.split import Split, Splitter
 from momentree.tree.stopping import AcceptanceCriterion, accept_all
 
@@ -41,10 +42,11 @@ class Branch:
 
 @dataclass(frozen=True)
 class Grown:
-    """A grown tree, and the leaf of each sample."""
+    """A grown tree, the leaf of each sample, and the parameters of the leaves if known."""
 
     root: Branch
     labels: Ints
+    parameters: MixtureParameters | None = None
 
 
 @dataclass(frozen=True)

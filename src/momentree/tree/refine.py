@@ -41,7 +41,9 @@ def refine_leaves(
     leaves, n_iter = root.leaves(), 0
     log.info("refining %d leaves", len(leaves))
     sizes = np.bincount(labels, weights=weight, minlength=len(leaves)).astype(np.float64)
-    parameters = family.m_step(rows.group_sums(labels, len(leaves), weight), sizes, smoothing)
+    parameters: MixtureParameters | None = grown.parameters
+    if parameters is None:
+        parameters = family.m_step(rows.group_sums(labels, len(leaves), weight), sizes, smoothing)
     while True:
         result = em(
             rows,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
@@ -9,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._choices import AutoLogScaling, Growth, LogScaling, Refine, Weighting
+from momentree._choices import (
+    AutoLogScaling,
+    Growth,
+    LogScaling,
+    Refine,
+    Search,
+    Weighting,
+)
 from momentree._types import Floats, Ints
 from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
@@ -26,6 +34,7 @@ from momentree.tree.cuts import Merges
 from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
+from momentree.tree.search import TopicSearch, tree_over
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, topic_bic
 from momentree.tree.texts import FitsTexts, Vectorizer
@@ -70,6 +79,13 @@ class TopicTree(FitsTexts, TreeEstimator):
     refine : {"em", None}, default="em"
         "em" runs 15 steps of EM after each split, and EM over all leaves at the end, which may move
         documents between branches. None keeps the splits found from the moments.
+    search : {"starts", "none"}, default="starts"
+        "starts" improves the leaves before the last EM: it merges two leaves and splits another,
+        and moves single documents, as long as this raises the likelihood; does the same from groups
+        by tf-idf; and keeps the more likely answer. The nodes above the leaves are then made by
+        merging the most similar ones. It applies only with `max_leaf_nodes`, ``refine="em"`` and
+        without a limit by depth or ``growth="depth"``. "none" keeps the leaves and nodes from
+        the splits; it takes about a third of the time.
     log_scaling : {"auto", "log1p", None}, default="auto"
         "log1p" scales counts x to log2(1 + x), because the words of texts are bursty rather than
         independent; the weight of a document then grows with the square root of its length. None
@@ -165,6 +181,7 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
         "refine": (*get_args(Refine), None),
+        "search": get_args(Search),
         "log_scaling": (*get_args(AutoLogScaling), None),
         "weighting": get_args(Weighting),
     }
@@ -179,6 +196,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         min_samples_leaf: float = 5,
         growth: Growth = "best_first",
         refine: Refine | None = "em",
+        search: Search = "starts",
         log_scaling: AutoLogScaling | None = "auto",
         weighting: Weighting = "length",
         smoothing: float = 1.0,
@@ -195,6 +213,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.growth = growth
         self.refine = refine
+        self.search = search
         self.log_scaling = log_scaling
         self.weighting = weighting
         self.smoothing = smoothing
@@ -212,6 +231,7 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:  # noqa: ARG002
         data, grown = self._grown(X, weight)
+        grown = self._searched(data, grown, X)
         self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
             grown,
             data.rows,
@@ -272,17 +292,38 @@ class TopicTree(FitsTexts, TreeEstimator):
             data.rows,
             data.weight,
             data.count_per_token,
-            TopicSplitter(
-                min_samples_leaf=self.min_samples_leaf,
-                smoothing=data.smoothing,
-                refine_iter=SPLIT_ITER if self.refine else 0,
-                weighting=self.weighting,
-                random_state=self.random_state,
-                whiten=EXACT if self.exact else EARLY,
-            ),
+            self._splitter(data),
             limits,
             growth=self.growth,
             criterion=topic_bic if limits.none else accept_all,
+        )
+
+    def _searched(self, data: ScaledCounts, grown: Grown, X: Any) -> Grown:
+        """Return a tree over the most likely leaves, or the one given if nothing is searched."""
+        limits = Limits.of(self)
+        by_number = math.isinf(limits.depth) and not limits.none
+        if self.search == "none" or self.refine is None or not by_number:
+            return grown
+        search = TopicSearch(
+            data.rows,
+            data.weight,
+            data.count_per_token,
+            data.smoothing,
+            self._splitter(data),
+            self.min_samples_leaf,
+            self.tol,
+        )
+        found = search.from_tree(grown, RowBlocks(X).take(data.at).matrix)
+        return tree_over(found, grown, data.rows, data.weight)
+
+    def _splitter(self, data: ScaledCounts) -> TopicSplitter:
+        return TopicSplitter(
+            min_samples_leaf=self.min_samples_leaf,
+            smoothing=data.smoothing,
+            refine_iter=SPLIT_ITER if self.refine else 0,
+            weighting=self.weighting,
+            random_state=self.random_state,
+            whiten=EXACT if self.exact else EARLY,
         )
 
     def _name(self, root: TreeNode) -> None:

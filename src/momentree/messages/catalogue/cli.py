@@ -83,6 +83,9 @@ WORDS: dict[str, str] = {
         "{parameters.weighting:three_words} requires unscaled counts; add "
         "{parameters.log_scaling:none}"
     ),
+    "lda_not_searched": (
+        "{parameters.model:lda} has its own starts; leave out {parameters.search}"
+    ),
     "lda_log_scaled": (
         "{parameters.model:lda} requires unscaled counts; leave out {parameters.log_scaling}"
     ),

@@ -1,0 +1,198 @@
+"""Search for the most likely topics: from several starts, by EM, exchanges and moves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from momentree._types import Floats, Ints
+from momentree.backends import RowBlocks
+from momentree.inference import log_joint, log_posterior
+from momentree.objects import TopicParameters
+from momentree.refinement import em
+from momentree.refinement.moves import move_samples
+from momentree.refinement.split_merge import Halves, after_exchanges, exchanges
+from momentree.tree.growth import Grown, log
+from momentree.tree.hierarchy import hierarchy
+from momentree.tree.split import Split
+from momentree.tree.tfidf_groups import tfidf_groups
+from momentree.tree.topic_split import TopicSplitter
+
+SHORT_ITER = 10
+"""Most EM steps between changes; the EM after the search runs to convergence."""
+HALF_ITER = 5
+"""EM steps of a split: the EM over all components that follows moves documents anyway."""
+CYCLES = 2
+"""Most further rounds of exchanges and moves from the most likely answer."""
+TRIES = 3
+"""Attempts at a round of exchanges, each with fewer of them."""
+MANY = 32
+"""With more components, the search starts from the tree alone, without further cycles and with half
+the steps of EM: their time grows with k, but that of the tree with log k."""
+LIMIT = "max_leaf_nodes_reached"
+TOL = 1e-5
+"""Smallest fraction by which a change must raise the objective to be kept."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Topics, the most likely one of each document, and how likely they are."""
+
+    start: str
+    parameters: TopicParameters
+    labels: Ints
+    small: frozenset[int]  # components that are too small
+    objective: float  # log-likelihood plus the log prior of smoothing, in nats
+
+
+@dataclass(frozen=True)
+class TopicSearch:
+    """Search for the k most likely topics of documents, without random numbers.
+
+    Every start is a group of each document. After EM it is improved by exchanges (split one
+    component, merge two others; see :mod:`momentree.refinement.split_merge`) and by moves of single
+    documents (see :mod:`momentree.refinement.moves`), each followed by EM and kept only if it
+    raises the likelihood. The most likely answer is improved further, and returned.
+    """
+
+    rows: RowBlocks
+    weight: Floats
+    count_per_token: Floats
+    smoothing: float
+    splitter: TopicSplitter
+    min_size: float
+    tol: float = 1e-5
+    _halves: dict[bytes, Halves | None] = field(default_factory=dict)
+
+    def from_tree(self, grown: Grown, counts: Any) -> Answer:
+        """Return the most likely answer with as many topics as a tree has leaves.
+
+        `counts` are the counts without log scaling, which make another start.
+        """
+        k = len(grown.root.leaves())
+        starts = {"tree": grown.labels}
+        groups = tfidf_groups(counts, self.weight, k) if 1 < k <= MANY else None
+        if groups is not None:
+            starts["tfidf"] = groups
+        return self.best(starts, k)
+
+    def best(self, starts: Mapping[str, Ints], n_components: int) -> Answer:
+        """Return the most likely answer from several starts, given as groups of the documents."""
+        answers = []
+        for name, labels in starts.items():
+            log.info("searching from %s", name)
+            answer = self._refined(name, labels, n_components)
+            answers.append(self._moved(self._exchanged(answer) or answer))
+        best = max(answers, key=lambda answer: (-len(answer.small), answer.objective))
+        for _ in range(CYCLES if n_components <= MANY else 0):
+            better = self._exchanged(best)
+            if better is None:
+                break
+            best = self._moved(better)
+        return best
+
+    def _exchanged(self, old: Answer) -> Answer | None:
+        """Return the answer after exchanges; None if they do not make it more likely."""
+        k = old.parameters.n_components
+        if k < 3:  # an exchange needs three components
+            return None
+        sums = self.rows.group_sums(old.labels, k, self.weight)
+        sizes = np.bincount(old.labels, weights=self.weight, minlength=k).astype(np.float64)
+        halves = self._all_halves(old.labels, k)
+        found = exchanges(sums, sizes, halves, smoothing=self.smoothing, min_size=self.min_size)
+        for _ in range(TRIES):
+            if not found:
+                return None
+            labels = after_exchanges(old.labels, halves, found)
+            new = self._refined(old.start, labels, k)
+            if self._is_better(new, old):
+                return new
+            # Without the components that EM made too small; or the first exchange alone.
+            lasting = [e for e in found if not {e.split, e.i, e.j} & new.small]
+            found = lasting if len(lasting) < len(found) else found[: len(found) > 1]
+        return None
+
+    def _moved(self, old: Answer) -> Answer:
+        """Return the answer after moves, or the old one if they do not make it more likely."""
+        labels = move_samples(
+            self.rows,
+            old.labels,
+            old.parameters.n_components,
+            sample_weight=self.weight,
+            smoothing=self.smoothing,
+            min_size=self.min_size,
+        )
+        if (labels == old.labels).all():
+            return old
+        new = self._refined(old.start, labels, old.parameters.n_components)
+        return new if self._is_better(new, old) else old
+
+    def _is_better(self, new: Answer, old: Answer) -> bool:
+        if len(new.small) != len(old.small):
+            return len(new.small) < len(old.small)
+        return new.objective - old.objective > TOL * abs(old.objective)
+
+    def _refined(self, start: str, labels: Ints, k: int) -> Answer:
+        """Run a short EM from groups."""
+        rows, weight, smoothing = self.rows, self.weight, self.smoothing
+        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        found = em(
+            rows,
+            TopicParameters.m_step(rows.group_sums(labels, k, weight), sizes, smoothing),
+            sample_weight=weight,
+            smoothing=smoothing,
+            max_iter=SHORT_ITER if k <= MANY else SHORT_ITER // 2,
+            tol=self.tol,
+        ).parameters
+        joint = log_joint(rows, found)
+        labels = np.asarray(joint.argmax(axis=1))
+        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        # The prior favors empty components, so those that are too small get the average.
+        large = sizes >= self.min_size
+        prior = smoothing * found.coefficients[:, large if large.any() else ~large].sum(axis=0)
+        objective = float(weight @ log_posterior(joint)[1] + k * prior.mean())
+        small = frozenset(np.flatnonzero(~large).tolist())
+        return Answer(start, found, labels, small, objective)
+
+    def _all_halves(self, labels: Ints, k: int) -> dict[int, Halves]:
+        """Return the sides of all components that can be split; unchanged ones are remembered."""
+        order = np.argsort(labels, kind="stable")
+        ends = np.searchsorted(labels[order], np.arange(k + 1))
+        members = [order[ends[j] : ends[j + 1]] for j in range(k)]
+        keys = [here.tobytes() for here in members]
+        known = {key: self._halves[key] for key in keys if key in self._halves}
+        for key, here in zip(keys, members, strict=True):
+            if key not in known:
+                known[key] = self._halved(here)
+        self._halves.clear()
+        self._halves.update(known)
+        return {j: two for j, key in enumerate(keys) if (two := known[key]) is not None}
+
+    def _halved(self, here: Ints) -> Halves | None:
+        splitter = replace(self.splitter, refine_iter=HALF_ITER)
+        split = splitter(self.rows.take(here), self.weight[here], self.count_per_token[here])
+        if not isinstance(split, Split):
+            return None
+        return Halves(here, np.asarray(split.side == 1), split.sums, split.sizes)
+
+
+def tree_over(answer: Answer, grown: Grown, rows: RowBlocks, weight: Floats) -> Grown:
+    """Return a tree whose leaves are the topics of an answer.
+
+    Its leaves have the reason for which growth of the tree `grown` ended.
+    """
+    k = answer.parameters.n_components
+    sums = rows.group_sums(answer.labels, k, weight)
+    sizes = np.bincount(answer.labels, weights=weight, minlength=k).astype(np.float64)
+    root, order = hierarchy(sums, sizes, TopicParameters)
+    reasons = [leaf.reason for leaf in grown.root.leaves() if leaf.reason]
+    counts = Counter(reason.code for reason in reasons)
+    counts[LIMIT] *= len(reasons)  # otherwise growth could have gone on
+    code, _ = counts.most_common(1)[0]
+    for leaf in root.leaves():
+        leaf.reason = next(reason for reason in reasons if reason.code == code)
+    return Grown(root, np.argsort(order)[answer.labels], answer.parameters.reordered(order))
