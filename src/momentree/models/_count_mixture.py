@@ -14,12 +14,12 @@ from momentree._validation import check_choice, check_number
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.inference import log_joint, log_posterior
 from momentree.models._base import FlatModel, log
-from momentree.models._fit_result import FitResult, Initialization, from_leaves, m_step
+from momentree.models._fit_result import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.log_scaling import typical_count_per_token
-from momentree.refinement import em
+from momentree.refinement import em, m_step
 from momentree.tree.growth import Limits, grow
 from momentree.tree.names import NamedTopics
 from momentree.tree.split import SPLIT_ITER

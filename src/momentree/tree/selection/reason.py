@@ -8,8 +8,8 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.messages import Message
-from momentree.models.selection.criteria import Estimate
-from momentree.models.selection.curves import Curves
+from momentree.tree.selection.criteria import Estimate
+from momentree.tree.selection.curves import Curves
 
 MOST = 0.9
 """The reason reports the fewest components with this fraction of the gain."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -23,20 +24,21 @@ from momentree._validation import (
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
-from momentree.models._base import log, package_log
-from momentree.models.selection.candidates import Fits, LDAFits, SingleTopicFits
-from momentree.models.selection.criteria import Estimate, combine, estimates
-from momentree.models.selection.curves import Curves, evaluate
-from momentree.models.selection.folds import Fold, folds
-from momentree.models.selection.reason import reason
-from momentree.models.selection.spectrum import Spectrum, spectrum
+from momentree.tree.selection.candidates import Fits, LDAFits, SingleTopicFits
+from momentree.tree.selection.criteria import Estimate, combine, estimates
+from momentree.tree.selection.curves import Curves, Inner, evaluate
+from momentree.tree.selection.folds import Fold, folds
+from momentree.tree.selection.reason import reason
+from momentree.tree.selection.spectrum import Spectrum, spectrum
 from momentree.preprocessing import log_scale
+from momentree.tree.growth import log
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST = 32
-"""The largest number of topics in the papers' experiments."""
+LARGEST = 64
+"""The largest number of topics tried."""
+CANDIDATES = (*range(1, 17), *range(18, 33, 2), 36, 40, 45, 51, 57, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ def choose_n_components(
     X = check_counts(X)
     weight = check_sample_weight(sample_weight, X.shape[0])
     check_something(X, weight)
-    with console_logging(package_log, bool(verbose)), single_threaded_blas():
+    with console_logging(logging.getLogger("momentree"), bool(verbose)), single_threaded_blas():
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         usable = np.flatnonzero((weight[at] > 0) & (ordered.row_sums > 0))
         rows, weight = ordered.take(usable), weight[at][usable]
@@ -189,12 +191,15 @@ def choose_n_components(
             found = spectrum(
                 RowBlocks(scaled.X), weight, scaled.count_per_token, groups, int(tried[-1]), rng
             )
-        curves = Curves.unknown(tried)
+        curves, inner = Curves.unknown(tried), Inner()
         if set(names) - {"spectrum"}:
             n_test = kind.n_test if "completion" in names else 0
             parts = list(folds(rows.matrix, weight, groups, rng, n_test=n_test))
-            curves = evaluate(tried, parts, kind.make, rows.matrix, progress)
-    each = estimates(names, curves, found, between=candidates is None)
+            given = candidates is not None
+            curves, inner = evaluate(
+                tried, parts, kind.make, rows.matrix, progress, all_candidates=given
+            )
+    each = estimates(names, curves, found, inner, between=candidates is None)
     answer = combine(each) if each else Estimate(*[int(tried[0])] * 3)
     return ComponentChoice(
         answer.n_components,
@@ -270,13 +275,13 @@ _KINDS: dict[str, _Kind] = {
     "single-topic": _Kind(
         SingleTopicFits,
         ("completion", "spectrum", "bic", "coherence"),
-        tuple(range(1, LARGEST + 1)),
+        CANDIDATES,
         3000,
     ),
     "lda": _Kind(
         LDAFits,
         ("spectrum", "completion", "coherence"),
-        (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, LARGEST),
-        1,
+        (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, 32),
+        1000,
     ),
 }

@@ -9,7 +9,6 @@ from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
-from momentree.models._base import WHITENING_ITER
 from momentree.moments import SingleTopicMoments
 from momentree.moments.weighting import document_weights
 from momentree.objects import Moments
@@ -22,6 +21,7 @@ FLOOR = 3.0
 BAND = 1.0
 """The interval comes from raising and lowering the floor by this many standard errors."""
 WHITENING_TOL = 1e-3
+WHITENING_ITER = 30
 
 
 @dataclass(frozen=True)
