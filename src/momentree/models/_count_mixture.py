@@ -167,7 +167,7 @@ class CountMixture(NamedTopics, FlatModel):
             random_state=self.random_state,
             decompose=self._decomposer(),
         )
-        k, rows, weight = self.n_components, data.rows, data.weight
+        k, rows, weight = self._wanted, data.rows, data.weight
         grown = grow(rows, weight, data.count_per_token, splitter, Limits(k))
         return from_leaves(grown, k, self._family, rows, weight, data.smoothing)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,9 @@ from momentree.tree.growth import Limits, grow, log
 from momentree.tree.names import NamedTopics
 from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode
+from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import EXACT, SPLIT_ITER
-from momentree.tree.stopping import Stop, accept_all, topic_bic
+from momentree.tree.stopping import TopicStop, accept_all, topic_bic
 from momentree.tree.topic_split import EARLY, TopicSplitter
 
 
@@ -39,8 +40,9 @@ class TopicTree(NamedTopics, TreeEstimator):
 
     Parameters
     ----------
-    max_leaf_nodes : int >= 1 or None, default=8
-        Number of leaves (topics) at which growth stops. None sets no limit; see `stop`.
+    max_leaf_nodes : int >= 1, "auto" or None, default=8
+        Number of leaves (topics) at which growth stops. "auto" chooses it from the data; see
+        `stop`. None is "auto" unless `max_depth` is given, and then sets no limit.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
         ``growth="depth"`` it is the smallest depth that allows `max_leaf_nodes` leaves.
@@ -67,8 +69,10 @@ class TopicTree(NamedTopics, TreeEstimator):
         word. False stops the eigen-solver of M2 after 8 products, because sampling error is larger;
         with more than 64 words, labels may then differ slightly from those of the published
         algorithm.
-    stop : {"bic"}, default="bic"
-        Stopping rule if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
+    stop : {"completion", "bic"}, default="completion"
+        How the data determine the number of leaves. "completion" chooses it by
+        :func:`momentree.choose_n_components` from held-out words, in the time of a few fits; the
+        choice with its interval is ``choice_``. "bic", the Bayesian
         information criterion, accepts a split of n documents if it gains more than u p/2 log n
         nats, where p is the number of different words in them and u the (log-scaled) count of one
         token. It finds few leaves for long documents, and many for vocabularies of a dozen words or
@@ -100,6 +104,9 @@ class TopicTree(NamedTopics, TreeEstimator):
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
+    choice_ : ComponentChoice or None
+        How the number of leaves was chosen: the number, its interval, the reason and the curve; see
+        :func:`momentree.choose_n_components`. None if it was given. Not saved in files.
     n_iter_ : int
         Steps of EM over all leaves; 1 without EM.
     converged_ : bool
@@ -137,11 +144,12 @@ class TopicTree(NamedTopics, TreeEstimator):
         "refine": (*get_args(Refine), None),
         "log_scaling": (*get_args(LogScaling), None),
         "weighting": get_args(Weighting),
+        "stop": get_args(TopicStop),
     }
 
     def __init__(
         self,
-        max_leaf_nodes: int | None = 8,
+        max_leaf_nodes: int | Literal["auto"] | None = 8,
         *,
         max_depth: int | None = None,
         min_samples_leaf: float = 5,
@@ -151,7 +159,7 @@ class TopicTree(NamedTopics, TreeEstimator):
         weighting: Weighting = "length",
         smoothing: float = 1.0,
         exact: bool = False,
-        stop: Stop = "bic",
+        stop: TopicStop = "completion",
         max_iter: int = 100,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
@@ -182,7 +190,8 @@ class TopicTree(NamedTopics, TreeEstimator):
         rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
         ordered, count_per_token = weight[at], scaled.count_per_token[at]
         smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, ordered)
-        limits = Limits.of(self)
+        self._choose(X, weight)
+        limits = Limits.of(self, None if self.choice_ is None else self.choice_.n_components)
         grown = grow(
             rows,
             ordered,
@@ -220,6 +229,16 @@ class TopicTree(NamedTopics, TreeEstimator):
         )
         name_by_words(tree, self.vocabulary_)
         return tree
+
+    def _choose(self, X: Any, weight: Floats) -> None:
+        """Choose the number of leaves if neither it nor the depth is given."""
+        self.choice_: ComponentChoice | None = None
+        given = self.max_leaf_nodes not in ("auto", None)
+        depth_alone = self.max_leaf_nodes is None and self.max_depth is not None
+        if self.stop == "completion" and not given and not depth_alone:
+            self.choice_ = choose_n_components(
+                X, criteria=["completion"], sample_weight=weight, random_state=self.random_state
+            )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

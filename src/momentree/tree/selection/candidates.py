@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -53,11 +54,13 @@ Fits = Callable[[int], Fit | None]
 class SingleTopicFits:
     """Fit single-topic models by EM from the leaves of one tree with the largest k.
 
-    Best-first growth is nested: its first k - 1 splits give the tree of k leaves.
+    Best-first growth is nested: its first k - 1 splits give the tree of k leaves. Without steps,
+    the leaves themselves are the topics, at a fraction of the time.
     """
 
-    def __init__(self, fold: Fold, largest: int) -> None:
+    def __init__(self, fold: Fold, largest: int, *, steps: int = STEPS) -> None:
         scaled = log_scale(fold.X, "log1p")
+        self._steps = steps
         self._fold, self._count_per_token = fold, scaled.count_per_token
         self._counts, self._weight = RowBlocks(fold.X), fold.weight
         self._rows = RowBlocks(scaled.X)
@@ -70,8 +73,14 @@ class SingleTopicFits:
         self._n_words = int(np.count_nonzero(seen))
         self._largest, self._grown_to = largest, 0
 
+    def refined(self) -> SingleTopicFits:
+        """Return fits with EM from the same trees."""
+        fits = copy.copy(self)
+        fits._steps = STEPS
+        return fits
+
     def _groups(self, n_components: int) -> Floats | None:
-        """Return the tree of k leaves as responsibilities; None if no group can be split further.
+        """Return the component of each leaf, (L, k); None if no group can be split further.
 
         The tree is grown again, at least twice as far, whenever k exceeds the last one.
         """
@@ -81,9 +90,16 @@ class SingleTopicFits:
             limits = Limits(self._grown_to)
             grown = grow(self._rows, self._weight, self._count_per_token, splitter, limits)
             self._labels, self._partitions = grown.labels, partitions(grown.root)
+            leaves = len(self._partitions)
+            sizes = np.bincount(self._labels, weights=self._weight, minlength=leaves)
+            self._sizes = sizes.astype(np.float64)
+            self._sums, self._words = (
+                rows.group_sums(self._labels, leaves, self._weight)
+                for rows in (self._rows, self._counts)
+            )
         if n_components > len(self._partitions):
             return None
-        return np.eye(n_components)[self._partitions[n_components - 1][self._labels]]
+        return np.eye(n_components)[self._partitions[n_components - 1]]
 
     def __call__(self, n_components: int) -> Fit | None:
         """Return the model with k components; None if no group can be split further."""
@@ -144,10 +160,11 @@ class SingleTopicFits:
         if groups is None:
             return None
         rows, weight, smoothing = self._rows, self._weight, self._smoothing
-        start = m_step(TopicParameters, rows, groups, weight, smoothing)
-        refined = em(
-            rows, start, sample_weight=weight, smoothing=smoothing, max_iter=STEPS
-        )
+        start = TopicParameters.m_step(self._sums @ groups, self._sizes @ groups, smoothing)
+        if not self._steps:
+            counted = TopicParameters.m_step(self._words @ groups, self._sizes @ groups, 1.0)
+            return start, counted, float("nan")
+        refined = em(rows, start, sample_weight=weight, smoothing=smoothing, max_iter=self._steps)
         responsibilities = np.exp(log_posterior(log_joint(rows, refined.parameters))[0])
         counted = m_step(TopicParameters, self._counts, responsibilities, weight, 1.0)
         return refined.parameters, counted, refined.log_likelihood

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -24,21 +25,22 @@ from momentree._validation import (
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
+from momentree.tree.growth import log
 from momentree.tree.selection.candidates import Fits, LDAFits, SingleTopicFits
-from momentree.tree.selection.criteria import Estimate, combine, estimates
+from momentree.tree.selection.criteria import TEXT, Estimate, combine, estimates
 from momentree.tree.selection.curves import Curves, Inner, evaluate
 from momentree.tree.selection.folds import Fold, folds
 from momentree.tree.selection.reason import reason
 from momentree.tree.selection.spectrum import Spectrum, spectrum
-from momentree.preprocessing import log_scale
-from momentree.tree.growth import log
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST = 64
 """The largest number of topics tried."""
-CANDIDATES = (*range(1, 17), *range(18, 33, 2), 36, 40, 45, 51, 57, LARGEST)
+MOST_DIRECTIONS = 32
+"""The largest number of directions of the second moment."""
+CANDIDATES = (*range(1, 33), *range(34, LARGEST + 1, 2))
 
 
 @dataclass(frozen=True)
@@ -187,17 +189,15 @@ def choose_n_components(
         found = None
         if "spectrum" in names:
             log.info("cross-validating the spectrum of the second moment")
-            scaled = log_scale(rows.matrix, "log1p")
-            found = spectrum(
-                RowBlocks(scaled.X), weight, scaled.count_per_token, groups, int(tried[-1]), rng
-            )
+            largest = min(int(tried[-1]), MOST_DIRECTIONS)
+            found = spectrum(rows.matrix, weight, groups, largest, rng)
         curves, inner = Curves.unknown(tried), Inner()
         if set(names) - {"spectrum"}:
             n_test = kind.n_test if "completion" in names else 0
             parts = list(folds(rows.matrix, weight, groups, rng, n_test=n_test))
-            given = candidates is not None
-            curves, inner = evaluate(
-                tried, parts, kind.make, rows.matrix, progress, all_candidates=given
+            coherence_in = rows.matrix if "coherence" in names else None
+            curves, inner = _evaluated(
+                kind, names, tried, parts, progress, coherence_in, early=candidates is None
             )
     each = estimates(names, curves, found, inner, between=candidates is None)
     answer = combine(each) if each else Estimate(*[int(tried[0])] * 3)
@@ -208,6 +208,46 @@ def choose_n_components(
         _table(curves, found),
         {name: (one.n_components, one.low, one.high) for name, one in each.items()},
     )
+
+
+def _evaluated(
+    kind: _Kind,
+    names: Sequence[str],
+    tried: Ints,
+    parts: list[Fold],
+    progress: Callable[[int, int], object] | None,
+    coherence_in: Any | None,
+    *,
+    early: bool,
+) -> tuple[Curves, Inner]:
+    """Compute the curves: completion by the leaves of trees, then by fits where these can differ.
+
+    Fits matter if the documents could come from a model with so many topics, or for BIC and
+    coherence. On other text they cost much time, and tend to find ever more topics.
+    """
+    others = bool({"bic", "coherence"} & set(names))
+    curves, inner = Curves.unknown(tried), Inner()
+    log.info("preparing fits of up to %d components to %d fold(s)", tried[-1], len(parts))
+    makers = [kind.make(part, int(tried[-1])) for part in parts]
+    trees = [maker for maker in makers if isinstance(maker, SingleTopicFits)]
+    if trees and "completion" in names:
+        curves, inner = evaluate(tried, parts, trees, progress, early=early)
+        if (inner.correlation >= TEXT or _is_one(curves)) and not others:
+            return curves, inner
+        makers = [tree.refined() for tree in trees]
+    fitted, fitted_inner = evaluate(
+        tried, parts, makers, progress, coherence_in=coherence_in, early=early and not others
+    )
+    if inner.correlation >= TEXT:
+        known = {name: getattr(curves, name) for name in ("completion", "completion_error")}
+        return replace(fitted, **known), inner
+    return fitted, fitted_inner
+
+
+def _is_one(curves: Curves) -> bool:
+    """Return whether completion is best with the first number tried."""
+    values = curves.completion
+    return not np.isfinite(values).any() or int(np.nanargmax(values)) == 0
 
 
 def _copies(rows: RowBlocks) -> Ints:
@@ -273,7 +313,7 @@ class _Kind:
 
 _KINDS: dict[str, _Kind] = {
     "single-topic": _Kind(
-        SingleTopicFits,
+        partial(SingleTopicFits, steps=0),
         ("completion", "spectrum", "bic", "coherence"),
         CANDIDATES,
         3000,

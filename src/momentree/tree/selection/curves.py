@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,27 +66,26 @@ class Inner:
 def evaluate(
     candidates: Ints,
     folds: list[Fold],
-    make: Callable[[Fold, int], Fits],
-    X: Any,
+    makers: Sequence[Fits],
     progress: Progress | None,
     *,
-    all_candidates: bool,
+    coherence_in: Any | None = None,
+    early: bool = False,
 ) -> tuple[Curves, Inner]:
-    """Fit every candidate to every fold; measure the coherence of the first fold in X.
+    """Fit every candidate to every fold; measure the coherence of the first fold in a matrix.
 
-    Without `all_candidates`, stop once completion has clearly passed its best.
+    With `early`, stop once completion has clearly passed its best.
     """
     curves = Curves.unknown(candidates)
-    log.info("preparing fits of up to %d components to %d fold(s)", candidates[-1], len(folds))
-    makers = [make(fold, int(candidates[-1])) for fold in folds]
     values: list[Floats | None] = []
-    by_word = sp.csc_array(X)
+    by_word = None if coherence_in is None else sp.csc_array(coherence_in)
     for i, k in enumerate(candidates):
         start = time.perf_counter()
         fits = [fit for maker in makers if (fit := maker(int(k))) is not None]
         if complete := len(fits) == len(makers):
             curves.bic[i] = np.mean([fit.bic for fit in fits])
-            _set_coherence(curves, i, fits[0], by_word)
+            if by_word is not None:
+                _set_coherence(curves, i, fits[0], by_word)
         values.append(np.concatenate([fit.completion for fit in fits]) if complete else None)
         curves.seconds[i] = time.perf_counter() - start
         log.info(
@@ -95,7 +94,7 @@ def evaluate(
         if progress is not None:
             progress(i + 1, len(candidates))
         _set_completion(curves, values, folds)
-        if not complete or (not all_candidates and _is_past(curves)):
+        if not complete or (early and _is_past(curves)):
             break
     return curves, _inner(curves, makers)
 
@@ -111,7 +110,7 @@ def _is_past(curves: Curves) -> bool:
     return len(worse) >= PATIENCE and bool(worse[-PATIENCE:].all())
 
 
-def _inner(curves: Curves, makers: list[Fits]) -> Inner:
+def _inner(curves: Curves, makers: Sequence[Fits]) -> Inner:
     """Return how far the topics of the fit with the best completion could be divided."""
     if not np.isfinite(curves.completion).any():
         return Inner()

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, svds
 
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks
-from momentree.moments import SingleTopicMoments
-from momentree.moments.weighting import document_weights
-from momentree.objects import Moments
-from momentree.whitening import whiten
+from momentree.tree.selection.folds import halves_of_words
 
 FLOOR = 3.0
 """Minimum held-out value of a direction, in standard errors. On 120 new samples of up to 20 topics,
@@ -20,13 +18,16 @@ FLOOR = 3.0
 """
 BAND = 1.0
 """The interval comes from raising and lowering the floor by this many standard errors."""
-WHITENING_TOL = 1e-3
-WHITENING_ITER = 30
+MAYBE = 1.5
+"""Values of noise rarely differ from zero by more standard errors."""
+SMALL = 100
+"""Matrices with so few rows or columns are decomposed completely."""
+SVD_TOL = 1e-3
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues of M2 in one half of the documents, u^T M2 u in the other, and its error."""
+    """Singular values in one half of the documents, u^T S v in the other, and its error."""
 
     eigenvalues: Floats
     held_out: Floats
@@ -38,113 +39,101 @@ class Spectrum:
         return FLOOR * self.standard_error
 
     def count(self, floor: float = FLOOR) -> int:
-        """Return the number of leading directions above `floor` standard errors."""
-        below = self.held_out <= floor * self.standard_error
-        return int(np.argmax(below)) if below.any() else len(below)
+        """Return the number of directions above `floor` standard errors."""
+        return int(np.count_nonzero(self.held_out > floor * self.standard_error))
 
     @property
     def interval(self) -> tuple[int, int, int]:
-        """The number of components and its lower and upper limits, all at least 1."""
-        k, low, high = (max(1, self.count(FLOOR + step)) for step in (0.0, BAND, -BAND))
-        return k, low, high
+        """The number of components and its lower and upper limits, all at least 1.
+
+        Values of noise are as often below zero as above, so directions below the floor that are
+        more often above zero include some that are not noise; the upper limit counts them.
+        """
+        k, low, high = (self.count(FLOOR + step) for step in (0.0, BAND, -BAND))
+        clear = self.standard_error * MAYBE
+        excess = self.count(MAYBE) - k - np.count_nonzero(self.held_out < -clear)
+        return max(1, k), max(1, low), max(1, high, k + int(excess))
 
 
 def spectrum(
-    rows: RowBlocks,
+    X: Any,
     sample_weight: Floats,
-    count_per_token: Floats,
     groups: Ints,
     n_components: int,
     random_state: np.random.RandomState,
 ) -> Spectrum:
-    """Return the leading eigenvalues of M2 in one half of the documents, tested in the other.
+    """Return the singular values of a part of M2 in one half of the documents, tested in the other.
 
-    With D = diag(M1) + I / d, S = D^(-1/2) M2 D^(-1/2), and A, B random halves of the documents,
+    With y and z the frequencies of the words of a document in two halves of the vocabulary, w the
+    weights of documents, D = diag(mean of y) + I / d, E the same for z, and A, B random halves of
+    the documents,
 
-        S_A u = lambda u,   held out: u^T S_B u.
+        S = D^(-1/2) sum_i w_i y_i z_i^T E^(-1/2) / sum_i w_i
+        S_A = U diag(lambda) V^T,   held out: u^T S_B v.
 
-    Noise in A is independent of B, so for eigenvectors that are noise, the held-out value has mean
-    zero; the documents of B give its standard error, for any distribution of words. The scaling
-    gives frequent and rare words similar noise, and a first eigenvalue of about 1.
+    The rank of S is the number of topics. S contains no product of a word with itself, so words
+    that come in bursts do not raise its rank, and frequencies do not depend on lengths. Noise in A
+    is independent of B: for directions that are noise, the held-out value has mean zero, and the
+    documents of B give its standard error. The scaling gives frequent and rare words similar noise.
     """
     n_groups = int(groups.max(initial=-1)) + 1
     first = (random_state.permutation(n_groups) < n_groups // 2)[groups]
-    halves = [
-        _half(rows.take(at), sample_weight[at], count_per_token[at])
-        for at in (np.flatnonzero(first), np.flatnonzero(~first))
-    ]
-    if not all(half.weight.any() for half in halves):
+    columns = halves_of_words(X, sample_weight, random_state)
+    views = [sp.csr_array(X[:, at], dtype=np.float64) for at in columns]
+    lengths = [np.asarray(view.sum(axis=1)).ravel() for view in views]
+    weight = sample_weight * np.sqrt(lengths[0] * lengths[1])
+    halves = [np.flatnonzero(side & (weight > 0)) for side in (first, ~first)]
+    if not all(len(half) for half in halves):
         return Spectrum(np.empty(0), np.empty(0), np.empty(0))
-    m1 = 0.5 * (halves[0].moments.m1 + halves[1].moments.m1)
-    scale = 1.0 / np.sqrt(m1 + 1.0 / np.count_nonzero(m1))
+    scaled = [_scaled(*pair, weight) for pair in zip(views, lengths, strict=True)]
     found = []
     for here, there in (halves, halves[::-1]):
-        white = whiten(
-            _Scaled(here.moments, scale),
-            n_components,
-            tol=WHITENING_TOL,
-            max_iter=2 * n_components + WHITENING_ITER,
+        values, U, V = _directions([y[here] for y in scaled], weight[here], n_components)
+        found.append(
+            np.stack([values, *_held_out([y[there] for y in scaled], weight[there], U, V)])
         )
-        values = white.eigenvalues[: white.rank]
-        V = scale[:, None] * white.E / np.sqrt(values)
-        found.append(np.stack([values, *there.value(V)]))
     m = min(part.shape[1] for part in found)
     return Spectrum(*(0.5 * (found[0][:, :m] + found[1][:, :m])))
 
 
-@dataclass(frozen=True)
-class _Half:
-    """One half of the documents: rows, sample weights, r2 of S Theorem 1, and moments."""
-
-    rows: RowBlocks
-    sample_weight: Floats
-    count_per_token: Floats
-    weight: Floats
-    moments: SingleTopicMoments
-
-    def value(self, V: Floats) -> tuple[Floats, Floats]:
-        """Return v^T M2 v for the columns of V and its standard error."""
-        right, squares = np.ascontiguousarray(V), np.square(V)
-        r2, token = self.weight[:, None], self.count_per_token[:, None]
-        terms = np.square(self.rows.map(lambda B: B.dot(right)))
-        terms -= token * self.rows.map(lambda B: B.dot(squares))
-        terms *= r2
-        value = terms.sum(axis=0)
-        c = self.rows.row_sums
-        fractions = self.weight * c * (c - self.count_per_token)
-        residuals = np.square(terms - np.multiply.outer(fractions, value))
-        return value, np.sqrt((residuals / self.sample_weight[:, None]).sum(axis=0))
+def _scaled(view: Any, length: Floats, weight: Floats) -> Any:
+    """Return the frequencies of words, divided by the roots of their means."""
+    view = sp.diags_array(1.0 / np.maximum(length, 1e-300)) @ view
+    mean = (view.T @ weight) / weight.sum()
+    scale = 1.0 / np.sqrt(mean + 1.0 / max(np.count_nonzero(mean), 1))
+    return sp.csr_array(view @ sp.diags_array(scale))
 
 
-def _half(rows: RowBlocks, sample_weight: Floats, count_per_token: Floats) -> _Half:
-    weights = document_weights(rows, sample_weight, uniform=False, count_per_token=count_per_token)
-    moments = SingleTopicMoments(rows, weights, count_per_token)
-    return _Half(rows, sample_weight, count_per_token, weights[1], moments)
+def _directions(views: list[Any], weight: Floats, n: int) -> tuple[Floats, Floats, Floats]:
+    """Return the largest singular values, in descending order, and their vectors in columns."""
+    first, second = views
+    shares = (weight / weight.sum())[:, None]
+    shape = (first.shape[1], second.shape[1])
+
+    def product(A: Any, B: Any, V: Floats) -> Floats:
+        out = A.T @ (shares * (B @ V.reshape(len(V), -1)))
+        return np.asarray(out.reshape(-1) if V.ndim == 1 else out)
+
+    if min(shape) <= max(n + 1, SMALL):
+        U, values, VT = np.linalg.svd(product(first, second, np.eye(shape[1])), full_matrices=False)
+    else:
+        S = LinearOperator(
+            shape=shape,
+            dtype=np.float64,
+            matvec=lambda v: product(first, second, v),
+            rmatvec=lambda u: product(second, first, u),
+            matmat=lambda V: product(first, second, V),
+            rmatmat=lambda U: product(second, first, U),
+        )
+        start = np.ones(min(shape))
+        U, values, VT = svds(S, k=n, v0=start, tol=SVD_TOL)
+    order = np.argsort(-values, kind="stable")[:n]
+    return values[order], U[:, order], VT[order].T
 
 
-class _Scaled:
-    """Moments of scaled features y = s * x."""
-
-    def __init__(self, moments: Moments, scale: Floats) -> None:
-        self._moments, self._scale = moments, scale
-
-    @property
-    def m1(self) -> Floats:
-        return np.asarray(self._scale * self._moments.m1)
-
-    @property
-    def m2(self) -> LinearOperator:
-        M2, s = self._moments.m2, self._scale
-
-        def matmat(V: Floats) -> Floats:
-            column = s if V.ndim == 1 else s[:, None]
-            return np.asarray(column * (M2 @ (column * V)))
-
-        return LinearOperator(shape=M2.shape, dtype=np.float64, matvec=matmat, matmat=matmat)
-
-    def whitened_slices(self, W: Floats) -> Floats:
-        s = self._scale
-        return np.asarray(s[:, None, None] * self._moments.whitened_slices(W * s))
-
-    def whitened_tensor(self, W: Floats) -> Floats:
-        return self._moments.whitened_tensor(W * self._scale)
+def _held_out(views: list[Any], weight: Floats, U: Floats, V: Floats) -> tuple[Floats, Floats]:
+    """Return u^T S v for the pairs of columns, and its standard error."""
+    shares = (weight / weight.sum())[:, None]
+    terms = (views[0] @ U) * (views[1] @ V)
+    value = (shares * terms).sum(axis=0)
+    return value, np.sqrt(np.square(shares * (terms - value)).sum(axis=0))
