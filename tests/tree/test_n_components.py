@@ -15,6 +15,7 @@ from momentree.backends import RowBlocks
 from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
+from momentree.tree.growth import Branch
 from momentree.tree.selection import choose_n_components
 from momentree.tree.selection.candidates import SingleTopicFits, partitions
 from momentree.tree.selection.criteria import Estimate, combine, estimates
@@ -22,7 +23,6 @@ from momentree.tree.selection.curves import Curves
 from momentree.tree.selection.folds import folds
 from momentree.tree.selection.reason import reason
 from momentree.tree.selection.spectrum import Spectrum, spectrum
-from momentree.tree.growth import Branch
 
 from ..raising import raises
 

@@ -29,6 +29,8 @@ from momentree.report.topics import (
 )
 from momentree.tree import TopicTree
 
+CHOOSING = "choosing the number of topics"
+
 _SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages")
 """Settings of the vectorizer that the report lists."""
 
@@ -62,14 +64,17 @@ def grow_tree(
     run: Run, corpus: Corpus, parameters: Mapping[str, Any], given: GivenNames, **shown: Any
 ) -> Result:
     """Grow a tree of topics; `shown` are arguments of `summarize`."""
-    with run.stage("growing the tree"):
+    chosen = parameters.get("max_leaf_nodes", 8) == "auto"
+    with run.stage(CHOOSING if chosen else "growing the tree"):
         start = time.perf_counter()
         tree = TopicTree(**parameters).fit(
             corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary
         )
         took = time.perf_counter() - start
     if tree.n_leaves_ > 1:
-        note_number(run, tree, parameters["max_leaf_nodes"], "leaves")
+        choice = tree.choice_
+        asked = parameters["max_leaf_nodes"] if choice is None else choice.n_components
+        note_number(run, tree, asked, "leaves")
     tree = _named(run, tree, corpus, given)
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
@@ -79,6 +84,9 @@ def grow_tree(
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
     remarks = _on_function_words(run, tree)
+    if tree.choice_ is not None:
+        content["choice"] = _choice(run, tree.choice_)
+        remarks.insert(0, run.words(Message("n_topics_chosen", reason=tree.choice_.reason)))
     if summary["n_leaves"] == 1 and tree.tree_.reason:
         remarks.append(run.words(Message("not_split", reason=tree.tree_.reason)))
     return Result(
@@ -104,14 +112,15 @@ def fit_flat(
     **shown: Any,
 ) -> Result:
     """Fit a flat model of topics; `shown` as for `grow_tree`."""
-    start = time.perf_counter()
-    choice = None if n_components else _choose(run, corpus, model)
     kind: Any = models.LatentDirichletAllocation if model == "lda" else models.SingleTopicModel
-    with run.stage("fitting topics"), warnings.catch_warnings():
+    step = "fitting topics" if n_components else CHOOSING
+    with run.stage(step), warnings.catch_warnings():
+        start = time.perf_counter()
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = kind(choice["n_components"] if choice else n_components, **parameters)
+        fitted = kind("auto" if n_components is None else n_components, **parameters)
         fitted.fit(corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary)
+    choice = fitted.choice_
     took = time.perf_counter() - start
     fitted = _named(run, fitted, corpus, given)
     with run.stage("inferring topic proportions"):
@@ -120,15 +129,13 @@ def fit_flat(
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     remarks += _on_function_words(run, fitted)
     if choice is not None:
-        chosen = run.words(Message("n_topics_chosen", reason=choice["reason"]))
-        summary["diagnostics"]["words"].insert(0, chosen)
-        remarks.insert(0, chosen)
+        remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
     return Result(
         summary,
         took,
         table=lambda: _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
         format="topics",
-        content=lambda: _flat_content(fitted, summary, choice),
+        content=lambda: _flat_content(fitted, summary, _choice(run, choice)),
         save=lambda path: fitted.save(path, vectorizer_config=_config(corpus)),
         remarks=remarks,
     )
@@ -144,16 +151,10 @@ def _on_function_words(run: Run, model: Any) -> list[str]:
     return [f"Note: {run.words(note)}" for note in notes_on_function_words(model)]
 
 
-def _choose(run: Run, corpus: Corpus, model: TopicModel) -> dict[str, Any]:
-    """Choose the number of topics from the data."""
-    step = "choosing the number of topics"
-    with run.stage(step):
-        choice = models.choose_n_components(
-            corpus.X,
-            model=model,
-            sample_weight=corpus.weights,
-            progress=lambda done, total: run.update(f"{step}: {done} of {total} tried"),
-        )
+def _choice(run: Run, choice: models.ComponentChoice | None) -> dict[str, Any] | None:
+    """Return a choice of the number of topics as plain values."""
+    if choice is None:
+        return None
     low, high = choice.interval
     return {
         "n_components": int(choice.n_components),

@@ -194,11 +194,10 @@ class FlatModel(
         """Choose the number of components if it is "auto"."""
         self.choice_ = None
         if self._is_auto and self._auto_model:
-            criteria = ["completion"] + ["spectrum"] * (self._auto_model == "lda")
             self.choice_ = choose_n_components(
                 counts,
                 model=self._auto_model,
-                criteria=criteria,
+                criteria=["completion", "spectrum"],
                 sample_weight=weight,
                 random_state=self.random_state,
             )

@@ -237,7 +237,10 @@ class TopicTree(NamedTopics, TreeEstimator):
         depth_alone = self.max_leaf_nodes is None and self.max_depth is not None
         if self.stop == "completion" and not given and not depth_alone:
             self.choice_ = choose_n_components(
-                X, criteria=["completion"], sample_weight=weight, random_state=self.random_state
+                X,
+                criteria=["completion", "spectrum"],
+                sample_weight=weight,
+                random_state=self.random_state,
             )
 
     def _check_parameters(self) -> None:

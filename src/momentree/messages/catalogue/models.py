@@ -41,6 +41,10 @@ WORDS: dict[str, str] = {
     "documents_are_alike": "The documents do not differ enough to form topics.",
     "completion_best": "Document completion works best with {n:~topic}.",
     "completion_as_good": "It works as well with {n}, within one standard error.",
+    "topics_divisible": (
+        "But these topics could be divided into ever finer ones; {n:~topic} "
+        "{n:?achieves/achieve} {fraction:.0%} of the improvement."
+    ),
     "most_of_gain": (
         "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement from {first} to "
         "{chosen}."

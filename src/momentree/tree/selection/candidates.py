@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
+from momentree.backends.block import Block
 from momentree.inference import (
     completion_log_likelihood,
     log_joint,
@@ -147,8 +149,7 @@ class SingleTopicFits:
             part = rows.take(test)
             sides = split.sums[columns] + self._smoothing
             lean = np.log(sides / sides.sum(axis=0))
-            values, size = part.map(lambda B, v=lean: B.dot(v)), part.row_sums
-            values = values[:, 0] - values[:, 1]
+            values, size = part.map(partial(Block.dot, V=lean[:, 0] - lean[:, 1])), part.row_sums
             evidence.append(weight * (values - size * (values.sum() / max(size.sum(), TINY))))
         first, second = evidence
         spread = float(np.sqrt((first @ first) * (second @ second)))

@@ -186,11 +186,6 @@ def choose_n_components(
         rows, weight = ordered.take(usable), weight[at][usable]
         groups = _copies(rows)
         tried = _checked_candidates(candidates, kind, len(weight), int(groups.max()) + 1)
-        found = None
-        if "spectrum" in names:
-            log.info("cross-validating the spectrum of the second moment")
-            largest = min(int(tried[-1]), MOST_DIRECTIONS)
-            found = spectrum(rows.matrix, weight, groups, largest, rng)
         curves, inner = Curves.unknown(tried), Inner()
         if set(names) - {"spectrum"}:
             n_test = kind.n_test if "completion" in names else 0
@@ -199,6 +194,11 @@ def choose_n_components(
             curves, inner = _evaluated(
                 kind, names, tried, parts, progress, coherence_in, early=candidates is None
             )
+        found = None
+        if "spectrum" in names:
+            log.info("cross-validating the spectrum of the second moment")
+            largest = min(int(tried[-1]), MOST_DIRECTIONS)
+            found = spectrum(rows.matrix, weight, groups, largest, rng)
     each = estimates(names, curves, found, inner, between=candidates is None)
     answer = combine(each) if each else Estimate(*[int(tried[0])] * 3)
     return ComponentChoice(

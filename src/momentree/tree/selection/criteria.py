@@ -17,6 +17,11 @@ TEXT = 0.2
 """Mean correlation of the known and the hidden words of documents of one topic above which topics
 could be divided without end. It is near 0 in samples from a model once all topics are found, and
 0.23 to 0.79 in twelve corpora of text at the best number of topics."""
+ENDLESS = 24
+"""Directions of the second moment beyond which the spectrum has no upper bound: of the 32 that are
+computed, noise hides some."""
+SAME = 0.995
+"""Part of the gain that counts as all of it: a topic cut in two gains a little by chance."""
 MOST = 0.9
 ENOUGH = 0.8
 """Parts of the gain that the answer and the lower end of its interval achieve on such text."""
@@ -42,22 +47,28 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return the estimate of each criterion that has one, beginning with the deciding criterion.
 
-    The first of `criteria` decides, or completion if the spectrum reaches the largest candidate and
-    so has no upper bound. With `between`, the answer may lie between candidates: the spectrum may
+    The first of `criteria` decides, or completion if the spectrum comes near the largest number of
+    directions and so has no upper bound; then topics could be divided without end, as `inner` says
+    of the fits. With `between`, the answer may lie between candidates: the spectrum may
     choose any number, and intervals extend to the next candidate that is ruled out.
     """
     k = curves.candidates
     whole = np.arange(k[0], k[-1] + 1) if between else k
-    fitted = {
-        "completion": _completion(curves, inner),
+    directions = _directions(whole, spectrum)
+    endless = directions is not None and directions.n_components >= min(int(k[-1]), ENDLESS)
+    order = list(criteria)
+    if endless:
+        order.sort(key=lambda name: name != "completion")
+    text = inner.correlation >= TEXT or (endless and next(iter(criteria)) == "spectrum")
+    found: dict[str, Estimate | None] = {
+        "completion": _completion(curves, inner, text=text),
+        "spectrum": directions,
         "bic": _best(k, -curves.bic, np.full(len(k), BIC_MARGIN / INTERVAL), ties=0.0),
         "coherence": _coherent(k, curves.npmi, curves.npmi_error),
     }
-    found = {name: one and _with_gaps(one, k, whole) for name, one in fitted.items()}
-    found["spectrum"] = _directions(whole, spectrum)
-    order = list(criteria)
-    if found["spectrum"] and found["spectrum"].n_components == k[-1]:
-        order.sort(key=lambda name: name != "completion")
+    for name in ("bic", "coherence") if text else ("completion", "bic", "coherence"):
+        if (one := found[name]) is not None:
+            found[name] = _with_gaps(one, k, whole)
     return {name: one for name in order if (one := found[name]) is not None}
 
 
@@ -76,11 +87,12 @@ def combine(found: Mapping[str, Estimate]) -> Estimate:
     return Estimate(first.n_components, low, high)
 
 
-def _completion(curves: Curves, inner: Inner) -> Estimate | None:
+def _completion(curves: Curves, inner: Inner, *, text: bool) -> Estimate | None:
     """Return the number of topics by document completion.
 
     If the words of a document are independent given its topic, the documents could come from the
-    best model, and its number of topics is the answer: the fewest within one standard error. Else
+    best model, and its number of topics is the answer: the fewest that are as good, within one
+    standard error or half a percent of the gain. Else
     there are ever finer topics, and the best number grows with the number of documents; then the
     answer is the fewest topics with `MOST` of the gain.
     """
@@ -88,10 +100,13 @@ def _completion(curves: Curves, inner: Inner) -> Estimate | None:
     own = _best(k, scores, curves.completion_error)
     if own is None or own.n_components == k[0]:
         return own
-    if inner.correlation < TEXT:
-        return Estimate(own.n_components, own.low, own.high + round(inner.divisible))
     known = np.isfinite(scores)
     gain = scores[known] - scores[known][0]
+    if not text:
+        fewest = int(k[known][gain >= SAME * gain.max()][0])
+        return Estimate(
+            min(own.n_components, fewest), min(own.low, fewest), own.high + round(inner.divisible)
+        )
     most, enough = (int(k[known][gain >= part * gain.max()][0]) for part in (MOST, ENOUGH))
     return Estimate(most, enough, int(k[known][np.argmax(gain)]))
 

@@ -120,7 +120,9 @@ def _inner(curves: Curves, makers: Sequence[Fits]) -> Inner:
     if not weights.sum() > 0:
         return Inner()
     correlations = np.concatenate([correlation for _, correlation in parts])
-    count = float(np.count_nonzero(correlations > DIVISIBLE)) / len(parts)
+    with np.errstate(divide="ignore"):
+        clear = np.maximum(DIVISIBLE, CLEARLY / np.sqrt(weights))
+    count = float(np.count_nonzero(correlations > clear)) / len(parts)
     return Inner(float(weights @ correlations / weights.sum()), count)
 
 

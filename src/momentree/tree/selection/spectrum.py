@@ -80,12 +80,12 @@ def spectrum(
     first = (random_state.permutation(n_groups) < n_groups // 2)[groups]
     columns = halves_of_words(X, sample_weight, random_state)
     views = [sp.csr_array(X[:, at], dtype=np.float64) for at in columns]
-    lengths = [np.asarray(view.sum(axis=1)).ravel() for view in views]
+    lengths = [np.asarray(view.sum(axis=1), dtype=np.float64).ravel() for view in views]
     weight = sample_weight * np.sqrt(lengths[0] * lengths[1])
     halves = [np.flatnonzero(side & (weight > 0)) for side in (first, ~first)]
     if not all(len(half) for half in halves):
         return Spectrum(np.empty(0), np.empty(0), np.empty(0))
-    scaled = [_scaled(*pair, weight) for pair in zip(views, lengths, strict=True)]
+    scaled = [_scaled(view, c, weight) for view, c in zip(views, lengths, strict=True)]
     found = []
     for here, there in (halves, halves[::-1]):
         values, U, V = _directions([y[here] for y in scaled], weight[here], n_components)
@@ -100,7 +100,7 @@ def _scaled(view: Any, length: Floats, weight: Floats) -> Any:
     """Return the frequencies of words, divided by the roots of their means."""
     view = sp.diags_array(1.0 / np.maximum(length, 1e-300)) @ view
     mean = (view.T @ weight) / weight.sum()
-    scale = 1.0 / np.sqrt(mean + 1.0 / max(np.count_nonzero(mean), 1))
+    scale = 1.0 / np.sqrt(mean + 1.0 / max(int(np.count_nonzero(mean)), 1))
     return sp.csr_array(view @ sp.diags_array(scale))
 
 
