@@ -67,7 +67,6 @@ WORDS: dict[str, str] = {
     "spectrum_supports_all": (
         "Cross-validation of the spectrum supports all {n:~topic} tried; there may be more."
     ),
-    "between_spectrum_and_completion": "{n} lies between the two.",
     "fewer_complete_worse": "With fewer than {n}, document completion is worse.",
     "topics_may_be_merged": "Some topics may therefore be merged.",
     "bic_agrees": "BIC agrees.",

@@ -120,7 +120,7 @@ def choose_n_components(
     random_state : int, RandomState or None, default=None
         Seed for the folds and for the halves of documents and words. None means seed 0.
     verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
+        Whether to print progress to standard error; the logger ``momentree.tree`` always gets it.
     progress : callable, default=None
         Called as ``progress(done, total)`` after each candidate.
 
@@ -234,6 +234,8 @@ def _evaluated(
         curves, inner = evaluate(tried, parts, trees, progress, early=early)
         if (inner.correlation >= TEXT or _is_one(curves)) and not others:
             return curves, inner
+        progress = None
+    if trees:
         makers = [tree.refined() for tree in trees]
     fitted, fitted_inner = evaluate(
         tried, parts, makers, progress, coherence_in=coherence_in, early=early and not others

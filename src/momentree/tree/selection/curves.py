@@ -94,7 +94,7 @@ def evaluate(
         if progress is not None:
             progress(i + 1, len(candidates))
         _set_completion(curves, values, folds)
-        if not complete or (early and _is_past(curves)):
+        if early and (not complete or _is_past(curves)):
             break
     return curves, _inner(curves, makers)
 

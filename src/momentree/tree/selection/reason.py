@@ -96,9 +96,7 @@ def _spectrum(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -
     other = found["completion"].n_components if "completion" in found else answer.n_components
     if decides or low <= answer.n_components <= other <= high:
         return
-    if other > answer.n_components:
-        yield Message("between_spectrum_and_completion", n=answer.n_components)
-    elif other > high:
+    if other > high:
         yield Message("fewer_complete_worse", n=other)
     else:
         yield Message("topics_may_be_merged")
