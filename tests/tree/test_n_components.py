@@ -124,7 +124,7 @@ def test_spectrum_is_that_of_dense_halves():
     weight = np.sqrt(lengths[0] * lengths[1])
     scaled = []
     for view, length in zip(views, lengths, strict=True):
-        frequency = view / length[:, None]
+        frequency = view / np.maximum(length, 1e-300)[:, None]
         mean = weight @ frequency / weight.sum()
         scaled.append(frequency / np.sqrt(mean + 1.0 / np.count_nonzero(mean)))
     expected = []
@@ -187,19 +187,28 @@ def test_one_topic_is_one_whatever_its_words_and_lengths(kind):
     assert choice.interval[0] == 1
 
 
-def test_text_without_end_gets_most_of_the_gain():
-    """Documents lie on a continuum of topics, so that each group can be divided further."""
-    rng = np.random.default_rng(0)
-    place = rng.random((600, 1))
-    words = np.arange(120) / 119
-    p = np.exp(-((words - place) ** 2) / 0.02)
-    X = rng.multinomial(60, p / p.sum(axis=1, keepdims=True))
-    choice = choose_n_components(X, criteria=["completion"])
-    best = int(choice.table["completion"].idxmax())
-    gain = (choice.table["completion"] - choice.table["completion"][0]).to_numpy()
-    k = choice.table["n_components"].to_numpy()
-    assert choice.n_components == k[gain >= 0.9 * gain[best]][0] < k[best] == choice.interval[1]
-    assert "topics_divisible" in codes(choice)
+def test_topics_that_could_be_divided_give_most_of_the_gain():
+    k = np.arange(1, 7)
+    scores = np.array([0.0, 5.0, 8.2, 9.3, 10.0, 9.0])
+    curves = replace(Curves.unknown(k), completion=scores, completion_error=np.full(6, 0.01))
+    for correlation, expected in ((0.0, (5, 5, 5)), (0.5, (4, 3, 5))):
+        inner = Inner(correlation)
+        found = estimates(["completion"], curves, None, inner, between=True)
+        assert found == {"completion": expected}
+        facts = coded(combine(found), found, curves)
+        assert ("topics_divisible" in facts) == (correlation > 0)
+
+
+def test_topics_can_be_divided_until_all_are_found():
+    """Words are independent given a true topic, but not given two topics joined."""
+    X = sample(6, n=600)
+    part = next(folds(X, np.ones(600), np.arange(600), np.random.RandomState(0), n_test=3000))
+    fits = SingleTopicFits(part, 8)
+    for n_components, joined in ((2, True), (6, False)):
+        weights, correlations = fits.inner_dependence(n_components)
+        assert weights.sum() == len(part.test_weight)
+        # 20 documents a topic: a correlation of independent words has a standard error of 0.2.
+        assert (weights @ correlations / weights.sum() > 0.4) == joined
 
 
 def test_interval_is_a_floor_more_or_less():
@@ -371,7 +380,7 @@ def test_reason_names_disagreement():
         "spectrum_supports_about": {"n": 2, "low": 2, "high": 3},
         "fewer_complete_worse": {"n": 4},
         "bic_lowest_with_fewer": {"n": 1},
-        "coherence_highest": {"n": 4},
+        "coherence_is_alike": {"low": 4, "high": 5},
     }
 
 
@@ -467,7 +476,8 @@ def test_progress_and_log(caplog):
     assert calls == [(1, 3), (2, 3), (3, 3)]
     # A number of components and its values; other steps log numbers alone.
     logged = [record.args for record in caplog.records if record.args]
-    assert [k for k, *values in logged if any(isinstance(v, str) for v in values)] == [1, 2, 3]
+    tried = [k for k, *values in logged if any(isinstance(v, str) for v in values)]
+    assert tried == [1, 2, 3, 1, 2, 3]  # leaves of trees first, then fits
 
 
 def test_verbose_shows_the_log(capsys, caplog):

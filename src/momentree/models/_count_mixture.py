@@ -19,7 +19,8 @@ from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.log_scaling import typical_count_per_token
-from momentree.refinement import em, m_step
+from momentree.refinement import em
+from momentree.refinement.em import m_step
 from momentree.tree.growth import Limits, grow
 from momentree.tree.names import NamedTopics
 from momentree.tree.split import SPLIT_ITER

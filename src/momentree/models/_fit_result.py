@@ -12,7 +12,7 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters
-from momentree.refinement import m_step
+from momentree.refinement.em import m_step
 from momentree.tree.growth import Grown
 
 P = TypeVar("P", bound=MixtureParameters | LDAParameters)

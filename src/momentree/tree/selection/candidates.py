@@ -22,7 +22,9 @@ from momentree.inference import (
 from momentree.objects import LDAParameters, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import typical_count_per_token
-from momentree.refinement import concentrations, em, m_step, variational_em
+from momentree.refinement import em, variational_em
+from momentree.refinement.em import m_step
+from momentree.refinement.lda import concentrations
 from momentree.tree.growth import Branch, Limits, grow
 from momentree.tree.selection.folds import Fold
 from momentree.tree.split import Split
