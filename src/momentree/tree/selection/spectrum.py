@@ -18,8 +18,10 @@ FLOOR = 3.0
 """
 BAND = 1.0
 """The interval comes from raising and lowering the floor by this many standard errors."""
-MAYBE = 1.5
-"""Values of noise rarely differ from zero by more standard errors."""
+MAYBE = 1.0
+"""Directions between this and the floor may be noise or not."""
+MORE = 1.5
+"""The upper limit counts at most so many times the directions above the floor."""
 SMALL = 100
 """Matrices with so few rows or columns are decomposed completely."""
 SVD_TOL = 1e-3
@@ -47,12 +49,14 @@ class Spectrum:
         """The number of components and its lower and upper limits, all at least 1.
 
         Values of noise are as often below zero as above, so directions below the floor that are
-        more often above zero include some that are not noise; the upper limit counts them.
+        more often above zero include some that are not noise; the upper limit counts these, and one
+        standard error of their number.
         """
         k, low, high = (self.count(FLOOR + step) for step in (0.0, BAND, -BAND))
-        clear = self.standard_error * MAYBE
-        excess = self.count(MAYBE) - k - np.count_nonzero(self.held_out < -clear)
-        return max(1, k), max(1, low), max(1, high, k + int(excess))
+        above = self.count(MAYBE) - k
+        below = int(np.count_nonzero(self.held_out < -MAYBE * self.standard_error))
+        hidden = above - below + np.sqrt(above + below) if above > below else 0.0
+        return max(1, k), max(1, low), max(1, high, int(min(k + hidden, MORE * k)))
 
 
 def spectrum(
