@@ -71,8 +71,9 @@ def _completion_decides(answer: Estimate, own: Estimate, curves: Curves) -> Iter
         first = int(k[np.isfinite(gain)][0])
         few = int(enough[0])
         yield Message("most_of_gain", n=few, fraction=MOST, chosen=answer.n_components, first=first)
+    open_end = own.high >= k[-1]
     k = k[np.isfinite(curves.completion)]
-    if own.high >= k[-1] and len(k) > 1:
+    if open_end and len(k) > 1:
         yield Message("more_not_tried", n=int(k[-1]))
     if len(k) > 1 and (np.diff(k) > 1).any():
         yield Message("numbers_tried", tried=_runs(k))
