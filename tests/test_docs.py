@@ -102,19 +102,20 @@ def test_relevance_of_the_pages_is_that_of_the_code():
 
 @pytest.fixture
 def small_corpus(docstrings, monkeypatch):
-    """Let the pages load a quarter of the built-in corpus."""
-    parts = (part[::4] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
+    """Let the pages load an eighth of the built-in corpus."""
+    parts = (part[::8] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
     small = Documents(*parts, name=docstrings.name)
     monkeypatch.setattr(datasets, "load_docstrings", lambda: small)
 
 
 @pytest.mark.usefixtures("small_corpus")
-def test_python_of_the_models_page_runs():
-    text = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "made"), [("models", "found"), ("inputs", "named")])
+def test_python_of_the_pages_runs(page, made):
+    text = (REPOSITORY / "docs" / f"{page}.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(block, "models.md", "exec"), names)
-    assert {"model", "found"} <= set(names)
+        exec(compile(block, f"{page}.md", "exec"), names)
+    assert {"model", made} <= set(names)
 
 
 @pytest.mark.usefixtures("small_corpus")
@@ -128,6 +129,17 @@ def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
         exec(compile(block, "README.md", "exec"), names)
     assert (Path(tmp_path) / "report.html").stat().st_size > 100_000
     assert len(capsys.readouterr().out.splitlines()) == 8
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_python_of_the_embeddings_page_runs(tmp_path, monkeypatch):
+    text = (REPOSITORY / "docs" / "embeddings.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        if not re.search("sentence_transformers|bertopic|toponymy", block):
+            exec(compile(block, "embeddings.md", "exec"), names)
+    assert {"tree", "groups"} <= set(names)
 
 
 def test_make_targets_of_the_pages_exist():

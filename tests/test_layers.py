@@ -27,6 +27,7 @@ ROOMS = (
     "naming",
     "tree",
     "models",
+    "adapters",
     "report",
     "cli",
 )

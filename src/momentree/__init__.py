@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from momentree._version import __version__
 
 if TYPE_CHECKING:
+    import momentree.adapters as adapters
     import momentree.datasets as datasets
     import momentree.decomposition as decomposition
     import momentree.exceptions as exceptions
@@ -36,6 +37,7 @@ __all__ = [
     "TopicTree",
     "TreeNode",
     "__version__",
+    "adapters",
     "choose_n_components",
     "datasets",
     "decomposition",

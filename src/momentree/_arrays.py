@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,14 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+def read_array(path: str | PathLike[str]) -> NDArray[Any]:
+    """Return the array in a .npy file.
+
+    Raises ``InvalidDataError`` or ``ValueError`` if it is damaged or contains objects.
+    """
+    return _parse(Path(path).name, Path(path).read_bytes())
 
 
 def read_member(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -34,6 +36,16 @@ def all_or_nothing(
             raise
 
     return whole
+
+
+def warn_caller(warning: Warning) -> None:
+    """Issue a warning that points to the line outside of this package that led to it."""
+    package = __name__.partition(".")[0]
+    level, frame = 2, inspect.currentframe()
+    frame = frame and frame.f_back
+    while frame is not None and frame.f_globals["__name__"].partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)
 
 
 class FitPredict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +10,22 @@ from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+
+
+class NamedColumns(sp.csr_array):
+    """A CSR array that brings the names of its columns along; what is computed from it has none.
+
+    In a scikit-learn pipeline, the names travel in it from a vectorizer to a model.
+    """
+
+    feature_names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, X: Any, names: tuple[str, ...]) -> Self:
+        """Return the same array with names."""
+        out = cls(X)
+        out.feature_names = names
+        return out
 
 
 def check_structure(X: Any) -> None:

@@ -8,6 +8,8 @@ import zipfile
 
 import pytest
 
+from momentree import TopicTree, load
+
 from .conftest import THEMES, make_documents, words, write_csv
 
 
@@ -37,6 +39,19 @@ def test_training_documents_go_where_they_were(run, lasting_table, tmp_path):
     assert result.exit_code == 0, result.output
     assert first.read_text() == second.read_text()
     assert "160 documents to 4 leaves" in result.stdout
+
+
+def test_a_model_of_python_assigns_like_one_of_the_command(run, model, new_table, tmp_path):
+    texts = [document["body"] for document in make_documents(160)]
+    new = [document["body"] for document in make_documents(40, seed=1)]
+    tree = TopicTree(4).fit(texts)
+    tree.save(tmp_path / "python.mt")
+    for path in (model, tmp_path / "python.mt"):
+        result = run("assign", path, new_table)
+        assert result.exit_code == 0, result.output
+        rows = csv.DictReader(io.StringIO(result.stdout))
+        assert [int(row["leaf"]) for row in rows] == load(path).predict(new).tolist()
+    assert load(model).names_ == tree.names_
 
 
 def test_quiet(run, model, new_table, tmp_path):

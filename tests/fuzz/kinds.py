@@ -119,6 +119,8 @@ def _all(folder: Path) -> dict[str, Kind]:
             options = (*_TEXT[:2], ("-k", "3", "--skip-rows", "1", "--no-header"))
         if form == "stop-words":
             options = ((*_TEXT[0], "--stop-words", "@/stop.txt"),)
+        if form == "embeddings":
+            options = ((*_TEXT[0], "--embeddings", "@/v.npy"),)
         found[f"text-{form}"] = Files("topics", files, options)
     for form, files in seeds.count_files().items():
         found[f"counts-{form}"] = Files("topics", files, _COUNTS)

@@ -87,6 +87,11 @@ def record_tables() -> dict[str, list[list[str]]]:
     }
 
 
+def _vectors(n: int) -> np.ndarray:
+    """Return embeddings of n documents."""
+    return np.eye(6)[np.arange(n) % 6] + 0.1
+
+
 def _bytes(write: Any, *arguments: Any, **options: Any) -> bytes:
     out = io.BytesIO()
     write(out, *arguments, **options)
@@ -173,6 +178,7 @@ def texts() -> dict[str, dict[str, bytes]]:
             for d, (form, write) in zip(found, 3 * [*_WRITERS.items()], strict=False)
         },
         "stop-words": {"docs.csv": _table(rows), "stop.txt": b"wind\nsugar\nlawn\n"},
+        "embeddings": {"docs.csv": _table(rows), "v.npy": _bytes(np.save, _vectors(len(found)))},
     }
 
 

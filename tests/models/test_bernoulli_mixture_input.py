@@ -94,13 +94,13 @@ def test_two_kinds_of_rows_are_two_components(refine):
         np.testing.assert_allclose(model.components_, X[[0, -1]], atol=0.1)
 
 
-@pytest.mark.parametrize("start", ["clusters", "tree"])
+@pytest.mark.parametrize("start", ["splits", "clusters", "tree"])
 def test_groups_may_be_more_than_features(start):
     model = fitted(draw(), 9, start=start, max_iter=10)
     assert len(model.weights_) == 9
 
 
-@pytest.mark.parametrize("start", ["auto", "moments"])
+@pytest.mark.parametrize("start", ["raw_moments", "moments"])
 def test_moments_show_no_more_components_than_features_and_warn(start):
     with warns(ConvergenceWarning, "fewer_components") as caught:
         model = BernoulliMixture(9, start=start, max_iter=20, tol=0.1).fit(draw())

@@ -19,6 +19,7 @@ from momentree._validation.parameters import (
 )
 from momentree._validation.tables import (
     check_counts,
+    check_feature_names,
     check_features,
     check_missing,
     check_ones,
@@ -27,12 +28,14 @@ from momentree._validation.tables import (
     check_values,
     first_cell,
 )
+from momentree._validation.texts import check_texts, texts_of
 
 __all__ = [
     "as_floats",
     "check_choice",
     "check_counts",
     "check_distribution",
+    "check_feature_names",
     "check_features",
     "check_flag",
     "check_integer",
@@ -47,7 +50,9 @@ __all__ = [
     "check_shape",
     "check_something",
     "check_table",
+    "check_texts",
     "check_values",
     "first_cell",
     "generator",
+    "texts_of",
 ]

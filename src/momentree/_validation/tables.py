@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from momentree._sparse import as_csr, check_numbers, check_structure
+from momentree._sparse import NamedColumns, as_csr, check_numbers, check_structure
 from momentree._types import Floats
 from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
+from momentree._validation.texts import texts_of
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
 _CHECKS: dict[str, Any] = {
@@ -41,7 +42,8 @@ def check_features(
     """Return counts given to an estimator, checked by :func:`check_counts`, and column names.
 
     With `reset`, as in ``fit``, set ``n_features_in_`` and ``feature_names_in_``; otherwise check
-    X against them. `feature_names` take precedence over the names of a data frame.
+    X against them. `feature_names` take precedence over the names of a data frame or of
+    :class:`NamedColumns`.
     """
     X, names = _named(estimator, X, feature_names, reset=reset)
     return _finite_counts(X), names
@@ -62,16 +64,22 @@ def _named(
     estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
 ) -> tuple[Any, NDArray[Any]]:
     _check_received(X)
+    named = X.feature_names if isinstance(X, NamedColumns) else None
     with _as_invalid_data():
         X = _canonical(validate_data(estimator, X, reset=reset, **_CHECKS))
     d = X.shape[1]
     if feature_names is None:
-        default = np.arange(d).astype(str)
-        return X, np.asarray(getattr(estimator, "feature_names_in_", default), dtype=object)
+        default = getattr(estimator, "feature_names_in_", np.arange(d).astype(str))
+        return X, np.asarray(default if named is None else named, dtype=object)
+    return X, check_feature_names(feature_names, d)
+
+
+def check_feature_names(feature_names: Sequence[str] | NDArray[Any], d: int) -> NDArray[Any]:
+    """Return the names of d columns as an array of objects."""
     names = np.asarray(feature_names, dtype=object)
     if names.shape != (d,):
         raise InvalidDataError("wrong_number_of_names", found=names.size, needed=d)
-    return X, names
+    return names
 
 
 def check_table(X: Any) -> Any:
@@ -89,7 +97,7 @@ def check_table(X: Any) -> Any:
 
 def _check_received(X: Any) -> None:
     """Reject texts, objects that hold a table, columns of dates, and damaged sparse matrices."""
-    if _are_texts(X):
+    if isinstance(X, str) or texts_of(X):
         raise InvalidDataError("texts_not_counts")
     if hasattr(X, "X") and not hasattr(X, "shape"):
         raise InvalidDataError("holds_the_table", type=type(X).__name__)
@@ -97,19 +105,12 @@ def _check_received(X: Any) -> None:
     columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
     if columns is None or dtypes is None:
         return
-    for name, dtype in zip(columns, dtypes, strict=True):
-        if getattr(dtype, "kind", "") in ("M", "m") or str(dtype) == "category":
+    for place, (name, dtype) in enumerate(zip(columns, dtypes, strict=True)):
+        kind = getattr(dtype, "kind", "")
+        if kind in ("M", "m") or str(dtype) == "category":
             raise InvalidDataError("column_not_numeric", column=str(name), type=str(dtype))
-
-
-def _are_texts(X: Any) -> bool:
-    """Return whether X is a string, or a list or column that begins with one."""
-    if isinstance(X, str):
-        return True
-    if isinstance(X, list | tuple):
-        return bool(X) and isinstance(X[0], str)
-    one_column = getattr(X, "ndim", 0) == 1 and hasattr(X, "tolist")
-    return one_column and any(isinstance(value, str) for value in X[:1].tolist())
+        if kind == "O" and hasattr(X, "iloc") and isinstance(X.iloc[:1, place].squeeze(), str):
+            raise InvalidDataError("column_of_texts", column=str(name))
 
 
 @contextmanager

@@ -22,12 +22,22 @@ class Block:
         The rows in CSR form.
     d : int
         Number of columns.
+    dense : ndarray of shape (n, d), default=None
+        The same rows with all zeros, for which BLAS computes the products.
     """
 
-    __slots__ = ("_arrays", "_d", "at")
+    __slots__ = ("_arrays", "_d", "_dense", "at")
 
-    def __init__(self, at: slice, data: Floats, indices: Any, indptr: Any, d: int) -> None:
-        self.at, self._d = at, d
+    def __init__(
+        self,
+        at: slice,
+        data: Floats,
+        indices: Any,
+        indptr: Any,
+        d: int,
+        dense: Floats | None = None,
+    ) -> None:
+        self.at, self._d, self._dense = at, d, dense
         self._arrays = (indptr, indices, data)
 
     def dot(self, V: Floats) -> Floats:
@@ -45,6 +55,8 @@ class Block:
         """
         n = self.at.stop - self.at.start
         V = _factor(V, self._d)
+        if self._dense is not None:
+            return np.asarray(self._dense @ V)
         out = np.zeros((n, *V.shape[1:]))
         return _add_product("csr", n, self._d, self._arrays, V, out)
 
@@ -63,6 +75,8 @@ class Block:
         """
         n = self.at.stop - self.at.start
         Z = _factor(Z, n)
+        if self._dense is not None:
+            return np.asarray(self._dense.T @ Z)
         out = np.zeros((self._d, *Z.shape[1:]))
         # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
         return _add_product("csc", self._d, n, self._arrays, Z, out)
@@ -88,13 +102,16 @@ class Block:
         """
         indptr, indices, _ = self._arrays
         check_shape("data", data, indices.shape)
-        return Block(self.at, data, indices, indptr, self._d)
+        dense = self._dense
+        if dense is not None:
+            dense = data.reshape(dense.shape) if data.size == dense.size else None
+        return Block(self.at, data, indices, indptr, self._d, dense)
 
 
 def _factor(V: Floats, size: int) -> Floats:
     """Return a right factor in the layout of the compiled kernels, which do not check its shape."""
     V = np.ascontiguousarray(V, dtype=np.float64)
-    if V.ndim != 1 or len(V) != size:
+    if V.ndim not in (1, 2) or len(V) != size:
         check_shape("the right factor", V, (size, "m"))
     return V
 

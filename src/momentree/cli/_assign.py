@@ -60,6 +60,39 @@ def assign_documents(
     return table, Message(code, n_documents=len(ids) - unknown, n_places=len(names))
 
 
+def assign_embeddings(
+    run: Run,
+    model: Any,
+    source: Path,
+    vocabulary: Path | None,
+    reading: dict[str, Any],
+    path: Path,
+) -> tuple[CsvTable, Message]:
+    """Assign documents to the leaves of a model of embeddings; return a table and a summary."""
+    with run.stage(f"reading {source.name or source}"):
+        new: Any
+        if readers.holds_counts(source):
+            new = readers.read_counts(source, vocabulary=vocabulary)
+        else:
+            new = readers.read_documents(source, **reading)
+        vectors = readers.read_embeddings(
+            path, n_rows=len(new), n_columns=int(model.n_features_in_)
+        )
+    for note in (*new.notes, *vectors.notes):
+        run.note(note)
+    with run.stage("assigning"):
+        table = assignments(
+            "leaf",
+            topic_names(model),
+            model.predict(vectors.X),
+            model.predict_proba(vectors.X),
+            every=False,
+            assigned=[bool(row.any()) for row in vectors.X],
+            id=new.ids,
+        )
+    return table, Message("assigned_to_leaves", n_documents=len(new), n_places=model.n_leaves_)
+
+
 def _read_counts(
     run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
 ) -> Corpus:

@@ -185,6 +185,15 @@ Raw = Annotated[
         help="Keep HTML, mail headers, quoted replies, signatures, URLs and page numbers.",
     ),
 ]
+Embeddings = Annotated[
+    Path | None,
+    reading_option(
+        metavar="FILE.npy",
+        parser=input_path,
+        help="Embeddings of the documents, one row each, in the order of the documents: they form "
+        "the groups, and the words name them.",
+    ),
+]
 Passages = Annotated[
     str,
     text_option(

@@ -27,11 +27,20 @@ from momentree.report.topics import (
     sort_documents,
     topic_names,
 )
-from momentree.tree import TopicTree
+from momentree.tree import ClusterTree, TopicTree
 
 CHOOSING = "choosing the number of topics"
 
-_SHOWN = ("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages")
+_SHOWN = (
+    "embeddings",
+    "language",
+    "min_df",
+    "max_df",
+    "max_features",
+    "lowercase",
+    "raw",
+    "passages",
+)
 """Settings of the vectorizer that the report lists."""
 
 
@@ -61,21 +70,38 @@ def title_of(source: Path) -> str | None:
 
 
 def grow_tree(
-    run: Run, corpus: Corpus, parameters: Mapping[str, Any], given: GivenNames, **shown: Any
+    run: Run,
+    corpus: Corpus,
+    parameters: Mapping[str, Any],
+    given: GivenNames,
+    *,
+    embeddings: tuple[str, Any] | None = None,
+    **shown: Any,
 ) -> Result:
-    """Grow a tree of topics; `shown` are arguments of `summarize`."""
-    chosen = parameters.get("max_leaf_nodes", 8) == "auto"
+    """Grow a tree of topics, or of embeddings; `shown` are arguments of `summarize`."""
+    tree: Any
+    X: Any = corpus.X
+    chosen = parameters.get("max_leaf_nodes", 8) == "auto" and embeddings is None
     with run.stage(CHOOSING if chosen else "growing the tree"):
         start = time.perf_counter()
-        tree = TopicTree(**parameters).fit(
-            corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary
-        )
+        if embeddings is None:
+            tree = TopicTree(**parameters).fit(corpus)
+        else:
+            name, X = embeddings
+            tree = ClusterTree(**parameters, data="embeddings").fit(
+                X,
+                counts=corpus.X,
+                sample_weight=corpus.weights,
+                feature_names=corpus.vocabulary,
+            )
+            tree = tree.name_topics(corpus)
+            shown["embeddings"] = f"{name}: {X.shape[1]:,} dimensions"
         took = time.perf_counter() - start
+    choice = getattr(tree, "choice_", None)
     if tree.n_leaves_ > 1:
-        choice = tree.choice_
         asked = parameters["max_leaf_nodes"] if choice is None else choice.n_components
-        note_number(run, tree, asked, "leaves")
-    tree = _named(run, tree, corpus, given)
+        note_number(run, tree, None if asked == "auto" else asked, "leaves")
+    tree = given.apply(tree)
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
         "title": summary["title"],
@@ -84,17 +110,15 @@ def grow_tree(
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
     remarks = _on_function_words(run, tree)
-    if tree.choice_ is not None:
-        content["choice"] = _choice(run, tree.choice_)
-        remarks.insert(0, run.words(Message("n_topics_chosen", reason=tree.choice_.reason)))
+    if choice is not None:
+        content["choice"] = _choice(run, choice)
+        remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
     if summary["n_leaves"] == 1 and tree.tree_.reason:
         remarks.append(run.words(Message("not_split", reason=tree.tree_.reason)))
     return Result(
         summary,
         took,
-        table=lambda: _table(
-            corpus, "leaf", tree, tree.predict(corpus.X), tree.predict_proba(corpus.X)
-        ),
+        table=lambda: _table(corpus, "leaf", tree, tree.predict(X), tree.predict_proba(X)),
         format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
         save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),
@@ -119,12 +143,12 @@ def fit_flat(
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = kind("auto" if n_components is None else n_components, **parameters)
-        fitted.fit(corpus.X, sample_weight=corpus.weights, feature_names=corpus.vocabulary)
+        fitted.fit(corpus)
     choice = fitted.choice_
     took = time.perf_counter() - start
-    fitted = _named(run, fitted, corpus, given)
+    fitted = given.apply(fitted)
     with run.stage("inferring topic proportions"):
-        proportions = fitted.transform(corpus.X)
+        proportions = fitted.predict_proba(corpus.X)
     summary = _summarize(run, fitted, corpus, took, **shown, topic_proportions=proportions)
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     remarks += _on_function_words(run, fitted)
@@ -136,15 +160,9 @@ def fit_flat(
         table=lambda: _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
         format="topics",
         content=lambda: _flat_content(fitted, summary, _choice(run, choice)),
-        save=lambda path: fitted.save(path, vectorizer_config=_config(corpus)),
+        save=lambda path: fitted.save(path),
         remarks=remarks,
     )
-
-
-def _named(run: Run, model: Any, corpus: Corpus, given: GivenNames) -> Any:
-    """Return a model whose topics are named by the texts, or by hand."""
-    with run.stage("naming topics"):
-        return given.apply(model.name_topics(corpus))
 
 
 def _on_function_words(run: Run, model: Any) -> list[str]:
@@ -172,6 +190,7 @@ def _summarize(
     title: str | None = None,
     order: pd.Series[Any] | None = None,
     documents: Any = None,
+    embeddings: str | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Summarize a model completely for a report, otherwise only what is printed."""
@@ -182,7 +201,7 @@ def _summarize(
     else:
         documents = 0
     labels: Any = corpus.labels
-    settings = _config(corpus) or {}
+    settings = {**(_config(corpus) or {}), "embeddings": embeddings}
     with run.stage("summarizing"):
         summary = report.summarize(
             model,

@@ -18,6 +18,9 @@ EXAMPLES = """
 Print the leaf of each new document:\n
   momentree assign news.mt today.csv
 
+Assign new documents to a model of embeddings:\n
+  momentree assign news.mt today.csv --embeddings today.npy
+
 Write the table to a file:\n
   momentree assign news.mt today.csv --id-column url --csv today-topics.csv
 
@@ -25,7 +28,7 @@ Assign new records:\n
   momentree assign stays.mt new-stays.csv --csv new-groups.csv
 """
 
-_FOR_TEXT = ("text_column", "vocabulary")
+_FOR_TEXT = ("text_column", "vocabulary", "embeddings")
 _FOR_RECORDS = ("code_column", "union_by", "ignore", "complete")
 
 
@@ -47,6 +50,7 @@ def assign(
             help="New documents or records, in any form that topics or clusters accepts.",
         ),
     ],
+    embeddings: options.Embeddings = None,
     id_column: options.IdColumn = None,
     encoding: options.Encoding = "auto",
     separator: options.Separator = None,
@@ -85,7 +89,7 @@ def assign(
     """
     run = Run(
         context,
-        inputs=(model, source, vocabulary),
+        inputs=(model, source, vocabulary, embeddings),
         outputs={"csv": csv},
         quiet=quiet,
         verbose=verbose,
@@ -93,7 +97,12 @@ def assign(
     )
     with run.stage(f"reading {model.name}"):
         from momentree import models
-        from momentree.cli._assign import assign_documents, assign_records, is_of_records
+        from momentree.cli._assign import (
+            assign_documents,
+            assign_embeddings,
+            assign_records,
+            is_of_records,
+        )
 
         loaded = models.load(model)
         of_records = is_of_records(loaded)
@@ -101,6 +110,11 @@ def assign(
         if options.given(context, name):
             code = "applies_to_documents" if of_records else "applies_to_records"
             raise InvalidParameterError(code, parameter=name, path=str(model))
+    of_embeddings = getattr(loaded, "data_", "") == "embeddings"
+    if of_embeddings and embeddings is None:
+        raise InvalidParameterError("model_needs_embeddings", path=str(model))
+    if embeddings is not None and not of_embeddings:
+        raise InvalidParameterError("model_without_embeddings", path=str(model))
     reading: dict[str, Any] = {
         "id_column": id_column,
         "encoding": encoding,
@@ -118,6 +132,9 @@ def assign(
         table, result = assign_records(run, loaded, source, reading, complete=complete)
     else:
         reading["text_column"] = text_column
+    if embeddings is not None:
+        table, result = assign_embeddings(run, loaded, source, vocabulary, reading, embeddings)
+    elif not of_records:
         table, result = assign_documents(run, loaded, source, vocabulary, reading)
     if csv is None:
         table.print(escape_formulas=escape_formulas)

@@ -28,6 +28,9 @@ As many topics as the data support, and a model for new documents:\n
 Every leaf split down to depth 3, by moments alone:\n
   momentree topics counts.npz --growth depth --depth 3 --no-refine
 
+Groups of similar embeddings, named by the words of the documents:\n
+  momentree topics news.csv --embeddings vectors.npy -o news.html
+
 Twelve topics that documents mix, charted over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
 
@@ -125,6 +128,7 @@ def topics(
             help="Weight of documents in the moments. three_words requires --log-scaling none.",
         ),
     ] = "length",
+    embeddings: options.Embeddings = None,
     id_column: options.IdColumn = None,
     encoding: options.Encoding = "auto",
     separator: options.Separator = None,
@@ -254,7 +258,13 @@ def topics(
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
     run = Run(
         context,
-        inputs=(source, vocabulary, names, *(words for words in lists if isinstance(words, Path))),
+        inputs=(
+            source,
+            embeddings,
+            vocabulary,
+            names,
+            *(words for words in lists if isinstance(words, Path)),
+        ),
         outputs={"output": output, "csv": csv, "json": json, **target},
         escape_formulas=escape_formulas,
         quiet=quiet,
@@ -291,7 +301,7 @@ def topics(
         }
         cleaning: dict[str, Any] = {
             "raw": raw,
-            "passages": passages,
+            "passages": None if embeddings else passages,
             "unique": "auto" if unique is None else unique,
         }
         corpus = readers.read_corpus(
@@ -302,7 +312,10 @@ def topics(
             lowercase=not keep_case,
             **cleaning,
         )
-    for message in corpus.notes:
+        vectors: Any = None
+        if embeddings is not None:
+            vectors = readers.read_embeddings(embeddings, n_rows=len(corpus))
+    for message in (*corpus.notes, *(vectors.notes if vectors else ())):
         run.note(message)
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     scaling = None if log_scaling == "none" else log_scaling
@@ -324,9 +337,11 @@ def topics(
             "max_depth": depth,
             "min_samples_leaf": min_samples_leaf,
             "growth": growth,
-            "log_scaling": scaling,
-            "weighting": weighting,
         }
+        if embeddings is None:
+            parameters |= {"log_scaling": scaling, "weighting": weighting}
+        else:
+            shown |= {"embeddings": (embeddings.name, vectors.X)}
         result = grow_tree(run, corpus, parameters, given, **shown)
     run.finish(result)
 
@@ -360,6 +375,10 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
                 raise InvalidParameterError(code, parameter=name)
 
     scaled = context.params["log_scaling"] != "none"
+    if context.params["embeddings"] is not None:
+        refuse("not_with_embeddings", "flat", "log_scaling", "weighting")
+        if context.params["passages"] not in (None, "auto"):
+            refuse("passages_with_embeddings", "passages")
     if flat:
         refuse("leaves_of_flat", "leaves")
         refuse("applies_to_trees", "depth", "growth", "min_samples_leaf")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
@@ -15,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 import momentree.decomposition as decompositions
 from momentree._choices import TopicModel
-from momentree._fit import FitPredict, all_or_nothing
+from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
@@ -140,7 +139,10 @@ class FlatModel(
         """
         self._check_parameters()
         self._forget_names()
+        words: Any = vars(self).get("vocabulary_")
         samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
+        if not np.array_equal(words, self.vocabulary_):
+            self.__dict__.pop("posterior_", None)  # no warm start with other words
         self._choose(counts, weight)
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             result, at = self._fit(samples, weight)
@@ -150,7 +152,7 @@ class FlatModel(
             warning = ConvergenceWarning(
                 "fewer_components", found=found, requested=self._wanted, reason=reason
             )
-            warnings.warn(warning, stacklevel=3)
+            warn_caller(warning)
         self.posterior_, self.weights_ = result.parameters, result.weights
         self.components_ = result.centers.T.copy()
         self.labels_ = np.empty_like(result.labels)

@@ -1,4 +1,4 @@
-"""Initialize EM of a Bernoulli mixture from moments (T chapter 4), three views, or a tree."""
+"""Initialize EM of a Bernoulli mixture: by splits, moments (T chapter 4), three views, a tree."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 
 from momentree.backends import RowBlocks
 from momentree.decomposition import three_view_mom, three_view_tpm
+from momentree.messages import Message
 from momentree.models._bernoulli_data import BinaryData
 from momentree.models._fit_result import Initialization, from_leaves
 from momentree.moments import CorrectedMoments, MultiviewMoments, split_views
 from momentree.objects import BernoulliParameters, Decomposition, Moments
+from momentree.refinement import Growing
 from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.growth import Limits, grow
 from momentree.tree.split import SPLIT_ITER
@@ -68,6 +70,24 @@ def start_from_views(
     order = np.argsort(np.concatenate(views))
     in_order = Decomposition(found.centers[order], found.weights, found.diagnostics)
     return _smoothed(in_order, name, data)
+
+
+def start_from_splits(data: BinaryData, n_components: int, smoothing: float) -> Start:
+    """Search for the most likely mixture by dividing, merging and exchanging components."""
+    growing = Growing(
+        data.rows,
+        data.family,
+        data.weight,
+        data.feature_map.moment_scale,
+        n_components,
+        smoothing,
+    )
+    found = growing.search()
+    k = found.n_components
+    reason = Message("only_equal_samples") if k < n_components else None
+    return Initialization.of(
+        found, {"rank": k, "reason": reason, "warnings": [], "start": "splits"}
+    )
 
 
 def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: bool) -> Start:

@@ -22,8 +22,8 @@ from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import em
 from momentree.refinement.em import m_step
 from momentree.tree.growth import Limits, grow
-from momentree.tree.names import NamedTopics
 from momentree.tree.split import SPLIT_ITER
+from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_split import TopicSplitter
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
@@ -43,7 +43,7 @@ class CountData:
     smoothing: float
 
 
-class CountMixture(NamedTopics, FlatModel):
+class CountMixture(FitsTexts, FlatModel):
     """Base class of mixtures whose log-probabilities are linear in the counts."""
 
     _family: ClassVar[type[MixtureParameters]]

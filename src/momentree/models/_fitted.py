@@ -50,7 +50,11 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _new_counts(self, X: Any) -> Any:
         """Return the checked counts of new samples."""
         check_is_fitted(self, "components_")
-        return check_features(self, X, None, reset=False)[0]
+        return check_features(self, self._counts(X), None, reset=False)[0]
+
+    def _counts(self, X: Any) -> Any:
+        """Return the counts of new samples; topic models count the words of texts."""
+        return X
 
     def score(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's convention
         """Return the mean log-likelihood of samples.
@@ -58,7 +62,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
         y : None
             Ignored.
 
@@ -80,7 +84,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
         y : None
             Ignored.
 
@@ -90,6 +94,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             At least 1; smaller is better; NaN if all counts are zero. For
             :class:`LatentDirichletAllocation` an upper bound on the perplexity.
         """
+        X = self._counts(X)
         counts = self._new_counts(X)
         words = float(counts.sum())
         total = float(self.score_samples(X).sum())
@@ -105,7 +110,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------
@@ -156,7 +161,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------
@@ -171,7 +176,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------

@@ -28,14 +28,14 @@ from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
-from momentree.tree.names import NamedTopics
+from momentree.tree.texts import FitsTexts, Vectorizer
 
 Refine = Literal["em", "variational", "gibbs"]
 Start = Literal["auto", "moments", "single-topic"]
 Inference = Literal["variational", "gibbs"]
 
 
-class LatentDirichletAllocation(NamedTopics, SamplesOfDocuments, FlatModel):
+class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
     """Find topics in documents that mix them.
 
         h ~ Dirichlet(alpha),   each word: Y ~ Discrete(h), w | Y = j ~ Discrete(mu_j)
@@ -78,6 +78,10 @@ class LatentDirichletAllocation(NamedTopics, SamplesOfDocuments, FlatModel):
         Variational EM stops when a step raises the bound by less than this fraction of its size.
     warm_start : bool, default=False
         Start from the topics of the last ``fit``, if their number and words are the same.
+    vectorizer : TextVectorizer or None, default=None
+        Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
+        None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
+        ``CountVectorizer``, are accepted too; a model with one cannot be saved to a file.
     random_state : int, RandomState or None, default=None
         Seed for "gibbs", "three_words" and random decompositions. None means seed 0.
     verbose : bool or int, default=False
@@ -114,6 +118,10 @@ class LatentDirichletAllocation(NamedTopics, SamplesOfDocuments, FlatModel):
         Mean number of words per document.
     vocabulary_ : ndarray of str of shape (n_features,)
         Column names; "0", "1", ... if there are none.
+    vectorizer_ : TextVectorizer
+        Counts new texts, after a fit to texts.
+    notes_ : list of Message
+        What was stripped, dropped or found twice in texts; and whether counts had no column names.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -168,6 +176,7 @@ class LatentDirichletAllocation(NamedTopics, SamplesOfDocuments, FlatModel):
         max_iter: int = 30,
         tol: float = 5e-5,
         warm_start: bool = False,
+        vectorizer: Vectorizer | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
     ) -> None:
@@ -182,6 +191,7 @@ class LatentDirichletAllocation(NamedTopics, SamplesOfDocuments, FlatModel):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.vectorizer = vectorizer
         self.random_state = random_state
         self.verbose = verbose
 

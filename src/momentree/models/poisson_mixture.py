@@ -14,6 +14,7 @@ from momentree.models._count_mixture import CountData, CountMixture, Start
 from momentree.models._sample import SamplesByComponent, draw_by_component
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters
+from momentree.tree.texts import Vectorizer
 
 
 class PoissonMixture(SamplesByComponent, CountMixture):
@@ -47,6 +48,10 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         more than this fraction of its size.
     warm_start : bool, default=False
         Start from the components of the last ``fit``, if their number and features are the same.
+    vectorizer : TextVectorizer or None, default=None
+        Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
+        None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
+        ``CountVectorizer``, are accepted too; a model with one cannot be saved to a file.
     random_state : int, RandomState or None, default=None
         Seed for random decompositions. None means seed 0.
     verbose : bool or int, default=False
@@ -76,6 +81,10 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         Mean total per sample.
     vocabulary_ : ndarray of str of shape (n_features,)
         Column names; "0", "1", ... if there are none.
+    vectorizer_ : TextVectorizer
+        Counts new texts, after a fit to texts.
+    notes_ : list of Message
+        What was stripped, dropped or found twice in texts; and whether counts had no column names.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -116,6 +125,7 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         max_iter: int = 100,
         tol: float = 1e-5,
         warm_start: bool = False,
+        vectorizer: Vectorizer | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
     ) -> None:
@@ -127,6 +137,7 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.vectorizer = vectorizer
         self.random_state = random_state
         self.verbose = verbose
 

@@ -17,6 +17,7 @@ from momentree.models._sample import SamplesOfDocuments, draw_by_component, draw
 from momentree.moments import SingleTopicMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
+from momentree.tree.texts import Vectorizer
 
 
 class SingleTopicModel(SamplesOfDocuments, CountMixture):
@@ -61,6 +62,10 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         more than this fraction of its size.
     warm_start : bool, default=False
         Start from the topics of the last ``fit``, if their number and words are the same.
+    vectorizer : TextVectorizer or None, default=None
+        Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
+        None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
+        ``CountVectorizer``, are accepted too; a model with one cannot be saved to a file.
     random_state : int, RandomState or None, default=None
         Seed for random decompositions and for ``weighting="three_words"``. None means seed 0.
     verbose : bool or int, default=False
@@ -92,6 +97,10 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         Mean number of words per document.
     vocabulary_ : ndarray of str of shape (n_features,)
         Column names; "0", "1", ... if there are none.
+    vectorizer_ : TextVectorizer
+        Counts new texts, after a fit to texts.
+    notes_ : list of Message
+        What was stripped, dropped or found twice in texts; and whether counts had no column names.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -148,6 +157,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         max_iter: int = 100,
         tol: float = 1e-5,
         warm_start: bool = False,
+        vectorizer: Vectorizer | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
     ) -> None:
@@ -161,6 +171,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.vectorizer = vectorizer
         self.random_state = random_state
         self.verbose = verbose
 

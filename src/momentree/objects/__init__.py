@@ -6,7 +6,7 @@ them in rows, (k, d).
 
 from momentree.objects.bernoulli import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.objects.decomposed import Decomposition, Moments, Whitening
-from momentree.objects.gaussian import GaussianParameters
+from momentree.objects.gaussian import GaussianParameters, TiedGaussianParameters
 from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters
 from momentree.objects.poisson import PoissonParameters
@@ -21,6 +21,7 @@ __all__ = [
     "MixtureParameters",
     "Moments",
     "PoissonParameters",
+    "TiedGaussianParameters",
     "TopicParameters",
     "Whitening",
 ]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import xlog1py, xlogy
+from scipy.special import xlogy
 
 from momentree._types import Floats
 from momentree.objects.mixtures import MixtureParameters
 
 CERTAIN = 1e-9
 """Likelihoods keep probabilities this far from 0 and 1, so that logarithms are finite."""
+
+
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class BernoulliParameters(MixtureParameters):
@@ -33,13 +37,13 @@ class BernoulliParameters(MixtureParameters):
     @property
     def coefficients(self) -> Floats:
         """log(mu / (1 - mu)), shape (d, k)."""
-        mu = self._uncertain()
-        return np.asarray(np.log(mu) - np.log1p(-mu))
+        log_mu, log_rest = self._logs
+        return np.asarray(log_mu - log_rest)
 
     @property
     def offsets(self) -> Floats:
         """b_j = log omega_j + sum_w log(1 - mu_wj), shape (k,)."""
-        return np.asarray(self.log_weights + np.log1p(-self._uncertain()).sum(axis=0))
+        return np.asarray(self.log_weights + self._logs[1].sum(axis=0))
 
     @classmethod
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
@@ -57,8 +61,9 @@ class BernoulliParameters(MixtureParameters):
 
         smoothing sum_wj (m_w log mu_wj + (1 - m_w) log(1 - mu_wj))
         """
-        mean, mu = _mean(*self._values(sums, sizes)), self._uncertain()
-        return smoothing * float((xlogy(mean, mu) + xlog1py(1.0 - mean, -mu)).sum())
+        mean = _mean(*self._values(sums, sizes))[:, 0]
+        log_mu, log_rest = self._logs
+        return smoothing * float(mean @ log_mu.sum(axis=1) + (1.0 - mean) @ log_rest.sum(axis=1))
 
     @classmethod
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
@@ -73,8 +78,14 @@ class BernoulliParameters(MixtureParameters):
         """Return the numbers of ones and of observed values of each feature in each group."""
         return sums, np.broadcast_to(sizes, sums.shape)
 
-    def _uncertain(self) -> Floats:
-        return np.clip(self.centers, CERTAIN, 1.0 - CERTAIN)
+    @cached_property
+    def _logs(self) -> tuple[Floats, Floats]:
+        """The logarithms of mu and 1 - mu, which an EM step uses three times."""
+        mu = np.clip(self.centers, CERTAIN, 1.0 - CERTAIN)
+        return np.log(mu), np.log1p(-mu)
+
+    def __getstate__(self) -> dict[str, Floats]:
+        return {"weights": self.weights, "centers": self.centers}
 
 
 class IncompleteBernoulliParameters(BernoulliParameters):
@@ -107,7 +118,7 @@ class IncompleteBernoulliParameters(BernoulliParameters):
     @property
     def coefficients(self) -> Floats:
         """Coefficients of ones and of missing values, shape (2 d, k)."""
-        return np.vstack([super().coefficients, -np.log1p(-self._uncertain())])
+        return np.vstack([super().coefficients, -self._logs[1]])
 
     @classmethod
     def _values(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
@@ -117,5 +128,5 @@ class IncompleteBernoulliParameters(BernoulliParameters):
 
 def _mean(ones: Floats, observed: Floats) -> Floats:
     """Return the mean of each feature over all groups, shape (d, 1); 0 if no value is observed."""
-    total = np.maximum(observed.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    total = np.maximum(observed.sum(axis=1, keepdims=True), TINY)
     return np.asarray(ones.sum(axis=1, keepdims=True) / total)

@@ -1,4 +1,4 @@
-"""Parameters of mixtures of spherical Gaussians."""
+"""Parameters of mixtures of spherical Gaussians, with a variance each or one for all."""
 
 from __future__ import annotations
 
@@ -79,10 +79,8 @@ class GaussianParameters(MixtureParameters):
         overall mean.
         """
         d, total = len(sums) - 1, float(sizes.sum())
-        overall = sums.sum(axis=1) / total
         centers, within = _around_means(sums, sizes)
-        spread = float(overall[d] - (overall[:d] ** 2).sum())
-        least = max(LEAST_VARIANCE * spread, ROUNDING * float(overall[d]), 1e-200)
+        least = _least_spread(sums, sizes) / total
         pooled = within.sum() / total
         variances = (within + smoothing * pooled) / (d * (sizes + smoothing))
         return cls(sizes / total, centers, np.maximum(variances, least / d))
@@ -111,6 +109,54 @@ class GaussianParameters(MixtureParameters):
         return np.asarray(-0.5 * d * sizes * (np.log(np.maximum(v, 1e-300)) + 1.0))
 
 
+class TiedGaussianParameters(GaussianParameters):
+    """Parameters of a mixture of spherical Gaussians with equal weights and one variance.
+
+        log P[x, j] = x . mu_j / v - |x|^2 / (2 v) + b_j + const,   b_j = -|mu_j|^2 / (2 v) + const
+
+    A sample belongs to the nearest mean, so k-means is the limit v -> 0 of EM. For directions
+    (samples of unit length), such as embeddings: weights and variances of their own let EM
+    collect what is between the groups in one wide component.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_j = 1 / k.
+    centers : ndarray of shape (d, k)
+        mu_j = E[x | component j] in columns.
+    variances : ndarray of shape (k,)
+        v > 0, of each feature, the same in all components.
+    """
+
+    known_sides: ClassVar[bool] = True
+
+    @classmethod
+    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:  # noqa: ARG003
+        """Return the means mu_j = S_j / N_j, and v = sum_j V_j / (d sum N) for every component.
+
+        The pooled variance needs no prior, so `smoothing` has no effect.
+        """
+        d, k = len(sums) - 1, len(sizes)
+        centers, within = _around_means(sums, sizes)
+        v = max(float(within.sum()), _least_spread(sums, sizes)) / (d * float(sizes.sum()))
+        return cls(np.full(k, 1.0 / k), centers, np.full(k, v))
+
+    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:  # noqa: ARG002
+        """Return 0: there is no prior."""
+        return 0.0
+
+    @classmethod
+    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
+        """Return -V / 2 of each group, its log-likelihood if the common variance is 1.
+
+        V is the sum of squared distances to the mean. The common variance depends on all groups;
+        divide by it for nats.
+        """
+        d = len(sums) - 1
+        N = np.where(sizes > 0, sizes, 1.0)
+        return np.asarray(-0.5 * np.maximum(sums[d] - (sums[:d] ** 2).sum(axis=0) / N, 0.0))
+
+
 def _around_means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     """Return the means (d, k) of groups, and the sums of squared distances to them (k,)."""
     d = len(sums) - 1
@@ -118,3 +164,11 @@ def _around_means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     overall = sums[:d].sum(axis=1, keepdims=True) / sizes.sum()
     centers = np.where(empty, overall, sums[:d] / np.where(empty, 1.0, sizes))
     return centers, np.maximum(sums[d] - (centers**2).sum(axis=0) * sizes, 0.0)
+
+
+def _least_spread(sums: Floats, sizes: Floats) -> float:
+    """Return the smallest sum of squared distances that is not rounding error."""
+    d, total = len(sums) - 1, float(sizes.sum())
+    overall = sums.sum(axis=1) / total
+    spread = float(overall[d] - (overall[:d] ** 2).sum())
+    return total * max(LEAST_VARIANCE * spread, ROUNDING * float(overall[d]), 1e-200)

@@ -37,6 +37,8 @@ class MixtureParameters(ABC):
 
     signed: ClassVar[bool] = False
     """Whether statistics may be negative."""
+    known_sides: ClassVar[bool] = False
+    """Whether the gain of a split treats its sides as known, rather than as a mixture."""
 
     def __post_init__(self) -> None:
         check_shape("weights", self.weights, self.centers.shape[1:])

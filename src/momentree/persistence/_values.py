@@ -30,6 +30,7 @@ from momentree.objects import (
     LDAParameters,
     MixtureParameters,
     PoissonParameters,
+    TiedGaussianParameters,
     TopicParameters,
 )
 from momentree.persistence._container import Arrays
@@ -65,6 +66,7 @@ def storable(kind: T) -> T:
 
 _STORABLE: dict[str, type[Any]] = {}
 for _known in (
+    TiedGaussianParameters,
     TopicParameters,
     PoissonParameters,
     BernoulliParameters,

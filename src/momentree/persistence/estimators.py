@@ -54,19 +54,23 @@ class SavedEstimator:
         path : str or path-like
             The file, usually ".mt": a ZIP archive of JSON and .npy arrays, without pickle.
         vectorizer_config : dict, default=None
-            Settings that convert text to counts, from ``TextVectorizer.to_dict()``.
+            Settings that convert text to counts, from ``TextVectorizer.to_dict()``. None saves
+            those of ``vectorizer_`` after a fit to texts.
 
         Raises
         ------
         InvalidParameterError
-            If a parameter is a function that is not part of momentree, or `vectorizer_config` has a
-            value that JSON cannot represent.
+            If a parameter is a function or a vectorizer that is not part of momentree, or
+            `vectorizer_config` has a value that JSON cannot represent.
         InvalidDataError
             If an attribute has a value that cannot be stored.
         OSError
             If the file cannot be written; no partial file remains.
         """
         check_is_fitted(self, "labels_")
+        params = self._saved_params()
+        if vectorizer_config is None:
+            vectorizer_config = self._vectorizer_config()
         try:
             json.dumps(vectorizer_config)
         except (TypeError, ValueError) as error:
@@ -80,7 +84,7 @@ class SavedEstimator:
             "format_version": FORMAT_VERSION,
             "momentree": __version__,
             "kind": type(self).__name__,
-            "params": {key: encoder.encoded(v, key) for key, v in self._saved_params().items()},
+            "params": {key: encoder.encoded(v, key) for key, v in params.items()},
             "vectorizer": vectorizer_config,
             "state": {name: encoder.encoded(value, name) for name, value in state},
         }
@@ -107,16 +111,22 @@ class SavedEstimator:
         """
         return _loaded(path, cls)
 
+    @property
+    def _n_names(self) -> int:
+        """Number of names in ``vocabulary_``."""
+        return self.n_features_in_
+
     def _saved_params(self) -> dict[str, Any]:
         """Return the parameters; the state of a random generator is not saved."""
-        params: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
+        params: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
         if not isinstance(params["random_state"], int | np.integer):
             params["random_state"] = None
         return params
 
     def _state(self) -> dict[str, Any]:
         """Return the attributes that ``fit`` set."""
-        known = {*self.get_params(), _CONFIG}  # type: ignore[attr-defined]
+        # Metadata requests are of scikit-learn, and not part of the result.
+        known = {*self.get_params(deep=False), _CONFIG, "_metadata_request"}  # type: ignore[attr-defined]
         return {name: value for name, value in vars(self).items() if name not in known}
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -125,6 +135,18 @@ class SavedEstimator:
             if hasattr(type(self), name) or name.startswith("__"):
                 raise InvalidDataError("unknown_attribute", name=name)
             setattr(self, name, value)
+
+    def _vectorizer_config(self) -> dict[str, Any] | None:
+        """Return the settings that convert text to counts; None if there are none."""
+        return None
+
+    def _restore_vectorizer(self) -> None:
+        """Set what converts text to counts, from ``vectorizer_config_``."""
+
+    @classmethod
+    def _loaded_params(cls, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters that :meth:`_saved_params` converted to plain values."""
+        return params
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is out of range."""
@@ -192,10 +214,11 @@ def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
 
 def _restored(cls: type[E], manifest: dict[str, Any], arrays: Arrays) -> E:
     params = {name: decoded(value, arrays) for name, value in manifest["params"].items()}
-    estimator = cls(**params)
+    estimator = cls(**cls._loaded_params(params))
     estimator._check_parameters()
     estimator._restore({name: decoded(v, arrays) for name, v in manifest["state"].items()})
     setattr(estimator, _CONFIG, manifest["vectorizer"])
+    estimator._restore_vectorizer()
     _check(estimator)
     return estimator
 
@@ -206,9 +229,11 @@ def _check(estimator: Any) -> None:
         if type(getattr(estimator, name)) is not expected:
             raise InvalidDataError("bad_entry", name=name, value=getattr(estimator, name))
     d = estimator.n_features_in_
-    for name in ("vocabulary_", "feature_names_in_"):
-        names = getattr(estimator, name, estimator.vocabulary_)
-        check_shape(name, names, (d,))
+    for name, size in (("vocabulary_", estimator._n_names), ("feature_names_in_", d)):
+        if name == "feature_names_in_" and not hasattr(estimator, name):
+            continue  # the data had no names
+        names = getattr(estimator, name)
+        check_shape(name, names, (size,))
         if names.dtype != object:
             raise InvalidDataError("not_strings", name=name)
     for name, value in vars(estimator).items():

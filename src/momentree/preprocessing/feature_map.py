@@ -16,6 +16,7 @@ from momentree.objects import (
     IncompleteBernoulliParameters,
     MixtureParameters,
     PoissonParameters,
+    TiedGaussianParameters,
 )
 from momentree.preprocessing.kinds import Kind, check_kind, detect_kind
 from momentree.preprocessing.observation_rates import observation_rates
@@ -25,6 +26,7 @@ _FAMILIES: dict[Kind, type[MixtureParameters]] = {
     "counts": PoissonParameters,
     "non_negative": GaussianParameters,
     "real": GaussianParameters,
+    "embeddings": TiedGaussianParameters,
 }
 
 
@@ -37,7 +39,7 @@ class FeatureMap:
 
     Attributes
     ----------
-    kind : {"binary", "counts", "non_negative", "real"}
+    kind : {"binary", "counts", "non_negative", "real", "embeddings"}
         Kind of the data. Each kind includes those before it.
     shift, scale : ndarray of shape (d,)
         Mean and standard deviation of standardized columns; 0 and 1 unless the data are real.
@@ -68,7 +70,7 @@ class FeatureMap:
 
     @property
     def _unit_length(self) -> bool:
-        return self.scaled and self.kind != "real"
+        return self.scaled and self.kind not in ("real", "embeddings")
 
     @classmethod
     def from_data(
@@ -90,7 +92,7 @@ class FeatureMap:
             1 where a value is missing.
         weight : ndarray of shape (n,)
             Sample weights.
-        kind : {"auto", "binary", "counts", "non_negative", "real"}
+        kind : {"auto", "binary", "counts", "non_negative", "real", "embeddings"}
             "auto" detects the kind.
         scaled : bool
             Whether to scale rows to unit length, or real columns to unit variance, and to add the
@@ -115,9 +117,9 @@ class FeatureMap:
             moment_scale = np.concatenate([1.0 / rates, np.zeros(d)])
         elif kind == "real" and scaled:
             shift, scale = _mean_and_deviation(X, weight)
-        if _FAMILIES[kind] is GaussianParameters:
+        if issubclass(_FAMILIES[kind], GaussianParameters):
             moment_scale = np.append(np.ones(d), 0.0)
-        constant = _constant(kind, X, weight) if scaled else 0.0
+        constant = _constant(kind, X, weight) if scaled and kind != "embeddings" else 0.0
         return cls(kind, shift, scale, moment_scale, constant, scaled)
 
     def check(self, X: Any, missing: Any | None) -> None:
@@ -149,12 +151,13 @@ class FeatureMap:
         """
         if self.incomplete:
             return RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
+        if self.kind == "embeddings":
+            return RowBlocks(_filled(self.family.statistics(unit_rows(X))))
         if self.kind == "real":
             X = sp.csr_array((X.toarray() - self.shift) / self.scale)
         elif self.kind == "non_negative" and self._unit_length:
             # Gaussians then model the directions of samples, as the moments do.
-            inverse = _inverse_roots(RowBlocks(_squared(X)).row_sums)
-            X = sp.csr_array(sp.diags_array(inverse) @ X)
+            X = unit_rows(X)
         return RowBlocks(self.family.statistics(X))
 
     def row_scale(self, rows: RowBlocks) -> Floats:
@@ -179,6 +182,24 @@ class FeatureMap:
             right = self.moment_scale**2 if self.kind == "binary" else 1.0 - self.moment_scale
             squares = rows.map(lambda B: B.dot(right))
         return _inverse_roots(squares + self.constant**2)
+
+
+def unit_rows(X: Any) -> Any:
+    """Return the rows of a CSR array scaled to unit length; zeros remain."""
+    inverse = _inverse_roots(RowBlocks(_squared(X)).row_sums)
+    data = X.data * np.repeat(inverse, np.diff(X.indptr))
+    if X.dtype == np.float32:
+        data = data.astype(np.float32)  # halves the memory
+    return sp.csr_array((data, X.indices, X.indptr), X.shape)
+
+
+def _filled(X: Any) -> Any:
+    """Return an array with few zeros with all of them stored, so that BLAS computes products."""
+    n, d = X.shape
+    if 2 * X.nnz < n * d:
+        return X
+    every = np.tile(np.arange(d, dtype=np.int32), n)
+    return sp.csr_array((X.toarray().ravel(), every, np.arange(0, n * d + 1, d)), X.shape)
 
 
 def _constant(kind: Kind, X: Any, weight: Floats) -> float:

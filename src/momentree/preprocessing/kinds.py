@@ -1,19 +1,25 @@
-"""Kinds of data for cluster trees (binary, counts, nonnegative, real): detection and checks."""
+"""Kinds of data for cluster trees (binary, counts, real, embeddings, ...): detection, checks."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy.sparse as sp
 
 from momentree._validation import first_cell
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
-Kind = Literal["binary", "counts", "non_negative", "real"]
+Kind = Literal["binary", "counts", "non_negative", "real", "embeddings"]
 
 MAX_SIZE = 1e100
 """Largest absolute value; the cubes of larger numbers overflow."""
+
+UNIT_TOLERANCE = 0.01
+"""Embeddings in half precision have squared lengths within 0.01 of 1."""
+MIN_DIMENSIONS = 3
+"""Unit vectors in fewer dimensions are angles rather than embeddings."""
 
 _EXPECTED = {"binary": "zeros_and_ones", "counts": "whole_numbers", "non_negative": "not_negative"}
 
@@ -22,10 +28,22 @@ def detect_kind(X: Any) -> Kind:
     """Return the kind of the data in a CSR array.
 
     Nonnegative values that are mostly nonzero are treated as real measurements: their sizes matter,
-    not only their proportions.
+    not only their proportions. If all rows of real data have unit length, they are embeddings:
+    measurements have it by accident only.
     """
     kind = _narrowest(X)
-    return "real" if kind == "non_negative" and 2 * X.nnz > X.shape[0] * X.shape[1] else kind
+    if kind == "non_negative" and 2 * X.nnz > X.shape[0] * X.shape[1]:
+        kind = "real"
+    return "embeddings" if kind == "real" and _has_unit_rows(X) else kind
+
+
+def _has_unit_rows(X: Any) -> bool:
+    if X.shape[1] < MIN_DIMENSIONS:
+        return False
+    squares = sp.csr_array((np.square(X.data, dtype=np.float64), X.indices, X.indptr), X.shape)
+    lengths = squares.sum(axis=1)
+    filled = lengths[lengths > 0]
+    return len(filled) > 0 and bool((np.abs(filled - 1.0) < UNIT_TOLERANCE).all())
 
 
 def check_kind(kind: Kind, X: Any, missing: Any | None) -> None:

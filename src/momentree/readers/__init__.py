@@ -4,6 +4,7 @@ from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.align import align_columns
 from momentree.readers.counts.files import holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
+from momentree.readers.embeddings import Embeddings, read_embeddings
 from momentree.readers.records.code_titles import code_titles
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import roll_up
@@ -22,6 +23,7 @@ __all__ = [
     "TOKEN_PATTERN",
     "Corpus",
     "Documents",
+    "Embeddings",
     "Passages",
     "RecordCoder",
     "Records",
@@ -34,6 +36,7 @@ __all__ = [
     "read_corpus",
     "read_counts",
     "read_documents",
+    "read_embeddings",
     "read_like",
     "read_records",
     "roll_up",

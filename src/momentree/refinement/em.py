@@ -7,7 +7,7 @@ from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
 
@@ -86,14 +86,15 @@ def em(
     With smoothing, the M-step maximizes the posterior under a prior: the likelihood may decrease,
     but the log-likelihood plus the log prior does not.
 
-    Each iteration is one fused pass over the data: time O(nnz k), memory O(d k + n k).
-    Deterministic.
+    Each iteration is one fused pass over the data: time O(nnz k), memory O(d k + n k), and a
+    dense copy of the samples if few of their values are zero. Deterministic.
     """
+    rows = rows.for_products(start.n_components)
     parameters, last, converged = start, -np.inf, False
-    words = rows.sum(lambda B: B.tdot(sample_weight[B.at]))
+    words = column_sums(rows, sample_weight)
     n_iter, gain_of_prior = 0, 0.0
     for n_iter in range(1, max_iter + 1):  # noqa: B007
-        sums, sizes, log_likelihood = _expected_statistics(rows, parameters, sample_weight, words)
+        sums, sizes, log_likelihood = expected_statistics(rows, parameters, sample_weight, words)
         gain, last = log_likelihood - last + gain_of_prior, log_likelihood
         if convergence == "likelihood" and gain <= tol * abs(log_likelihood):
             converged = True
@@ -110,10 +111,21 @@ def em(
     return Refined(parameters, last, n_iter, converged)
 
 
-def _expected_statistics(
-    rows: RowBlocks, parameters: MixtureParameters, sample_weight: Floats, words: Floats
+def column_sums(rows: RowBlocks, sample_weight: Floats) -> Floats:
+    """Return X^T v."""
+    return rows.sum(lambda B: B.tdot(sample_weight[B.at]))
+
+
+def expected_statistics(
+    rows: RowBlocks,
+    parameters: MixtureParameters,
+    sample_weight: Floats,
+    words: Floats,
+    labels: Ints | None = None,
 ) -> tuple[Floats, Floats, float]:
     """Return S = X^T (v R) of shape (d, k), N = sum_i v_i R_i of shape (k,) and the log-likelihood.
+
+    If `labels` is given, write the most likely component of each sample to it.
 
     The computation is relative to the last component, whose sums follow from `words` = X^T v. This
     requires k - 1 products with the data instead of k; with two components they are products with
@@ -131,6 +143,8 @@ def _expected_statistics(
         joint[:-1] = B.dot(contrasts).T
         joint[-1] = 0.0
         joint += offsets
+        if labels is not None:
+            labels[B.at] = joint.argmax(axis=0)
         top = joint.max(axis=0)
         joint -= top
         R = np.exp(joint, out=joint)

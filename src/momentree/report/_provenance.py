@@ -16,10 +16,13 @@ from momentree.report.text import clean_text
 
 def provenance(estimator: Any, made_with: Mapping[str, object] | None) -> dict[str, dict[str, Any]]:
     """Return ``parameters`` of an estimator, ``versions`` and ``notes``, ready for JSON."""
+    parameters = sorted(estimator.get_params(deep=False).items())
+    # Without texts there is no vectorizer, and the readers list the settings of theirs.
+    shown = [(key, value) for key, value in parameters if (key, value) != ("vectorizer", None)]
     return {
         "parameters": {
             "estimator": type(estimator).__name__,
-            **{key: _plain(value) for key, value in sorted(estimator.get_params().items())},
+            **{key: _plain(value) for key, value in shown},
         },
         "versions": {
             "momentree": __version__,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
@@ -43,7 +44,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEstimator, ABC):  # type: ignore[misc]
+def _has_likelihood(tree: Any) -> bool:
+    return hasattr(tree, "score_samples")
+
+
+class TreeEstimator(
+    SavedEstimator,
+    NamedGroups,
+    TopicsPage,
+    FitPredict,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    ABC,
+):
     """Base of the estimators that grow a tree of samples."""
 
     # Allowed values of the parameters that only this estimator has.
@@ -177,8 +191,8 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``. Samples without words or codes go to the largest
-            leaf.
+            Samples with the columns of ``fit``; or texts, after a fit to texts. Samples without
+            words or codes go to the largest leaf.
 
         Returns
         -------
@@ -195,7 +209,7 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------
@@ -210,13 +224,52 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
         assigner, rows = self._ready(X)
         return assigner.proba(rows)
 
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_leaves_
+
+    def transform(self, X: Any) -> Floats:
+        """Return :meth:`predict_proba`, so that the tree can be used as a transformer.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_leaves)
+            Rows sum to 1.
+        """
+        return self.predict_proba(X)
+
+    @available_if(_has_likelihood)  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's convention
+        """Return the mean log-likelihood of samples.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            Mean of ``score_samples``, in nats; larger is better. Only trees of counts of words and
+            of binary data have this method. Trees of texts can be compared only if they count the
+            same words: fewer words give a larger value.
+        """
+        return float(self.score_samples(X).mean())
+
     def apply(self, X: Any) -> Ints:
         """Return the ``node_id`` of the leaf of each sample.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------
@@ -233,7 +286,7 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------
@@ -284,7 +337,7 @@ class TreeEstimator(SavedEstimator, NamedGroups, TopicsPage, FitPredict, BaseEst
 
     def _check_restored(self) -> int:
         for node in self.tree_.nodes():
-            check_shape("center", node.center, (self.n_features_in_,))
+            check_shape("center", node.center, (self._n_names,))
         self._check_names()
         return self.n_leaves_
 

@@ -38,6 +38,8 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
         return self._feature_map.incomplete
 
     def _prepared(self, X: Any, missing: Any | None, weight: Floats) -> tuple[ClusterData, Ints]:
+        if getattr(self, "_described", False):
+            raise InvalidDataError("described_not_edited")
         self._feature_map.check(X, missing)
         rows, at = in_canonical_order(self._feature_map.rows(X, missing), weight)
         return (rows, RowBlocks(X)), at

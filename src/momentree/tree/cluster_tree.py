@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import warnings
 from functools import partial
 from typing import Any, ClassVar, Literal, get_args
@@ -26,14 +27,15 @@ from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import Kind
+from momentree.preprocessing.kinds import Kind, detect_kind
 from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
+from momentree.tree.described_clusters import DescribedClusters
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow, log
-from momentree.tree.naming import name_by_codes, name_by_difference
+from momentree.tree.merge_back import MORE_LEAVES, merge_back
+from momentree.tree.naming import name_by_codes, name_by_difference, name_by_number
 from momentree.tree.node import TreeNode
-from momentree.tree.page import RecordsPage
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
@@ -44,7 +46,7 @@ def _is_binary(tree: Any) -> bool:
     return getattr(tree, "data_", "binary") == "binary"
 
 
-class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ignore[misc] # its own to_html
+class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     """Grow a tree of clusters without a model, from the moments of the data.
 
     SIDIWO recovers discriminators d_1, d_2 from the raw moments M2 = sum x x^T / n and
@@ -78,18 +80,21 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
         "splits" runs 15 steps of EM after each split; "leaves" runs EM over all leaves at the end,
         which may move samples between branches; "em" does both. None keeps the splits found from
         the moments (D-SIDIWO), and is the most stable choice.
-    data : {"auto", "binary", "counts", "non_negative", "real"}, default="auto"
+    data : {"auto", "binary", "counts", "non_negative", "real", "embeddings"}, default="auto"
         Kind of the data. "auto" uses the first of these kinds that fits, but treats non-negative
-        values that are rarely zero as real. Gains and EM use a mixture: of independent
-        Bernoulli variables for binary data, of independent Poisson variables for counts, and of
-        spherical Gaussians otherwise.
+        values that are rarely zero as real. Real data are embeddings if all rows have unit length,
+        or if ``fit`` receives `counts`. Only the directions of embeddings are used. Gains and EM
+        use a mixture: of independent Bernoulli variables for binary data, of independent Poisson
+        variables for counts, of spherical Gaussians with equal weights and one variance for
+        embeddings, whose limit is k-means, and otherwise of spherical Gaussians.
     scaling : {"auto", None}, default="auto"
         Scaling of samples in the moments. "auto" appends a constant feature to samples of
         non-negative data and scales them to unit length, so that records with many and with few
         codes have equal weight; it standardizes columns of real data and appends a constant of
         sqrt(n_features). The constant (the size of a typical value: 1 for binary data) lets splits
-        distinguish samples by how much they contain, not only by what. None leaves the data
-        unscaled, like T Algorithm 5; on patient records this is less stable (``docs/choices.md``).
+        distinguish samples by how much they contain, not only by what. Embeddings have unit length
+        and no constant. None leaves the data unscaled, like T Algorithm 5; on patient records this
+        is less stable (``docs/choices.md``).
     smoothing : float > 0, default=1.0
         Number of average samples added to each cluster in EM.
     exact : bool, default=False
@@ -115,7 +120,8 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
     Attributes
     ----------
     tree_ : TreeNode
-        The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples.
+        The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples, or word
+        distributions if ``fit`` received `counts`.
     leaves_ : list of TreeNode
         The leaves from left to right.
     n_leaves_ : int
@@ -125,8 +131,8 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
         order of rows.
     data_ : str
         Kind of the data.
-    vocabulary_ : ndarray of str of shape (n_features,)
-        Column names; "0", "1", ... if there are none.
+    vocabulary_ : ndarray of str of shape (n_features,) or (n_words,)
+        Column names of X, or of `counts`; "0", "1", ... if there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -143,6 +149,9 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
     sides, and whitening stops early unless `exact`. Moments cannot separate groups arranged like
     the corners of a square, where no axis of the spread separates them; EM can. EM ignores missing
     values (NaN, in binary data), and the moments correct for them by inverse observation rates.
+    A tree of embeddings with `max_leaf_nodes` and EM over the leaves grows twice as many leaves,
+    and merges those that lose least likelihood, which are those of Ward (``docs/embeddings.md``).
+    A row of zeros has no direction, and belongs to the group whose center is closest to 0.
     Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
     X: up to 12 bytes per stored value for the current group.
 
@@ -211,8 +220,11 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
         return check_values(self, X, feature_names, reset=True)
 
     def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:
+        kind = self.data
+        if kind == "auto" and self._described and detect_kind(X) == "real":
+            kind = "embeddings"
         feature_map = FeatureMap.from_data(
-            X, missing, weight, self.data, scaled=self.scaling is not None
+            X, missing, weight, kind, scaled=self.scaling is not None
         )
         rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
         ordered = weight[at]
@@ -238,7 +250,13 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
     def _grown(self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:
         k = self.n_components
         limits = Limits(k, 1) if k else Limits.of(self)
-        return grow(
+        merged = (
+            feature_map.kind == "embeddings"
+            and self.refine in ("em", "leaves")
+            and math.isfinite(limits.leaves)
+            and math.isinf(limits.depth)
+        )
+        grown = grow(
             rows,
             weight,
             feature_map.row_scale(rows),
@@ -250,9 +268,21 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
                 refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
                 whiten=EXACT if self.exact else EARLY,
             ),
-            limits,
+            Limits(MORE_LEAVES * limits.leaves) if merged else limits,
             growth="best_first" if k else self.growth,
             criterion=partial(mixture_bic, feature_map.family) if limits.none else accept_all,
+        )
+        if not merged:
+            return grown
+        return merge_back(
+            grown,
+            rows,
+            weight,
+            int(limits.leaves),
+            family=feature_map.family,
+            smoothing=self.smoothing,
+            max_iter=self.max_iter,
+            tol=self.tol,
         )
 
     def _refined(
@@ -295,6 +325,11 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
             in_order[at] = weight
             of_values = values.group_sums(self.labels_, k, in_order)
 
+        family, variance = feature_map.family, 1.0
+        if family.known_sides:
+            within = -2.0 * family.maximized_log_likelihood(sums, sizes).sum()
+            variance = max(float(within) / (d * float(sizes.sum())), 1e-300)
+
         def center(leaves: list[int]) -> Floats:
             missing = sums[d:, leaves].sum(axis=1) if feature_map.incomplete else 0.0
             observed = np.maximum(sizes[leaves].sum() - missing, np.finfo(float).tiny)
@@ -303,12 +338,14 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
         def gain(sides: list[list[int]]) -> float:
             S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
             N = np.array([sizes[side].sum() for side in sides])
-            whole = feature_map.family.maximized_log_likelihood(S.sum(axis=1), N.sum())
-            return float(feature_map.family.maximized_log_likelihood(S, N).sum() - whole)
+            whole = family.maximized_log_likelihood(S.sum(axis=1), N.sum())
+            return float(family.maximized_log_likelihood(S, N).sum() - whole) / variance
 
         tree = build_nodes(root, self.labels_, sizes, center=center, gain=gain)
         if feature_map.kind == "real":
             name_by_difference(tree, self.vocabulary_, feature_map.scale)
+        elif feature_map.kind == "embeddings":
+            name_by_number(tree)
         else:
             name_by_codes(tree, self.vocabulary_)
         return tree
@@ -347,7 +384,8 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
         check_is_fitted(self, "tree_")
-        scale = self._feature_map.scale if self.data_ == "real" else None
+        differences = self.data_ in ("real", "embeddings") and not self._described
+        scale = self._feature_map.scale if differences else None
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
     def _check_parameters(self) -> None:
@@ -368,7 +406,7 @@ class ClusterTree(RecordsPage, IncompleteRecords, EditableClusters):  # type: ig
             or feature_map.family.n_features(p) != d
         ):
             raise InvalidDataError("other_feature_map")
-        if feature_map.kind != "real":
+        if feature_map.kind not in ("real", "embeddings"):
             self._check_profiles()
         check_assigner(self._assigner, feature_map.family, p, k)
         self._check_incomplete(k, d, expected=feature_map.kind == "binary")

@@ -78,6 +78,8 @@ class DSidiwoSplitter:
         gain = refined.log_likelihood - sides.log_likelihood_of_group(family)
         linear = sides_of(LinearRule.between(refined.parameters, prior=True), rows, sample_weight)
         sides = ordered_sides(linear, rows, sample_weight)
+        if family.known_sides:
+            gain = sides.gain(family)
         return small_side(sides, self.min_samples_leaf) or sides.split(gain)
 
     def _by_scores(

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Ints
+from momentree._validation import check_feature_names
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import Message
 from momentree.naming import check_names, find_phrases
 from momentree.tree.naming import name_by_words, nodes_by_number
 from momentree.tree.node import TreeNode
@@ -133,6 +135,8 @@ class NamedGroups:
 class NamedTopics(NamedGroups):
     """Estimators whose names can be chosen from the texts of a corpus."""
 
+    notes_: list[Message]
+
     _languages: list[str]  # only after `name_topics`
 
     @property
@@ -146,20 +150,30 @@ class NamedTopics(NamedGroups):
         if not (isinstance(languages, list) and all(isinstance(code, str) for code in languages)):
             raise InvalidDataError("bad_entry", name="_languages", value=languages)
 
-    def name_topics(self, corpus: Corpus, *, language: str | Sequence[str] | None = None) -> Self:
+    def name_topics(
+        self,
+        corpus: Corpus | None = None,
+        *,
+        language: str | Sequence[str] | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> Self:
         """Choose the names anew, from the texts of the corpus and with regard to its language.
 
-        ``fit`` knows only words, and joins inflections by English rules. With the texts, names also
-        have phrases of two words ("climate change"), and with the language, its inflections are
-        joined.
+        A ``fit`` to counts knows only words, and joins inflections by English rules. With the
+        texts, names also have phrases of two words ("climate change"), and with the language, its
+        inflections are joined. A ``fit`` to texts or to a corpus does this by itself.
 
         Parameters
         ----------
-        corpus : Corpus
+        corpus : Corpus, default=None
             The corpus whose counts were used in ``fit``, in the same order.
         language : str, sequence of str or None, default=None
             ISO 639-1 code of the language, or several, also as "en,fr". None means that of
             ``corpus.vectorizer``, or English for a corpus without texts.
+        feature_names : sequence of str of shape (n_features,), default=None
+            In place of a corpus: the words of the columns, which ``fit`` did not know, as in a
+            pipeline, ``pipeline[-1].name_topics(feature_names=\
+pipeline[:-1].get_feature_names_out())``.
 
         Returns
         -------
@@ -170,7 +184,10 @@ class NamedTopics(NamedGroups):
         Raises
         ------
         InvalidDataError
-            If it is not a corpus, or does not have the documents and words of ``fit``.
+            If it is not a corpus, or does not have the documents and words of ``fit``; or if the
+            number of names is wrong.
+        InvalidParameterError
+            If there are both a corpus and names.
 
         Examples
         --------
@@ -183,14 +200,20 @@ class NamedTopics(NamedGroups):
         ['climate change, real, report', 'trade law']
         """
         check_is_fitted(self, "labels_")
-        if not (hasattr(corpus, "vocabulary") and hasattr(corpus, "texts")):
+        out = copy.copy(self)
+        if feature_names is not None:
+            if corpus is not None:
+                raise InvalidParameterError("names_and_corpus", parameter="feature_names")
+            out.vocabulary_ = check_feature_names(feature_names, len(self.vocabulary_))
+            out.notes_ = [note for note in self.notes_ if note.code != "columns_without_names"]
+        elif corpus is None or not (hasattr(corpus, "vocabulary") and hasattr(corpus, "texts")):
             raise InvalidDataError("not_a_corpus", type=type(corpus).__name__)
-        if len(corpus) != len(self.labels_) or list(corpus.vocabulary) != list(self.vocabulary_):
+        elif len(corpus) != len(self.labels_) or list(corpus.vocabulary) != list(self.vocabulary_):
             raise InvalidDataError("corpus_not_of_fit", n_rows=len(corpus))
         root = self._copied_root()
         nodes = list(root.nodes())
         find = None
-        if corpus.texts is not None and corpus.vectorizer is not None:
+        if corpus is not None and corpus.texts is not None and corpus.vectorizer is not None:
             find = partial(
                 find_phrases,
                 corpus.texts,
@@ -200,11 +223,10 @@ class NamedTopics(NamedGroups):
                 weights=corpus.weights,
             )
         languages = _languages(corpus, language)
-        name_by_words(root, self.vocabulary_, languages=languages, find=find)
+        name_by_words(root, out.vocabulary_, languages=languages, find=find)
         by_number = nodes_by_number(root)
         for key, text in self.given_names_.items():
             by_number[key].name = text
-        out = copy.copy(self)
         out._languages = languages
         out._set_names(root)
         return out
@@ -214,9 +236,10 @@ def _same(one: Ints, other: Ints) -> bool:
     return len(one) > 0 and np.array_equal(one, other)
 
 
-def _languages(corpus: Corpus, language: str | Sequence[str] | None) -> list[str]:
+def _languages(corpus: Corpus | None, language: str | Sequence[str] | None) -> list[str]:
     if language is None:
-        language = "en" if corpus.vectorizer is None else corpus.vectorizer.language
+        vectorizer = None if corpus is None else corpus.vectorizer
+        language = "en" if vectorizer is None else vectorizer.language
     if language is None:  # all words were kept
         return []
     codes = language.split(",") if isinstance(language, str) else language

@@ -83,6 +83,14 @@ def name_by_difference(root: TreeNode, vocabulary: Names, scale: Floats) -> None
         node.name = ", ".join(terms)
 
 
+def name_by_number(root: TreeNode) -> None:
+    """Name every node by the numbers of its leaves, if no feature has a meaning of its own."""
+    for number, node in nodes_by_number(root).items():
+        node.name = f"group {number}" if node.is_leaf else f"groups {number}"
+    if root.children:
+        root.name = "all groups"
+
+
 def most_relevant(center: Floats, base: Floats, disclosed: NDArray[np.bool_] | None = None) -> Ints:
     """Return the codes that distinguish a group, most relevant first.
 

@@ -36,6 +36,9 @@ _MAX_NAME = 36
 """Maximum length of a code name in characters, so that a node fits on one or two lines."""
 
 
+_UNNAMED = "columns_without_names"
+
+
 def repr_html(estimator: Any) -> str:
     """Render a fitted tree as a collapsible nested list, without scripts."""
     root = estimator.tree_
@@ -51,8 +54,11 @@ def repr_html(estimator: Any) -> str:
     by_number = nodes_by_number(root)
     given = {id(by_number[number]) for number in getattr(estimator, "given_names_", {})}
 
+    described = getattr(estimator, "_described", False)
+    unnamed = kind in ("real", "embeddings") and not described
+
     def words(node: TreeNode) -> str:
-        if kind == "real" or id(node) in given:
+        if unnamed or id(node) in given:
             return node.name
         value = np.asarray(relevance(node.center[np.newaxis], root.center))[0]
         order = np.argsort(-value, kind="stable")[:n_words]
@@ -62,7 +68,9 @@ def repr_html(estimator: Any) -> str:
         return ", ".join(name for name, _ in top)
 
     body = _render(root, words)
-    return f'<div class="momentree"><style>{_STYLE}</style>{head}{body}</div>'
+    hints = [str(note) for note in getattr(estimator, "notes_", ()) if note.code == _UNNAMED]
+    hint = "".join(f"<p><small>Note: {escape(note)}</small></p>" for note in hints)
+    return f'<div class="momentree"><style>{_STYLE}</style>{head}{body}{hint}</div>'
 
 
 def _render(node: TreeNode, words: Callable[[TreeNode], str]) -> str:

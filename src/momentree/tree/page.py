@@ -43,9 +43,11 @@ class TopicsPage:
         ----------
         path : str or path-like, default=None
             File to write the page to as well.
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features), \
+sequence or column of str of shape (n_samples,), or Corpus
             The samples of ``fit``, used for typical documents, coherence and, in flat models, topic
-            proportions; None omits these.
+            proportions; None omits these. Texts and a corpus also give `texts`, a corpus `ids` and
+            `labels`, unless they are given.
         ids, texts, labels : sequence of str of shape (n_samples,), default=None
             Names, texts and known classes of the samples.
         order : sequence of numbers or dates of shape (n_samples,), default=None
@@ -63,17 +65,21 @@ class TopicsPage:
             The page.
         """
         check_is_fitted(self, ["tree_", "components_"], all_or_any=any)
+        X, found = self._of_page(X)
+        given = {"ids": ids, "texts": texts, "labels": labels}
         summary = _report().summarize(
             self,
             X,
-            ids=ids,
-            texts=texts,
-            labels=labels,
+            **{**found, **{key: value for key, value in given.items() if value is not None}},
             order=order,
             title=title,
             documents=documents,
         )
         return _written(summary, path)
+
+    def _of_page(self, X: Any) -> tuple[Any, dict[str, Any]]:
+        """Return the counts of samples, and those of their ids, texts and labels that X has."""
+        return X, {}
 
 
 class RecordsPage:

@@ -61,7 +61,7 @@ def mixture_bic(
     added = np.count_nonzero(_occurring(rows, sample_weight) & columns) + 1
     sums, sizes = split.sums, split.sizes
     n_sides = len(sizes)
-    if family is GaussianParameters and n_sides == 2:
+    if issubclass(family, GaussianParameters) and n_sides == 2:
         rows = _along_the_means(rows, np.where(columns[:, None], sums / sizes, 0.0))
         groups = (split.side[:, None] == np.arange(n_sides)) * sample_weight[:, None]
         sums = rows.sum(lambda B: B.tdot(groups[B.at]))

@@ -6,29 +6,31 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from momentree._choices import Growth, LogScaling, Refine, Weighting
 from momentree._types import Floats
 from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order
-from momentree.exceptions import InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.growth import Limits, grow, log
-from momentree.tree.names import NamedTopics
 from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import TopicStop, accept_all, topic_bic
+from momentree.tree.texts import FitsTexts, Vectorizer
 from momentree.tree.topic_split import EARLY, TopicSplitter
 
 
-class TopicTree(NamedTopics, TreeEstimator):
+class TopicTree(FitsTexts, TreeEstimator):
     """Grow a tree of topics from word counts by the method of moments.
 
     SIDIWO recovers two pseudo-centers from the moments M1, M2, M3 of a single-topic model. They
@@ -82,6 +84,10 @@ class TopicTree(NamedTopics, TreeEstimator):
     tol : float >= 0, default=1e-5
         EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
         `smoothing`, by no more than this fraction.
+    vectorizer : TextVectorizer or None, default=None
+        Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
+        None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
+        ``CountVectorizer``, are accepted too; a model with one cannot be saved to a file.
     random_state : int, RandomState or None, default=None
         Seed for ``weighting="three_words"``; everything else is deterministic.
     verbose : bool or int, default=False
@@ -100,6 +106,10 @@ class TopicTree(NamedTopics, TreeEstimator):
         the order of rows.
     vocabulary_ : ndarray of str of shape (n_features,)
         Column names; "0", "1", ... if there are none.
+    vectorizer_ : TextVectorizer
+        Counts new texts, after a fit to texts.
+    notes_ : list of Message
+        What was stripped, dropped or found twice in texts; and whether counts had no column names.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -162,6 +172,7 @@ class TopicTree(NamedTopics, TreeEstimator):
         stop: TopicStop = "completion",
         max_iter: int = 100,
         tol: float = 1e-5,
+        vectorizer: Vectorizer | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
     ) -> None:
@@ -177,6 +188,7 @@ class TopicTree(NamedTopics, TreeEstimator):
         self.stop = stop
         self.max_iter = max_iter
         self.tol = tol
+        self.vectorizer = vectorizer
         self.random_state = random_state
         self.verbose = verbose
 
@@ -218,6 +230,7 @@ class TopicTree(NamedTopics, TreeEstimator):
         self.labels_ = np.empty_like(labels)
         self.labels_[at] = labels
         k = len(grown.root.leaves())
+        self._n_words = float(ordered @ RowBlocks(X).row_sums[at])
         sums = RowBlocks(X).group_sums(self.labels_, k, weight)
         scaled_sums = rows.group_sums(labels, k, ordered) if self.log_scaling else sums
         tree = build_nodes(
@@ -253,12 +266,38 @@ class TopicTree(NamedTopics, TreeEstimator):
     def _check_restored(self) -> int:
         k = super()._check_restored()
         self._check_profiles()
+        if type(self._n_words) is not float or not 0 < self._n_words < np.inf:
+            raise InvalidDataError("bad_entry", name="_n_words", value=self._n_words)
         check_assigner(self._assigner, TopicParameters, self.n_features_in_, k)
         return k
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
-        X, _ = check_features(self, X, None, reset=False)
+        X, _ = check_features(self, self._counts(X), None, reset=False)
         return self._assigner, RowBlocks(log_scale(X, self.log_scaling).X)
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each document under the mixture of the leaves.
+
+        The weights of the mixture are those of the leaves, and its topics the word distributions of
+        the documents in them, with `smoothing`.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Counts with the columns of ``fit``, or texts; counts are not log-scaled.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            log P[x] in nats, of the counts given their sum, including the multinomial coefficient
+            as in :meth:`SingleTopicModel.score_samples`.
+        """
+        check_is_fitted(self, "tree_")
+        X, _ = check_features(self, self._counts(X), None, reset=False)
+        weights = np.array([leaf.weight for leaf in self.leaves_])
+        words = np.column_stack([leaf.center for leaf in self.leaves_])
+        topics = TopicParameters.m_step(words * weights * self._n_words, weights, self.smoothing)
+        return log_posterior(log_joint(RowBlocks(X), topics))[1] + log_multinomial(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

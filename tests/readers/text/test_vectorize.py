@@ -237,7 +237,7 @@ def test_no_documents(texts):
         (["a", None], "text_not_a_string", {"place": 1, "type": "NoneType"}),
         ([b"a"], "text_not_a_string", {"place": 0, "type": "bytes"}),
         (pd.Series(["a", float("nan")]), "text_not_a_string", {"place": 1, "type": "float"}),
-        (pd.DataFrame({"text": ["a", "b"]}), "texts_not_a_column", {"type": "DataFrame"}),
+        (pd.DataFrame({"a": ["a"], "b": ["b"]}), "texts_not_a_column", {"type": "DataFrame"}),
         ({"1": "a", "2": "b"}, "texts_not_a_column", {"type": "dict"}),
         ((text for text in "ab"), "texts_not_a_column", {"type": "generator"}),
     ],

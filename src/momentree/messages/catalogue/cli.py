@@ -60,6 +60,21 @@ WORDS: dict[str, str] = {
     ),
     "applies_to_flat": "{parameter} applies only to flat topics; add {parameters.flat}",
     "model_applies_to_flat": "{parameter:{value}} is a flat model; add {parameters.flat}",
+    "not_with_embeddings": (
+        "{parameter} has no effect on a tree of embeddings; leave out {parameter} or "
+        "{parameters.embeddings}"
+    ),
+    "passages_with_embeddings": (
+        "passages have no embeddings of their own; leave out {parameters.passages} or "
+        "{parameters.embeddings}"
+    ),
+    "model_needs_embeddings": (
+        "{path} is a model of embeddings; give those of the new documents: "
+        "{parameters.embeddings:FILE.npy}"
+    ),
+    "model_without_embeddings": (
+        "{path} is not a model of embeddings; leave out {parameters.embeddings}"
+    ),
     "applies_to_lda": (
         "{parameter} applies only to lda; add {parameters.model:lda}, or leave it out"
     ),

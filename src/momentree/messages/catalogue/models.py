@@ -4,6 +4,7 @@ WORDS: dict[str, str] = {
     # --- fit -------------------------------------------------------------------------------------
     "fewer_components": "{found} of {requested:~component} found: {reason}",
     "moments_show_no_more": "the moments support no more",
+    "only_equal_samples": "the {samples} of each component are all equal",
     "no_group_splits": "no group of {samples} can be split further: {reason}",
     # Scikit-learn's checks of estimators look for "1 sample".
     "too_few_nonzero_samples": (
@@ -78,4 +79,13 @@ WORDS: dict[str, str] = {
     "coherence_agrees": "Coherence agrees.",
     "coherence_is_alike": "Coherence does not distinguish {low} to {high}.",
     "coherence_highest": "Coherence is highest with {n:~topic}.",
+    # --- adapters --------------------------------------------------------------------------------
+    "topics_of_other_rows": (
+        "topics has {found:~value} for {needed:~sample} of the tree; pass topic_model.topics_ of "
+        "the model that was fitted with this tree"
+    ),
+    "topics_not_leaves": (
+        "the {n_topics:~topic} are not the {n_leaves:~leaf/leaves} of the tree; build the "
+        "hierarchy before topics are reduced or merged"
+    ),
 }

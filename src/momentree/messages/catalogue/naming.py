@@ -34,7 +34,8 @@ WORDS: dict[str, str] = {
         "and 'name'"
     ),
     "not_a_corpus": (
-        "corpus is a {type}; expected a Corpus, such as that of read_corpus or vectorize"
+        "corpus is a {type}; expected a Corpus, such as that of read_corpus or vectorize, "
+        "or feature_names"
     ),
     "corpus_not_of_fit": (
         "the corpus has {n_rows:~document} and other documents or words than those of the fit; "

@@ -19,6 +19,10 @@ WORDS: dict[str, str] = {
         "{parameter} is a custom function, which cannot be saved; set it to the name of a function "
         "in momentree.decomposition before saving"
     ),
+    "own_vectorizer": (
+        "{parameter} is not a TextVectorizer, and cannot be saved in a model file; use "
+        "TextVectorizer(...), or store the model with pickle"
+    ),
     "other_model": "{path} contains a {found}, not a {expected}",
     # What is wrong in a damaged file.
     "bad_entry": "{name} is {value!r:.100}",

@@ -99,4 +99,42 @@ WORDS: dict[str, str] = {
     "only_for_counts": (
         "{parameter} applies only to counts, but {path} contains texts; leave it out"
     ),
+    # --- embeddings ------------------------------------------------------------------------------
+    "embeddings_not_numpy": (
+        "{path} is not a NumPy file; save the embeddings with numpy.save('vectors.npy', E), one "
+        "row per document"
+    ),
+    "embeddings_damaged": (
+        "{path} is damaged or has unexpected content: {problem}. Save it again with numpy.save"
+    ),
+    "embeddings_many_arrays": (
+        "{path} contains {n:~array} ({names:list}); save only the embeddings, with "
+        "numpy.save('vectors.npy', E)"
+    ),
+    "embeddings_not_real": (
+        "{path} contains values of type {type}; expected real numbers. Embeddings stored as "
+        "integers: save E.astype('float32')"
+    ),
+    "embeddings_shape": (
+        "the array in {path} has shape {shape}; expected a table with one row per document and "
+        "one column per dimension"
+    ),
+    "embeddings_of_other_rows": (
+        "{path} has {found:~row} for {needed:~document}; give one row per document, in the order "
+        "of the documents. {parameters.csv:FILE.csv}, without the embeddings, lists the documents "
+        "in this order"
+    ),
+    "embeddings_of_other_size": (
+        "the embeddings in {path} have {found:~dimension}, but the model was fitted to "
+        "{needed:,}; compute them as for the fit"
+    ),
+    "embeddings_not_finite": (
+        "{path} contains {value} in row {row}, column {column} (from 0), and NaN or infinity in "
+        "{n_rows:~row} in all; compute these embeddings again, or leave out the documents"
+    ),
+    "embeddings_all_zero": "{path} contains only zeros; expected embeddings",
+    "zero_embeddings": (
+        "{n_rows:,} of {n_all:~embedding} {n_rows:?contains/contain} only zeros, and "
+        "{n_rows:?has/have} no direction"
+    ),
 }

@@ -112,11 +112,6 @@ WORDS: dict[str, str] = {
     "of_these_near": ", {n_rows:,} of them nearly",
     # --- values ----------------------------------------------------------------------------------
     "wrong_length": "{name} has {n_entries:~entry/entries}; expected {needed:,}, one per {each}",
-    "one_string": "the texts are a single string; expected a sequence of strings: put it in a list",
-    "texts_not_a_column": (
-        "the texts are a {type}; expected a list or a column of strings, such as table['text']"
-    ),
-    "no_documents": "there are no documents; give at least one",
     "one_document": (
         "{name} is one document of {n_words:~word}, which is not enough to find topics; give a "
         "folder of texts, a table with one text per row, or a text of more than 2,000 words, which "
@@ -126,6 +121,10 @@ WORDS: dict[str, str] = {
         "{name} is one document of {n_words:~word}, which is not enough to find topics; leave out "
         "{parameters.passages}, and it is cut into passages"
     ),
+    "one_text": (
+        "one text of {n_words:~word} is not enough to find topics; give several texts, or cut a "
+        "long one into passages, as in fit(vectorize([text], passages=200))"
+    ),
     "all_copies": (
         "all {n_rows:~document} are copies of one text, which is not enough to find topics; give "
         "different texts, or {parameter:=every} to count every copy"
@@ -133,9 +132,6 @@ WORDS: dict[str, str] = {
     "not_passages": (
         "{parameter:=value}; expected a number of words, 'auto', or {parameter:=none} to keep "
         "texts whole"
-    ),
-    "text_not_a_string": (
-        "text {place} is of type {type}; expected a string: remove it, or replace it with ''"
     ),
     "not_words": (
         "{parameter} contains {value!r}; expected a list of strings, or a pathlib.Path of a file "
@@ -153,7 +149,7 @@ WORDS: dict[str, str] = {
         "'auto' to find the languages of the texts, or {parameter:=keep_all} to keep all words. "
         "There are lists of stop words for {languages}"
     ),
-    "vectorizer_has_not_learned": "the vectorizer has no vocabulary yet; call learn first",
+    "vectorizer_has_not_learned": "the vectorizer has no vocabulary yet; call fit or learn first",
     "unknown_settings": "unknown vectorizer settings: {names:quoted list}; expected {known:list}",
     "bad_settings": "the vectorizer settings are damaged: {problem}",
     # --- languages -------------------------------------------------------------------------------

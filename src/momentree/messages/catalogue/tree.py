@@ -36,12 +36,52 @@ WORDS: dict[str, str] = {
     ),
     "not_fitted_to_binary": (
         "the tree was fitted to {kind:s} data, but scoring and the page of records require binary "
-        "data; use to_frame or to_dict instead"
+        "data; use to_frame or to_dict instead, or, for a page of documents, give their words to "
+        "fit, as in fit(E, counts=X)"
+    ),
+    "counts_of_other_rows": (
+        "counts has {found:~row} for {needed:~sample}; give the words of each sample, in the same "
+        "order"
+    ),
+    "described_not_edited": (
+        "groups of a tree that was fitted with counts cannot be split or merged, because the words "
+        "of the new groups are not known; fit the tree with another {parameters.max_leaf_nodes}"
     ),
     "page_needs_data": (
         "X is None, but the page counts the codes of each group; pass the data used in fit, as in "
         "to_html('report.html', X)"
     ),
     "page_option_not_a_mapping": "{parameter} is a {type}; expected a mapping from {keys}",
+    # --- texts -----------------------------------------------------------------------------------
+    "names_of_texts": (
+        "{parameter} is given with texts, whose words are the names of the columns; leave it out"
+    ),
+    "not_a_vectorizer": (
+        "{parameter:=value}; expected None, a TextVectorizer(...), or another object with "
+        "fit_transform and transform, such as CountVectorizer()"
+    ),
+    "settings_of_vectorizer": (
+        "{problem}. In fit, these are settings of the vectorizer, as in "
+        "vectorizer=TextVectorizer(min_df=1, max_df=1.0)"
+    ),
+    "copies_counted_in_fit": (
+        "{n_rows:,} of {every} {n_rows:?is a copy/are copies} of others{near}; "
+        "fit(vectorize(texts, unique=True)) counts each text once"
+    ),
+    "fitted_to_counts": (
+        "X contains texts, but the model was fitted to counts and cannot count words; fit it to "
+        "texts, or pass counts with the columns of fit, as from vectorizer.transform(texts)"
+    ),
+    "corpus_of_other_words": (
+        "the corpus has other words than the model; count new texts with read_like, or use "
+        "align_columns"
+    ),
+    "columns_without_names": (
+        "the columns have no names, so topics are named by column numbers; pass {parameter} to "
+        "fit, or use the result of name_topics(feature_names=vectorizer.get_feature_names_out())"
+    ),
+    "names_and_corpus": (
+        "{parameter} is given with a corpus, which has the names of its columns; leave one out"
+    ),
     "networkx_missing": "to_networkx requires networkx: pip install networkx",
 }

@@ -36,8 +36,33 @@ WORDS: dict[str, str] = {
     # --- tables ----------------------------------------------------------------------------------
     "refused_by_sklearn": "{error}",
     "texts_not_counts": (
-        "X contains texts; expected a table of counts, such as vectorize(texts).X, or for new "
-        "texts corpus.vectorizer.transform(texts)"
+        "X contains texts; expected a table of numbers: topic models such as TopicTree accept "
+        "texts, vectorize(texts).X are their word counts"
+    ),
+    "one_string": (
+        "the texts are a single string; expected a list or column of strings: put it in a list"
+    ),
+    "texts_not_a_column": (
+        "the texts are a {type}; expected a list or a column of strings, such as table['text']"
+    ),
+    "not_listed": (
+        "X is a {type}; expected a table of counts, or texts in a list or column, such as "
+        "list(texts) or table['text']"
+    ),
+    "no_documents": "there are no documents; give at least one",
+    # The place counts from 0, as in an index.
+    "text_not_a_string": "text {place} is of type {type}; expected a string: {remedy}",
+    "fill_text": "leave out missing texts, or replace them with '', as in column.fillna('')",
+    "decode_text": "decode it first, as in text.decode('utf-8')",
+    "join_words": "join its words, as in ' '.join(words)",
+    "make_string": "convert it with str, or leave it out",
+    "lists_of_words": (
+        "X contains lists of words; expected texts: join the words, as in "
+        "[' '.join(words) for words in X]"
+    ),
+    "column_of_texts": (
+        "column {column!r} of X contains texts; expected numbers: remove it, or pass it alone to a "
+        "topic model, as in TopicTree().fit(X[{column!r}])"
     ),
     "holds_the_table": (
         "X is a {type}; expected a table of numbers: pass its attribute X, as in corpus.X"

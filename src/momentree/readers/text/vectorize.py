@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from momentree._validation import check_flag
+from momentree._validation import check_texts
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
@@ -23,7 +23,7 @@ from momentree.readers.text.passages import (
     cut_documents,
 )
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
-from momentree.readers.text.vectorizer import TextVectorizer, check_texts
+from momentree.readers.text.vectorizer import TextVectorizer
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words
 
 
@@ -93,24 +93,65 @@ def vectorize(
         max_features=max_features,
         token_pattern=token_pattern,
         lowercase=lowercase,
+        raw=raw,
         passages=passages,
-        raw=True,  # the texts are cleaned here, to show them
     )
-    check_flag("raw", raw)
+    return count_documents(documents, settings, unique=unique)
+
+
+def count_documents(
+    documents: Documents | Sequence[str],
+    settings: TextVectorizer,
+    *,
+    unique: bool | Literal["auto"] = "auto",
+) -> Corpus:
+    """Count the words of documents as :func:`vectorize` does, with the settings of a vectorizer.
+
+    Parameters
+    ----------
+    documents : Documents or sequence of str
+        Texts.
+    settings : TextVectorizer
+        What counts as a word and which words to keep; its vocabulary is kept if it has one. Texts
+        are cut into its `passages`.
+    unique : bool or "auto", default="auto"
+        As in :func:`vectorize`.
+
+    Returns
+    -------
+    Corpus
+        As in :func:`vectorize`.
+
+    Raises
+    ------
+    EmptyCorpusError, InvalidDataError, InvalidParameterError, MissingLibraryError
+        As in :func:`vectorize`.
+
+    Examples
+    --------
+    >>> from momentree.datasets import TextVectorizer
+    >>> from momentree.readers.text.vectorize import count_documents
+    >>> count_documents(["A boat", "Boats at sea", "The boat"], TextVectorizer("en", max_df=1.0))
+    Corpus('documents', 3 documents, 1 words)
+    """
     check_unique(unique)
     if not isinstance(documents, Documents):
-        check_texts(documents)
-        texts = list(documents)
+        texts = check_texts(documents)
         documents = Documents(texts, [str(i) for i in range(1, len(texts) + 1)])
     check_texts(documents.texts)
-    texts, notes = (documents.texts, []) if raw else clean_texts(documents.texts)
-    cut = cut_documents(texts, documents.ids, documents.labels, passages)
-    if len(cut.texts) == 1 and (min_df is None or max_df == MAX_DF):
-        raise _one_document(documents.name, count_words(texts[0]), passages)
-    settings, adapted = settings.adapt(texts)
-    words, counts = settings.count(cut.texts)
+    # The texts are cleaned here, to show them.
+    texts, notes = (documents.texts, []) if settings.raw else clean_texts(documents.texts)
+    whole = replace(settings, raw=True)
+    cut = cut_documents(texts, documents.ids, documents.labels, settings.passages)
+    if len(cut.texts) == 1 and (settings.min_df is None or settings.max_df == MAX_DF):
+        raise _one_document(documents.name, count_words(texts[0]), settings.passages)
+    whole, adapted = whole.adapt(texts)
+    words, counts = whole.count(cut.texts)
     weights, copied = weigh_copies(find_copies(counts, cut.texts), unique, cut.passages is not None)
-    vectorizer, X, dropped = settings.choose(words, counts, weights)
+    if settings.vocabulary is None:
+        vectorizer, X, dropped = whole.choose(words, counts, weights)
+    else:
+        vectorizer, X, dropped = whole, whole.transform(cut.texts), []
     empty = note_empty(X, cut.passages is not None)
     notes = [*documents.notes, *notes, *cut.notes, *adapted, *copied, *dropped, *empty]
     return Corpus(
@@ -120,7 +161,7 @@ def vectorize(
         labels=cut.labels,
         texts=cut.texts,
         name=documents.name,
-        vectorizer=replace(vectorizer, raw=raw),
+        vectorizer=replace(vectorizer, raw=settings.raw),
         passages=cut.passages,
         weights=weights,
         notes=notes,

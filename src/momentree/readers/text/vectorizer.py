@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer
 
+from momentree._sparse import NamedColumns
 from momentree._types import Floats
-from momentree._validation import check_flag
+from momentree._validation import check_flag, check_texts
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.text.cleaning import clean_text
@@ -29,9 +31,12 @@ from momentree.readers.text.words import (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class TextVectorizer:
+@dataclass(eq=False, repr=False)
+class TextVectorizer(BaseEstimator):  # type: ignore[misc]
     """Turn texts into word counts; saved with a model, to count new texts in the same way.
+
+    Use it as the parameter `vectorizer` of a topic model, as a step of a scikit-learn pipeline with
+    ``fit`` and ``transform``, or by itself with ``learn``, which returns a copy with a vocabulary.
 
     Parameters
     ----------
@@ -61,7 +66,7 @@ class TextVectorizer:
         Words of the passages into which the readers cut long texts; the vectorizer counts each
         text as a whole.
     vocabulary : tuple of str or None, default=None
-        The words of the columns, in order; None before :meth:`learn`.
+        The words of the columns, in order; None before :meth:`learn`. If given, ``fit`` keeps it.
     segment : bool or None, default=None
         Whether to find words in scripts without blanks: Chinese, Japanese, Thai, Lao, Khmer,
         Burmese. This requires icu4py, ``pip install 'momentree[segmentation]'``. None does so
@@ -87,6 +92,15 @@ class TextVectorizer:
     [[0, 0, 0, 2], [1, 0, 0, 1], [0, 1, 1, 0], [1, 0, 1, 0]]
     >>> TextVectorizer.from_dict(vectorizer.to_dict()).transform(["bread and bread"]).toarray()
     array([[0, 2, 0, 0]], dtype=int32)
+
+    In a pipeline, the words name the leaves:
+
+    >>> from momentree import TopicTree
+    >>> from sklearn.pipeline import make_pipeline
+    >>> texts = ["The sea, a boat, the sea!", "A boat, a boat at sea", "Bread, butter, bread"]
+    >>> pipeline = make_pipeline(TextVectorizer(max_df=0.7), TopicTree(2)).fit(texts * 5)
+    >>> pipeline[-1].names_
+    ['boat, sea', 'bread, butter']
     """
 
     language: str | None = AUTO
@@ -102,17 +116,22 @@ class TextVectorizer:
     segment: bool | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stop_words", read_words("stop_words", self.stop_words))
+        self._set("stop_words", read_words("stop_words", self.stop_words))
         if self.vocabulary is not None:
-            object.__setattr__(self, "vocabulary", read_words("vocabulary", self.vocabulary))
+            self._set("vocabulary", read_words("vocabulary", self.vocabulary))
         check_limits(self.min_df, self.max_df, self.max_features)
         check_flag("lowercase", self.lowercase)
         check_flag("raw", self.raw)
         check_passages(self.passages)
         check_flag("segment", self.segment, optional=True)
         if self.language != AUTO and self.language is not None:
-            object.__setattr__(self, "language", ",".join(language_codes(self.language)))
+            self._set("language", ",".join(language_codes(self.language)))
         tokenizer(self.token_pattern, lowercase=self.lowercase, segment=bool(self.segment))
+
+    def _set(self, name: str, value: Any) -> None:
+        # Scikit-learn's clone checks that a parameter is the object that was given.
+        if value != getattr(self, name):
+            setattr(self, name, value)
 
     def adapt(self, texts: Sequence[str]) -> tuple[TextVectorizer, tuple[Message, ...]]:
         """Choose `language` and `segment` for a corpus where they are left open.
@@ -162,7 +181,7 @@ class TextVectorizer:
         MissingLibraryError
             As in :meth:`adapt`.
         """
-        check_texts(texts)
+        texts = check_texts(texts)
         if self.language == AUTO:
             return self.adapt(texts)[0].learn(texts)
         if self.segment is None:
@@ -192,7 +211,7 @@ class TextVectorizer:
         EmptyCorpusError, InvalidDataError
             As in :meth:`learn`.
         """
-        check_texts(texts)
+        texts = check_texts(texts)
         if not self.raw:
             texts = [clean_text(text)[0] for text in texts]
         tokenize, select = self.splitter(), self._selector()
@@ -279,21 +298,148 @@ class TextVectorizer:
         InvalidDataError
             If a text is not a string.
         """
-        if self.vocabulary is None:
-            raise InvalidParameterError("vectorizer_has_not_learned")
-        check_texts(texts)
+        vectorizer = self.learned
+        texts = check_texts(texts)
         if not self.raw:
             texts = [clean_text(text)[0] for text in texts]
-        tokenize, select = self.splitter(), self._selector()
+        tokenize, select = vectorizer.splitter(), vectorizer._selector()
         # Stop words of one language are not in the vocabulary; a stop word of one language may be
         # a word of another.
-        several = self.language is not None and "," in self.language
+        several = vectorizer.language is not None and "," in vectorizer.language
 
         def analyze(text: str) -> list[str]:
             return select(tokenize(text)) if several else tokenize(text)
 
-        known = {word: column for column, word in enumerate(self.vocabulary)}
-        return sp.csr_array(_counter(analyze, known).transform(texts))
+        vocabulary = vectorizer.vocabulary or ()
+        known = {word: column for column, word in enumerate(vocabulary)}
+        return NamedColumns.of(_counter(analyze, known).transform(texts), vocabulary)
+
+    @property
+    def learned(self) -> TextVectorizer:
+        """The vectorizer with the vocabulary that :meth:`fit` has chosen, or that was given."""
+        found: TextVectorizer | None = vars(self).get("_learned")
+        if found is None and self.vocabulary is not None:
+            found = self
+        if found is None:
+            raise InvalidParameterError("vectorizer_has_not_learned")
+        return found
+
+    def fit(self, texts: Sequence[str], y: object = None) -> Self:
+        """Choose the words of texts, like :meth:`learn`, and remember them for :meth:`transform`.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per document: a list, array or column, or a data frame of one column.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted vectorizer; its parameters are unchanged.
+
+        Raises
+        ------
+        EmptyCorpusError, InvalidDataError, MissingLibraryError
+            As in :meth:`learn`.
+        """
+        self.fit_transform(texts, y)
+        return self
+
+    def fit_transform(self, texts: Sequence[str], y: object = None) -> sp.csr_array[Any]:  # noqa: ARG002
+        """Choose the words of texts, and count them.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per document.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        csr_array of shape (n, d), int32
+            Counts, with the words in the attribute `feature_names`, where topic models find them.
+        """
+        if self.vocabulary is None:
+            learned, X = self.learn(texts)
+            self.__dict__["_learned"] = learned
+            return NamedColumns.of(X, learned.vocabulary or ())
+        self.__dict__["_learned"] = self.adapt(check_texts(texts))[0]
+        return self.transform(texts)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return the words of the columns.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str of shape (d,)
+            The vocabulary.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no vocabulary yet.
+        """
+        return np.asarray(self.learned.vocabulary, dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:  # noqa: ARG002
+        """Change nothing: counts are always sparse and have the words of their columns.
+
+        Parameters
+        ----------
+        transform : str or None, default=None
+            Ignored, so that a pipeline can set the output of its last step.
+
+        Returns
+        -------
+        self
+            The vectorizer.
+        """
+        return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; a fitted vocabulary is forgotten.
+
+        Parameters
+        ----------
+        **params
+            Values by parameter name.
+
+        Returns
+        -------
+        self
+            The vectorizer.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a name is unknown or a value is invalid.
+        """
+        known = [field.name for field in fields(self)]
+        unknown = sorted(set(params) - set(known))
+        if unknown:
+            raise InvalidParameterError("unknown_settings", names=unknown, known=known)
+        if params:
+            changed = replace(self, **params)
+            self.__dict__.clear()
+            self.__dict__.update(vars(changed))
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.vocabulary is not None or "_learned" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
 
     def _selector(self) -> Callable[[list[str]], list[str]]:
         """Return a function that leaves out the unwanted among the words of a document."""
@@ -326,7 +472,7 @@ class TextVectorizer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values for JSON."""
-        values = asdict(self)
+        values = asdict(vars(self).get("_learned", self))
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     @classmethod
@@ -357,20 +503,6 @@ class TextVectorizer:
             return cls(**{"raw": True, **values})
         except InvalidParameterError as error:
             raise InvalidDataError("bad_settings", problem=error.message) from error
-
-
-def check_texts(texts: Sequence[str]) -> None:
-    """Raise an error unless `texts` is a sequence of strings with at least one entry."""
-    if isinstance(texts, str):
-        raise InvalidDataError("one_string")
-    # Iterating over a data frame or a mapping gives its keys.
-    if isinstance(texts, Mapping) or not hasattr(texts, "__len__") or hasattr(texts, "columns"):
-        raise InvalidDataError("texts_not_a_column", type=type(texts).__name__)
-    if not len(texts):
-        raise EmptyCorpusError("no_documents")
-    for place, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InvalidDataError("text_not_a_string", place=place, type=type(text).__name__)
 
 
 def _counter(

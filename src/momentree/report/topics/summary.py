@@ -62,7 +62,7 @@ def summarize(
     n_documents: int = 10,
     documents: Documents = None,
     made_with: Mapping[str, object] | None = None,
-    notes: Sequence[Message] = (),
+    notes: Sequence[Message] | None = None,
 ) -> dict[str, Any]:
     """Summarize a fitted tree or flat model and its documents as a dictionary for `render_html`.
 
@@ -102,8 +102,9 @@ def summarize(
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made, such as the input or the time of
         the fit. No date is added, so that equal input gives equal bytes.
-    notes : sequence of Message, default=()
-        What was found when the documents were read, as in :class:`Corpus`.
+    notes : sequence of Message, default=None
+        What was found when the documents were read, as in :class:`Corpus`. None gives the
+        ``notes_`` of the estimator, if it was fitted to texts.
 
     Returns
     -------
@@ -178,7 +179,7 @@ def summarize(
     proportions = topic_proportions
     if model.kind == "flat" and (proportions is not None or X is not None):
         if proportions is None:
-            proportions = cast("FittedFlat", estimator).transform(X)
+            proportions = np.asarray(cast("FittedFlat", estimator).transform(X))
         model = fitted(estimator, proportions)
     root = model.root
 
@@ -202,6 +203,7 @@ def summarize(
     index = index_documents(model, sources, n_documents, documents, taken)
     for entry, positions in zip(nodes, index.pop("typical"), strict=True):
         entry["documents"] = positions
+    given = getattr(estimator, "notes_", ()) if notes is None else notes
     summary = {
         "kind": model.kind,
         "title": clean_text(title or default_title(n)),
@@ -218,7 +220,7 @@ def summarize(
         "areas": areas,
         "choice": describe_choice(getattr(estimator, "choice_", None)),
         "given_names": dict(getattr(estimator, "given_names_", {})),
-        "notes": [for_readers(note) for note in (*notes, *notes_on_function_words(estimator))],
+        "notes": [for_readers(note) for note in (*given, *notes_on_function_words(estimator))],
         "made": provenance(estimator, made_with),
     }
     if model.kind == "flat":

@@ -1,0 +1,129 @@
+"""Read embeddings (one vector per document) from NumPy files, without trusting the file."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._arrays import DAMAGE, StoredArrays, read_array
+from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
+from momentree.messages import Message
+from momentree.readers.tables.files import check_exists
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """Embeddings of documents.
+
+    Attributes
+    ----------
+    X : ndarray of float32 or float64, shape (n, d)
+        One vector per document.
+    notes : sequence of Message
+        What was found when they were read.
+    """
+
+    X: NDArray[np.floating[Any]]
+    notes: Sequence[Message] = ()
+
+
+def read_embeddings(
+    path: str | PathLike[str], *, n_rows: int | None = None, n_columns: int | None = None
+) -> Embeddings:
+    """Read embeddings, one row per document, from a ``.npy`` file or a ``.npz`` file of one array.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, as written by ``numpy.save`` or ``numpy.savez``. Nothing is unpickled.
+    n_rows : int or None, default=None
+        Number of documents; None accepts any number of rows.
+    n_columns : int or None, default=None
+        Number of dimensions; None accepts any.
+
+    Returns
+    -------
+    Embeddings
+        The vectors, and a note if some are zero, which have no direction.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing or damaged, or is no NumPy file.
+    InvalidDataError
+        If it does not contain one table of finite real numbers of the expected shape.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from momentree.datasets import read_embeddings
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "vectors.npy"
+    ...     np.save(file, np.eye(4, 3))
+    ...     embeddings = read_embeddings(file, n_rows=4)
+    >>> embeddings.X.shape, [str(note) for note in embeddings.notes]
+    ((4, 3), ['1 of 4 embeddings contains only zeros, and has no direction'])
+    """
+    path = check_exists(path)
+    try:
+        X = _read(path)
+    except ReadError:
+        raise
+    except DAMAGE as error:
+        problem = error.message if isinstance(error, MomentreeError) else str(error)
+        raise ReadError("embeddings_damaged", path=str(path), problem=problem) from error
+    except OSError as error:
+        raise ReadError("unreadable_path", path=str(path), error=error.strerror) from error
+    if X.dtype.kind != "f":
+        raise InvalidDataError("embeddings_not_real", path=str(path), type=str(X.dtype))
+    if X.ndim != 2 or 0 in X.shape:
+        raise InvalidDataError("embeddings_shape", path=str(path), shape=str(X.shape))
+    n, d = X.shape
+    if n_rows is not None and n != n_rows:
+        raise InvalidDataError("embeddings_of_other_rows", path=str(path), found=n, needed=n_rows)
+    if n_columns is not None and d != n_columns:
+        raise InvalidDataError(
+            "embeddings_of_other_size", path=str(path), found=d, needed=n_columns
+        )
+    X = X.astype(np.float64 if X.dtype.itemsize >= 8 else np.float32, order="C", copy=False)
+    finite = np.isfinite(X)
+    if not finite.all():
+        row, column = divmod(int(np.argmin(finite)), d)
+        raise InvalidDataError(
+            "embeddings_not_finite",
+            path=str(path),
+            row=row,
+            column=column,
+            value=float(X[row, column]),
+            n_rows=int((~finite.all(axis=1)).sum()),
+        )
+    zero = int((~X.any(axis=1)).sum())
+    if zero == n:
+        raise InvalidDataError("embeddings_all_zero", path=str(path))
+    return Embeddings(X, [Message("zero_embeddings", n_rows=zero, n_all=n)] if zero else [])
+
+
+def _read(path: Path) -> NDArray[Any]:
+    if path.is_dir():
+        raise ReadError("embeddings_not_numpy", path=str(path))
+    with path.open("rb") as file:
+        start = file.read(6)
+    if start == b"\x93NUMPY":
+        return read_array(path)
+    if not zipfile.is_zipfile(path):
+        raise ReadError("embeddings_not_numpy", path=str(path))
+    with zipfile.ZipFile(path) as archive:
+        arrays = StoredArrays(archive, path)
+        if len(arrays) != 1:
+            names = sorted(arrays)
+            raise ReadError("embeddings_many_arrays", path=str(path), n=len(names), names=names)
+        return next(iter(arrays.values()))

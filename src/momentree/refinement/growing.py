@@ -1,0 +1,297 @@
+"""Find a mixture of k components without a random start: divide, merge, exchange."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from momentree._types import Floats, Ints
+from momentree.backends import RowBlocks
+from momentree.objects import MixtureParameters
+from momentree.refinement.em import column_sums, expected_statistics
+from momentree.refinement.halves import TINY, Halves, halves
+from momentree.refinement.merging import Merging
+
+P = TypeVar("P", bound=MixtureParameters)
+
+GROWTH = 0.5
+"""Fraction of the components that are divided at once."""
+STEPS = 2
+"""EM steps after each round of divisions or merges."""
+DIVISION = 4.0
+"""Time of dividing all components, in EM steps."""
+BASE, PER_STEP = 30.0, 5.0
+"""Most time of the search, in EM steps, and for each step until EM first converged. Ten random
+starts take at least six steps each, and more where EM converges slowly."""
+MANY = 25
+"""From this many components on, random starts end so much lower that one search is enough."""
+SLOW = 10
+"""Steps until EM converges for one further search: random starts, too, need more steps then."""
+FURTHER = 2
+"""The most further searches; they grow to 2 k and 3 k components."""
+EXCHANGED = 0.25
+"""Fraction of the components that are exchanged at once, at most."""
+FAILURES = 3
+"""Single exchanges that may fail in a row."""
+MOST_STEPS = 30
+"""EM steps of a mixture, at most, before exchanges and in each of them."""
+TOL = 1e-5
+"""EM has converged if a step raises the log-likelihood by less than this fraction."""
+
+
+@dataclass(frozen=True)
+class Found(Generic[P]):
+    """A mixture with the expected statistics and the most likely component of each sample."""
+
+    parameters: P
+    sums: Floats
+    sizes: Floats
+    log_likelihood: float
+    labels: Ints
+
+
+@dataclass
+class Growing(Generic[P]):
+    """Search for the most likely mixture of a family, from one component on.
+
+    Attributes
+    ----------
+    rows : RowBlocks of shape (n, p)
+        Sufficient statistics of the samples, in canonical order.
+    family : type of MixtureParameters
+        Family of the components.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+    column_scale : ndarray of shape (p,)
+        Factor of each statistic in the moments that divide a component; zero excludes it.
+    n_components : int >= 1
+        k.
+    smoothing : float > 0
+        As in ``m_step``.
+    spent : float
+        Time of the search so far, in EM steps with k components.
+
+    Notes
+    -----
+    Deterministic. As the number of components grows by half in each round, all rounds together
+    take about as long as six EM steps.
+    """
+
+    rows: RowBlocks
+    family: type[P]
+    sample_weight: Floats
+    column_scale: Floats
+    n_components: int
+    smoothing: float
+    spent: float = field(default=0.0, init=False)
+
+    def search(self) -> P:
+        """Return the most likely mixture found; it has fewer components if samples are equal.
+
+        Grow to k components and exchange some. If EM needed many steps, grow on to 2 k, merge back
+        to k and exchange again, and the same with 3 k: the slower EM converges, the more optima
+        there are, and the longer any search takes.
+        """
+        k = self.n_components
+        grown = self.grown(self._first(), k)
+        refined, n_steps = self._converged(grown)
+        self._budget = BASE + n_steps * (PER_STEP if k < MANY else 1.0)
+        best = self.exchanged(refined)
+        for times in range(2, 2 + (min(FURTHER, n_steps // SLOW) if k < MANY else 0)):
+            if self.spent > self._budget:
+                break
+            grown = self.grown(grown, times * k)
+            if len(grown.sizes) <= k:
+                break
+            found = self.exchanged(self._converged(self.merged(grown, k))[0])
+            if found.log_likelihood > best.log_likelihood:
+                best = found
+        return best.parameters
+
+    def grown(self, found: Found[P], n_components: int) -> Found[P]:
+        """Divide the components that gain most, and run a few EM steps, until there are k."""
+        two: Halves | None = None
+        while (n := len(found.sizes)) < n_components:
+            two = self._halves(found, two)
+            most = min(n_components - n, math.ceil(GROWTH * n))
+            chosen = np.argsort(-two.gain, kind="stable")[:most]
+            chosen = chosen[np.isfinite(two.gain[chosen])]
+            if not len(chosen):
+                break
+            new = two.of(chosen)
+            found = self._stepped(self._replaced(found, chosen, new.sums, new.sizes), STEPS)
+            two = two.of(np.delete(np.arange(n), chosen))
+        return found
+
+    def merged(self, found: Found[P], n_components: int) -> Found[P]:
+        """Merge the pair of least loss until there are k components, in two rounds."""
+        for rounds in (2, 1):
+            n = math.ceil((len(found.sizes) - n_components) / rounds)
+            sums, sizes = self._merging(found).merge(n)
+            found = self._stepped(self._m_step(sums, sizes), STEPS)
+        return found
+
+    def exchanged(self, found: Found[P]) -> Found[P]:
+        """Merge pairs and divide others as long as this raises the likelihood.
+
+        An exchange merges components i and j and divides c. Those of positive gain are made at
+        once, and fewer if that fails; then single ones, the best first.
+        """
+        most, failed = max(1, math.ceil(EXCHANGED * len(found.sizes))), 0
+        if len(found.sizes) < 3:
+            return found
+        two = self._halves(found)
+        candidates = self._exchanges(found, two)
+        tried: set[tuple[int, ...]] = set()
+        while failed < FAILURES and self.spent < self._budget:
+            chosen = candidates.disjoint(most, tried)
+            if not chosen:
+                break
+            i, j, c = np.array(chosen).T
+            new, gone = two.of(c), np.concatenate([i, j, c])
+            sums = np.hstack([found.sums[:, i] + found.sums[:, j], new.sums])
+            sizes = np.concatenate([found.sizes[i] + found.sizes[j], new.sizes])
+            trial = self._trial(self._replaced(found, gone, sums, sizes), found.log_likelihood)
+            if trial is not None:
+                two = self._halves(trial, two.of(np.delete(np.arange(len(found.sizes)), gone)))
+                found, failed, tried = trial, 0, set()
+                candidates = self._exchanges(found, two)
+                continue
+            if len(chosen) == 1:
+                failed += 1
+                tried.add(chosen[0])
+            most = max(1, len(chosen) // 3)
+        return found
+
+    # --- steps -----------------------------------------------------------------------------------
+
+    def _first(self) -> Found[P]:
+        sums, size = self._words, self.sample_weight.sum()
+        return self._expected(self._m_step(sums[:, None], np.array([size])))
+
+    def _m_step(self, sums: Floats, sizes: Floats) -> P:
+        return self.family.m_step(sums, np.maximum(sizes, TINY), self.smoothing)
+
+    def _expected(self, parameters: P) -> Found[P]:
+        v = self.sample_weight
+        self.spent += parameters.n_components / self.n_components
+        labels = np.empty(len(v), dtype=np.intp)
+        return Found(
+            parameters,
+            *expected_statistics(self._dense, parameters, v, self._words, labels),
+            labels,
+        )
+
+    @cached_property
+    def _dense(self) -> RowBlocks:
+        return self.rows.for_products(self.n_components)
+
+    @cached_property
+    def _words(self) -> Floats:
+        return column_sums(self.rows, self.sample_weight)
+
+    def _stepped(self, parameters: P, n_steps: int) -> Found[P]:
+        found = self._expected(parameters)
+        for _ in range(n_steps):
+            found = self._expected(self._m_step(found.sums, found.sizes))
+        return found
+
+    def _converged(self, found: Found[P]) -> tuple[Found[P], int]:
+        """Run EM until the likelihood rises by less than a fraction; return the steps as well."""
+        for n_steps in range(1, MOST_STEPS + 1):  # noqa: B007
+            last = found.log_likelihood
+            found = self._expected(self._m_step(found.sums, found.sizes))
+            if found.log_likelihood - last <= TOL * abs(last):
+                break
+        return found, n_steps
+
+    def _trial(self, parameters: P, to_exceed: float) -> Found[P] | None:
+        """Run EM until the likelihood exceeds a value; None if it does not, or will not.
+
+        It will not if the limit of the last three values by Aitken's formula is below that value.
+        """
+        found, before = self._expected(parameters), -np.inf
+        rise = np.inf
+        for step in range(MOST_STEPS):
+            if found.log_likelihood > to_exceed:
+                return found
+            last_rise, rise = rise, found.log_likelihood - before
+            if step > 3:
+                ratio = min(max(rise / max(last_rise, TINY), 0.0), 0.98)
+                if found.log_likelihood + rise * ratio / (1.0 - ratio) < to_exceed:
+                    return None
+            before = found.log_likelihood
+            found = self._expected(self._m_step(found.sums, found.sizes))
+        return None
+
+    # --- divisions and merges --------------------------------------------------------------------
+
+    def _halves(self, found: Found[P], known: Halves | None = None) -> Halves:
+        """Return the halves of all components; those of the first ones may be known."""
+        k, v, rows, labels = len(found.sizes), self.sample_weight, self.rows, found.labels
+        first = 0 if known is None else len(known.gain)
+        others = np.zeros(rows.shape[1]), 0.0
+        if first:
+            here = np.flatnonzero(labels >= first)
+            rows, v, labels = rows.take(here), v[here], labels[here] - first
+            others = self._words - column_sums(rows, v), float(self.sample_weight.sum() - v.sum())
+        self.spent += DIVISION * (k - first) / self.n_components
+        two = halves(
+            rows,
+            labels,
+            k - first,
+            self.family,
+            sample_weight=v,
+            column_scale=self.column_scale,
+            smoothing=self.smoothing,
+            others=others,
+        )
+        return two if known is None else known.followed_by(two)
+
+    def _replaced(self, found: Found[P], gone: Ints, sums: Floats, sizes: Floats) -> P:
+        """Return parameters with some components replaced by others, which come last."""
+        kept = np.delete(np.arange(len(found.sizes)), gone)
+        sums = np.hstack([found.sums[:, kept], sums])
+        return self._m_step(sums, np.concatenate([found.sizes[kept], sizes]))
+
+    def _merging(self, found: Found[P]) -> Merging:
+        return Merging(found.sums, found.sizes, found.parameters.coefficients, self._m_step)
+
+    def _exchanges(self, found: Found[P], two: Halves) -> Exchanges:
+        """Return the possible exchanges."""
+        k = len(found.sizes)
+        loss = self._merging(found).loss
+        loss[np.tril_indices(k)] = np.inf
+        pairs = np.argsort(loss, axis=None, kind="stable")[: min(4 * k, k * (k - 1) // 2)]
+        i, j = np.unravel_index(pairs, loss.shape)
+        net = loss[i, j][:, None] - two.gain
+        at = np.arange(len(i))
+        net[at, i] = net[at, j] = np.inf
+        order = np.argsort(net, axis=None, kind="stable")[: np.count_nonzero(np.isfinite(net))]
+        pair, c = np.unravel_index(order, net.shape)
+        return Exchanges(np.stack([i[pair], j[pair], c], axis=1), net[pair, c])
+
+
+@dataclass(frozen=True)
+class Exchanges:
+    """Exchanges (i, j, c): merge components i and j, divide c; least net loss first."""
+
+    of: Ints
+    loss: Floats
+
+    def disjoint(self, most: int, tried: set[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """Choose exchanges that share no component, with a net gain except for the first."""
+        chosen: list[tuple[int, ...]] = []
+        used: set[int] = set()
+        for at, loss in enumerate(self.loss):
+            if len(chosen) == most or (chosen and loss > 0):
+                break
+            one = tuple(self.of[at].tolist())
+            if one not in tried and used.isdisjoint(one):
+                chosen.append(one)
+                used.update(one)
+        return chosen
