@@ -34,7 +34,8 @@ class StoredModel(NamedGroups, SavedEstimator):
 
     def _state(self) -> dict[str, Any]:
         state = super()._state()
-        state.pop("choice_", None)  # a table, of no use for new samples
+        if "choice_" in state:
+            state["choice_"] = None  # a table, of no use for new samples
         return state
 
     def _check_restored(self) -> int:

@@ -325,7 +325,8 @@ class TreeEstimator(
         state = super()._state()
         for name in ("leaves_", "n_leaves_"):
             del state[name]
-        state.pop("choice_", None)  # a table, of no use for new samples
+        if "choice_" in state:
+            state["choice_"] = None  # a table, of no use for new samples
         return {**state, "tree_": StoredTree.of(self.tree_)}
 
     def _restore(self, state: dict[str, Any]) -> None:
