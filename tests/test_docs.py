@@ -11,9 +11,6 @@ import typer.main
 from momentree import datasets
 from momentree.cli import app
 from momentree.datasets import Documents
-from momentree.naming import choose_words
-from momentree.naming.words import NAME_LAMBDA
-from momentree.report.topics import DEFAULT_LAMBDA
 from momentree.tree.naming import CODE_LAMBDA
 
 from .conftest import REPOSITORY
@@ -90,14 +87,11 @@ def test_defaults_of_options_are_those_of_the_command():
 
 def test_relevance_of_the_pages_is_that_of_the_code():
     command = (REPOSITORY / "docs" / "command.md").read_text(encoding="utf-8")
-    values = re.findall(r"most relevant.{0,40}?\(λ = ([\d.]+),", command)
-    assert [float(value) for value in values] == [DEFAULT_LAMBDA, CODE_LAMBDA]
+    (value,) = re.findall(r"most relevant.{0,40}?\(λ = ([\d.]+),", command)
+    assert float(value) == CODE_LAMBDA
     report = (REPOSITORY / "docs" / "report.md").read_text(encoding="utf-8")
-    (starts,) = re.findall(
-        r"slider starts at (\d\.\d) for words and at (\d\.\d) for the codes", report
-    )
-    assert [float(value) for value in starts] == [DEFAULT_LAMBDA, CODE_LAMBDA]
-    assert f"lambda = {NAME_LAMBDA}" in (choose_words.__doc__ or "")
+    (start,) = re.findall(r"For the codes of records, the slider starts at (\d\.\d)", report)
+    assert float(start) == CODE_LAMBDA
 
 
 @pytest.fixture

@@ -8,6 +8,10 @@ Empty = Literal["missing", "zero"]
 """What an empty cell means in a column of 0 and 1."""
 Growth = Literal["best_first", "depth"]
 LogScaling = Literal["log1p"]
+AutoLogScaling = Literal["auto", "log1p"]
 Refine = Literal["em"]
 TopicModel = Literal["single-topic", "lda"]
 Weighting = Literal["length", "uniform", "three_words"]
+
+MOST_NGRAM = 5
+"""Longer sequences of words hardly ever occur in several documents."""

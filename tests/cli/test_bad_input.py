@@ -75,7 +75,7 @@ def test_missing_column_lists_those_there_are(refuses, lasting_table):
         ["--min-df", "100000"],
         ["--token-pattern", "("],
         ["--stop-words", "none.txt"],
-        ["--weighting", "three_words"],
+        ["--weighting", "three_words", "--log-scaling", "log1p"],
     ],
 )
 def test_options_that_do_not_fit_the_input(refuses, lasting_table, options):

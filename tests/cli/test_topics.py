@@ -7,6 +7,7 @@ import gzip
 import json
 import logging
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -145,6 +146,7 @@ def test_a_single_leaf_is_explained(run, lasting_table):
         (["--growth", "depth", "--depth", "2"], "growth", "depth"),
         (["--no-refine"], "refine", None),
         (["--refine"], "refine", "em"),
+        (["--log-scaling", "auto"], "log_scaling", "auto"),
         (["--log-scaling", "none"], "log_scaling", None),
         (["--log-scaling", "log1p"], "log_scaling", "log1p"),
         (["--weighting", "uniform"], "weighting", "uniform"),
@@ -297,3 +299,40 @@ def test_verbose(run, lasting_table, caplog):
     assert len(stages) > 1
     assert lasting_table.name in stages[0]
     assert all(re.search(r": [\d.]+ s$", stage) for stage in stages)
+
+
+def test_phrases_and_ngrams(run, tmp_path):
+    documents = [
+        {"text": f"{theme} ocean {n}"}
+        for theme in ("climate change", "tax law")
+        for n in "abcdefgh"
+    ]
+    table = write_csv(tmp_path / "t.csv", documents)
+    sizes = []
+    for options in ([], ["--phrases"], ["--ngrams", 2]):
+        json = tmp_path / "t.json"
+        result = run("topics", table, "-k", 2, *options, "--max-df", 1.0, "--json", json)
+        assert result.exit_code == 0, result.output
+        sizes.append(read_json(json)["n_words"])
+    assert sizes == [5, 11, 9]  # four pairs, with "change ocean"; phrases of three words, too
+
+
+def test_a_tokenizer_is_given_again_to_assign(run, refuses, table, tmp_path, monkeypatch):
+    (tmp_path / "first_letters.py").write_text(
+        "def first(text):\n    return [w[:3] for w in text.split()]\n"
+    )
+    (tmp_path / "other_letters.py").write_text(
+        "from first_letters import first as f\ndef first(text): return f(text)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    result = run("topics", table, "-k", 4, "--tokenizer", "first_letters:first", "--save", "m.mt")
+    assert result.exit_code == 0, result.output
+    refuses("assign", "m.mt", table)
+    refuses("assign", "m.mt", table, "--tokenizer", "first_letters:second")
+    refuses("topics", table, "--tokenizer", "first_letters")
+    same = run("assign", "m.mt", table, "--tokenizer", "first_letters:first")
+    assert (same.exit_code, "note" in same.stderr) == (0, False)
+    other = run("assign", "m.mt", table, "--tokenizer", "other_letters:first")
+    assert other.stdout == same.stdout
+    assert "first_letters:first" in other.stderr
+    assert str(tmp_path) not in sys.path

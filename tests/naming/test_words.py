@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from momentree.naming import choose_words, find_phrases, join_forms
+from momentree.naming import choose_words, find_phrases, join_forms, rank_terms
 
 VOCABULARY = ["game", "games", "law", "laws", "tax", "vote", "sea", "ship"]
 
@@ -14,19 +14,28 @@ def centers(*rows):
     return p / p.sum(axis=1, keepdims=True)
 
 
+def names_of(p, parents, words, **options):
+    """Return the names of nodes whose words are shown by relevance."""
+    shown = [
+        rank_terms(row, p[0], p[parent], 0.6, words, 60)[0]
+        for row, parent in zip(p, parents, strict=True)
+    ]
+    return choose_words(p, parents, words, shown, **options)
+
+
 def test_a_name_has_one_form_of_a_word_the_most_frequent_one():
     p = centers([2, 3, 1, 1, 1, 1, 1, 1], [4, 5, 1, 1, 1, 1, 1, 1], [0, 1, 1, 1, 1, 1, 1, 1])
-    names = choose_words(p, [0, 0, 0], VOCABULARY)
+    names = names_of(p, [0, 0, 0], VOCABULARY)
     assert names[1] == ["games"]  # all others are rarer than in the whole
     assert not any({"game", "games"} <= set(name) or "game" in name for name in names)
 
 
-def test_the_probability_of_a_word_is_that_of_all_its_forms():
-    p = centers([2, 2, 3, 0, 1, 1, 1, 1], [4, 4, 5, 0, 1, 0, 0, 0], [0, 0, 1, 0, 1, 2, 2, 2])
-    assert choose_words(p, [0, 0, 0], VOCABULARY)[1] == ["game", "law"]
-    # As separate words, each is rarer than "law".
-    apart = choose_words(p, [0, 0, 0], VOCABULARY, languages=())[1]
-    assert apart[0] == "law"
+def test_words_are_in_the_order_in_which_they_are_shown():
+    p = centers([2, 2, 3, 0, 1, 1, 1, 1], [4, 4, 5, 0, 1, 1, 1, 1])
+    shown = [np.arange(3), np.array([2, 6, 1, 0, 7])]
+    assert choose_words(p, [0, 0], VOCABULARY, shown)[1] == ["law", "game"]
+    # "sea" is rarer than in the parent, and so are not "game" and "games".
+    assert choose_words(p, [0, 0], VOCABULARY, shown, languages=())[1] == ["law", "games", "game"]
 
 
 @st.composite
@@ -46,7 +55,7 @@ def trees(draw):
 @given(trees())
 def test_no_two_nodes_have_the_same_words_if_the_data_allow_it(tree):
     p, parents = tree
-    names = [set(name) for name in choose_words(p, parents, VOCABULARY)]
+    names = [set(name) for name in names_of(p, parents, VOCABULARY)]
     groups = join_forms(VOCABULARY)
     joined = np.stack([np.bincount(groups, weights=row) for row in p])
     for i, j in [(0, 1), (0, 4), (1, 2), (1, 3), (4, 5), (4, 6), (1, 4), (2, 3), (5, 6)]:
@@ -61,12 +70,12 @@ def test_no_two_nodes_have_the_same_words_if_the_data_allow_it(tree):
 def test_the_order_of_columns_has_no_effect(tree, order):
     p, parents = tree
     shuffled = [VOCABULARY[j] for j in order]
-    assert choose_words(p[:, order], parents, shuffled) == choose_words(p, parents, VOCABULARY)
+    assert names_of(p[:, order], parents, shuffled) == names_of(p, parents, VOCABULARY)
 
 
 def test_names_use_words_that_are_more_frequent_than_in_the_parent():
     p = centers([3, 0, 3, 0, 1, 1, 1, 1], [7, 0, 1, 0, 2, 0, 0, 0], [0, 0, 5, 0, 0, 1, 2, 2])
-    assert choose_words(p, [0, 0, 0], VOCABULARY)[1:] == [["game", "tax"], ["law", "sea", "ship"]]
+    assert names_of(p, [0, 0, 0], VOCABULARY)[1:] == [["game", "tax"], ["law", "sea", "ship"]]
 
 
 TEXTS = (
@@ -133,9 +142,9 @@ def test_a_phrase_replaces_both_words():
         labels = np.array([0] * 11 + [1] * 6)
         return find_phrases(TEXTS, labels, [[0, 1], [0], [1]], split, term_of)
 
-    names = choose_words(p, [0, 0, 0], words, find=find)
+    names = names_of(p, [0, 0, 0], words, find=find)
     assert names[1:] == [["climate change"], ["tax law", "ocean"]]
 
 
 def test_no_words():
-    assert choose_words(np.zeros((1, 2)), [0], ["a", "b"]) == [[]]
+    assert names_of(np.zeros((1, 2)), [0], ["a", "b"]) == [[]]

@@ -76,6 +76,7 @@ DAMAGE = {
     "unknown parameter": (TOPICS, lambda m, a: m["params"].update(colour="red")),
     "parameter out of range": (TOPICS, lambda m, a: m["params"].update(log_scaling="sqrt")),
     "n_components beyond whole numbers": (FLAT, lambda m, a: m["params"].update(n_components=1e9)),
+    "an unknown scaling": (TOPICS, state(log_scaling_="sqrt")),
     "a method replaced": (TOPICS, state(predict=3)),
     "a double underscore": (TOPICS, state(__class__=3)),
     "no vocabulary": (TOPICS, lambda m, a: m["state"].pop("vocabulary_")),

@@ -136,7 +136,8 @@ def test_parameters_out_of_range_are_named():
         with raises(InvalidParameterError, code, parameter=name):
             TopicTree(**{name: value}).fit(GOOD)
     with raises(InvalidParameterError, "three_words_after_log_scaling"):
-        TopicTree(weighting="three_words").fit(GOOD)
+        TopicTree(weighting="three_words", log_scaling="log1p").fit(GOOD)
+    assert TopicTree(weighting="three_words").fit(GOOD).log_scaling_ is None
 
 
 POOR = {

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import logsumexp
 
 from momentree import TopicTree
 from momentree.assignment.rules import LinearRule
@@ -194,8 +195,9 @@ def test_reasons_of_leaves(X):
         return found
 
     assert reason(X[:9]) == Message("too_few_to_split", needed=10, n_sides=2)
-    assert reason(np.eye(20, 5, dtype=int)).code == "no_triples_after_log_scaling"
-    assert reason(np.eye(20, 5, dtype=int), log_scaling=None).code == "no_triples"
+    one_word = np.eye(20, 5, dtype=int)
+    assert reason(one_word).code == "no_triples"
+    assert reason(one_word, log_scaling="log1p").code == "no_triples_after_log_scaling"
     assert reason(np.tile([3, 1, 0, 2], (30, 1)))  # of the whitening
     one_topic = make_single_topic(400, 100, 1, length=60, exponent=0.0, random_state=2).X
     options = {"max_leaf_nodes": None, "refine": None, "min_samples_leaf": 1}
@@ -220,7 +222,35 @@ def test_em_after_a_split_and_a_split_without_it_differ_by_the_prior(X):
     )
     assert plain.rule.intercept == 0.0
     assert refined.rule.intercept != 0.0
-    assert refined.gain >= plain.gain
+
+
+@pytest.mark.parametrize("smoothing", [0.5, 2.0])
+def test_the_gain_after_em_is_that_of_a_mixture(X, smoothing):
+    # EM has all but converged: the last step gains nothing that matters here.
+    rows, one = RowBlocks(X), np.ones(X.shape[0])
+    steps = {"min_samples_leaf": 1, "smoothing": smoothing, "refine_iter": 200}
+    found = TopicSplitter(**steps)(rows, one, one)
+    counts = X.toarray()
+    groups = [counts, counts[found.side == 0], counts[found.side == 1]]
+    words = np.stack([group.sum(axis=0) + smoothing for group in groups])
+    joint = counts @ np.log(words / words.sum(axis=1, keepdims=True)).T
+    mixture = logsumexp(joint[:, 1:] + np.log(found.sizes / found.sizes.sum()), axis=1)
+    assert found.gain == pytest.approx((mixture - joint[:, 0]).sum(), rel=1e-2)
+    assert found.gain < (joint[:, 1:].max(axis=1) - joint[:, 0]).sum()
+
+
+def test_halves_of_a_large_topic_do_not_come_before_a_rare_one():
+    # With sides taken as known, the halves of the large topic gain more than the rare one.
+    rng = np.random.default_rng(0)
+    common, rare = np.full(40, 1 / 40), np.repeat([1.25, 0.75], 20) / 40
+    X = np.vstack([rng.multinomial(60, common, 4000), rng.multinomial(60, rare, 200)])
+    one = np.ones(len(X))
+    splitter = TopicSplitter(min_samples_leaf=1, smoothing=1.0)
+    large, both = (
+        splitter(RowBlocks(sp.csr_array(part)), one[: len(part)], one[: len(part)])
+        for part in (X[:4000], X[3800:])
+    )
+    assert both.gain > large.gain
 
 
 def test_documents_of_one_repeated_word_split():

@@ -264,7 +264,7 @@ def test_fits_from_one_tree_are_those_of_the_model(k):
     X = sample(4, n=200)
     part = next(folds(X, np.ones(200), np.arange(200), np.random.RandomState(0), n_test=0))
     fit = SingleTopicFits(part, 6)(k)
-    model = mt.SingleTopicModel(k).fit(X)
+    model = mt.SingleTopicModel(k, log_scaling="log1p").fit(X)
     found = fit.topics[:, np.lexsort(fit.topics[:3])]
     expected = model.components_.T
     np.testing.assert_allclose(found, expected[:, np.lexsort(expected[:3])], atol=1e-6)

@@ -57,7 +57,7 @@ def test_the_mixture_is_the_m_step_of_its_own_posterior(sample):
 
 
 def test_without_em_probabilities_are_products_over_splits(sample):
-    tree = TopicTree(5, refine=None).fit(sample.X[:300])
+    tree = TopicTree(5, refine=None, log_scaling="log1p").fit(sample.X[:300])
     rules = iter(tree._assigner.rules)
     rule = {node.node_id: next(rules) for node in tree.tree_.nodes() if node.children}
     found = tree.predict_proba(sample.X[300:320])
@@ -76,7 +76,7 @@ def test_without_em_probabilities_are_products_over_splits(sample):
 
 
 def test_without_em_documents_follow_the_likelier_side(sample):
-    tree = TopicTree(5, refine=None).fit(sample.X[:300])
+    tree = TopicTree(5, refine=None, log_scaling="log1p").fit(sample.X[:300])
     rules = iter(tree._assigner.rules)
     rule = {node.node_id: next(rules) for node in tree.tree_.nodes() if node.children}
     found = tree.predict(sample.X[300:])

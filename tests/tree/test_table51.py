@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from momentree import TopicTree
+from momentree import SingleTopicModel, TopicTree
 from momentree.datasets import make_hierarchical_topics
 
 SEEDS = range(5)
@@ -35,6 +35,21 @@ def test_the_matrix_of_the_authors_gives_the_same(shared_data):
         sample = make_hierarchical_topics(topics=topics, random_state=100 + seed)
         scores.append(adjusted_rand_score(sample.labels, TopicTree(8).fit(sample.X).labels_))
     assert np.mean(scores) >= 0.98
+
+
+@pytest.mark.parametrize("estimator", [TopicTree(8), SingleTopicModel(8)], ids=["tree", "flat"])
+def test_rare_topics_of_random_weights_are_found(estimator):
+    scores = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        weights = rng.random(8)
+        sample = make_hierarchical_topics(weights=weights / weights.sum(), random_state=rng)
+        if np.bincount(sample.labels, minlength=8).min() > 5:  # a leaf has five documents or more
+            labels = estimator.fit(sample.X).labels_
+            scores.append(adjusted_rand_score(sample.labels, labels))
+    assert len(scores) >= 5
+    assert min(scores) >= 0.98
+    assert np.mean(scores) >= 0.995
 
 
 def test_inner_nodes_gather_similar_topics(samples):

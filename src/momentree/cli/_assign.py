@@ -11,8 +11,9 @@ from momentree import readers
 from momentree.cli._clusters import ASSIGNMENT, GROUP_NAMES
 from momentree.cli._incomplete import IncompleteAssignments, RecordAssigner
 from momentree.cli._run import Run
+from momentree.cli._tokenizer import give_tokenizer
 from momentree.cli.tables import CsvTable, assignments
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Corpus
 from momentree.report.topics import topic_names
@@ -24,11 +25,16 @@ def is_of_records(model: Any) -> bool:
 
 
 def assign_documents(
-    run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
+    run: Run,
+    model: Any,
+    source: Path,
+    vocabulary: Path | None,
+    reading: dict[str, Any],
+    tokenizer: str | None,
 ) -> tuple[CsvTable, Message]:
     """Assign documents to the leaves or topics of a model; return a table and a summary."""
     with run.stage(f"reading {source.name or source}"):
-        new = _read_counts(run, model, source, vocabulary, reading)
+        new = _read_counts(run, model, source, vocabulary, reading, tokenizer)
     with run.stage("assigning"):
         proba = model.predict_proba(new.X)
     is_tree = hasattr(model, "tree_")
@@ -94,16 +100,24 @@ def assign_embeddings(
 
 
 def _read_counts(
-    run: Run, model: Any, source: Path, vocabulary: Path | None, reading: dict[str, Any]
+    run: Run,
+    model: Any,
+    source: Path,
+    vocabulary: Path | None,
+    reading: dict[str, Any],
+    tokenizer: str | None,
 ) -> Corpus:
     """Read documents as counts with the columns of a model."""
     if readers.holds_counts(source):
+        if tokenizer is not None:
+            raise InvalidParameterError("only_for_texts", parameter="tokenizer", path=str(source))
         corpus = readers.read_counts(source, vocabulary=vocabulary)
         return readers.align_columns(corpus, model.vocabulary_.tolist())
     if model.vectorizer_config_ is None:
         raise InvalidDataError("model_of_counts", path=str(source))
     documents = readers.read_documents(source, **reading)
     vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
+    vectorizer = give_tokenizer(run, vectorizer, tokenizer)
     corpus = readers.read_like(documents, vectorizer)
     for note in corpus.notes:
         run.note(note)

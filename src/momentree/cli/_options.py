@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from momentree._choices import MOST_NGRAM
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 
@@ -95,6 +96,14 @@ def whole_number_or_all(text: str) -> int | Literal["all"]:
     return int(text)
 
 
+def ngrams(text: str) -> int:
+    """Parse a number of words from 1 to 5."""
+    number = count(text, code="not_ngrams")
+    if number > MOST_NGRAM:
+        raise _refused("not_ngrams", value=text)
+    return number
+
+
 def count_range(text: str) -> range:
     """Parse two numbers of groups, such as 2-10; the range includes both."""
     low, _, high = text.partition("-")
@@ -147,6 +156,14 @@ def _refused(code: str, **values: object) -> typer.BadParameter:
 TextColumn = Annotated[
     str | None,
     text_option(metavar="NAME", help="Column with the text.", show_default="detected"),
+]
+Tokenizer = Annotated[
+    str | None,
+    text_option(
+        metavar="MODULE:FUNCTION",
+        help="Python function that splits a text into words, such as jieba:lcut or one in a file "
+        "of this folder. It is imported and run.",
+    ),
 ]
 Vocabulary = Annotated[
     Path | None,

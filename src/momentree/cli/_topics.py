@@ -23,6 +23,7 @@ from momentree.metrics.words import word_probabilities
 from momentree.readers import Corpus
 from momentree.report.topics import (
     default_title,
+    notes_on_common_words,
     notes_on_function_words,
     sort_documents,
     topic_names,
@@ -33,15 +34,12 @@ CHOOSING = "choosing the number of topics"
 
 _SHOWN = (
     "embeddings",
-    "language",
-    "min_df",
-    "max_df",
-    "max_features",
-    "lowercase",
-    "raw",
-    "passages",
+    *("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages"),
+    *("phrases", "ngram_range", "tokenizer"),
 )
 """Settings of the vectorizer that the report lists."""
+
+_ONLY_IF_USED, _UNUSED = ("phrases", "ngram_range"), (False, [1, 1])
 
 
 def read_order(source: Path, column: str, **options: Any) -> pd.Series[Any]:
@@ -109,7 +107,7 @@ def grow_tree(
         "n_words": summary["n_features"],
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
-    remarks = _on_function_words(run, tree)
+    remarks = _on_words(run, tree, corpus)
     if choice is not None:
         content["choice"] = _choice(run, choice)
         remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
@@ -151,7 +149,7 @@ def fit_flat(
         proportions = fitted.predict_proba(corpus.X)
     summary = _summarize(run, fitted, corpus, took, **shown, topic_proportions=proportions)
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
-    remarks += _on_function_words(run, fitted)
+    remarks += _on_words(run, fitted, corpus)
     if choice is not None:
         remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
     return Result(
@@ -165,8 +163,14 @@ def fit_flat(
     )
 
 
-def _on_function_words(run: Run, model: Any) -> list[str]:
-    return [f"Note: {run.words(note)}" for note in notes_on_function_words(model)]
+def _on_words(run: Run, model: Any, corpus: Corpus) -> list[str]:
+    """Return remarks on topics that consist of function words, and on words of no topic."""
+    notes = notes_on_function_words(model) or _on_common_words(model, corpus)
+    return [f"Note: {run.words(note)}" for note in notes]
+
+
+def _on_common_words(model: Any, corpus: Corpus) -> list[Message]:
+    return notes_on_common_words(corpus.X, model.labels_, corpus.vocabulary)
 
 
 def _choice(run: Run, choice: models.ComponentChoice | None) -> dict[str, Any] | None:
@@ -201,7 +205,12 @@ def _summarize(
     else:
         documents = 0
     labels: Any = corpus.labels
-    settings = {**(_config(corpus) or {}), "embeddings": embeddings}
+    settings = {
+        name: value
+        for name, value in (_config(corpus) or {}).items()
+        if name not in _ONLY_IF_USED or value not in _UNUSED
+    }
+    settings["embeddings"] = embeddings
     with run.stage("summarizing"):
         summary = report.summarize(
             model,
@@ -210,7 +219,7 @@ def _summarize(
             labels=labels and [label or None for label in labels],
             title=title or default_title(len(corpus.passages or corpus)),
             documents=documents,
-            notes=corpus.notes,
+            notes=[*corpus.notes, *_on_common_words(model, corpus)],
             made_with=made_with(corpus.name, took, **{key: settings.get(key) for key in _SHOWN}),
             **options,
         )

@@ -17,6 +17,7 @@ _OPTIONS = {
     "max_depth": ("--depth",),
     "max_leaf_nodes": ("--leaves", "--groups"),
     "n_components": ("--components", "--groups"),
+    "ngram_range": ("--ngrams",),
     "outcome_columns": ("--outcome",),
 }
 # Values with their own option.

@@ -28,7 +28,7 @@ Assign new records:\n
   momentree assign stays.mt new-stays.csv --csv new-groups.csv
 """
 
-_FOR_TEXT = ("text_column", "vocabulary", "embeddings")
+_FOR_TEXT = ("text_column", "vocabulary", "tokenizer", "embeddings")
 _FOR_RECORDS = ("code_column", "union_by", "ignore", "complete")
 
 
@@ -56,6 +56,7 @@ def assign(
     separator: options.Separator = None,
     text_column: options.TextColumn = None,
     vocabulary: options.Vocabulary = None,
+    tokenizer: options.Tokenizer = None,
     code_column: options.CodeColumns = None,
     union_by: options.UnionBy = None,
     sheet: options.Sheet = None,
@@ -133,9 +134,13 @@ def assign(
     else:
         reading["text_column"] = text_column
     if embeddings is not None:
+        if tokenizer is not None:
+            raise InvalidParameterError(
+                "no_tokenizer_in_model", parameter="tokenizer", value=tokenizer
+            )
         table, result = assign_embeddings(run, loaded, source, vocabulary, reading, embeddings)
     elif not of_records:
-        table, result = assign_documents(run, loaded, source, vocabulary, reading)
+        table, result = assign_documents(run, loaded, source, vocabulary, reading, tokenizer)
     if csv is None:
         table.print(escape_formulas=escape_formulas)
     else:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 import momentree.cli._options as options
-from momentree._choices import Growth, LogScaling, TopicModel, Weighting
+from momentree._choices import AutoLogScaling, Growth, TopicModel, Weighting
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
 
@@ -115,12 +115,13 @@ def topics(
     ] = None,
     refine: options.Refine = True,
     log_scaling: Annotated[
-        Literal[LogScaling, "none"],
+        Literal[AutoLogScaling, "none"],
         options.fitting_option(
-            **options.choice_of(Literal[LogScaling, "none"]),
-            help="Scale each count x to log2(1 + x), so that repeated words have less weight.",
+            **options.choice_of(Literal[AutoLogScaling, "none"]),
+            help="Scale each count x to log2(1 + x), so that repeated words have less weight; auto "
+            "does so if words repeat more often than independent words.",
         ),
-    ] = "log1p",
+    ] = "auto",
     weighting: Annotated[
         Weighting,
         options.fitting_option(
@@ -200,6 +201,23 @@ def topics(
     keep_case: Annotated[
         bool, word_option("--keep-case", help="Do not convert words to lower case.")
     ] = False,
+    phrases: Annotated[
+        bool,
+        word_option(
+            "--phrases",
+            help="Count phrases of two or three words, such as climate change, besides their "
+            "words.",
+        ),
+    ] = False,
+    ngrams: Annotated[
+        int,
+        word_option(
+            metavar="N",
+            parser=options.ngrams,
+            help="Count sequences of up to N neighboring words, besides the words.",
+        ),
+    ] = 1,
+    tokenizer: options.Tokenizer = None,
     raw: options.Raw = False,
     passages: options.Passages = "auto",
     unique: Annotated[
@@ -273,10 +291,12 @@ def topics(
     with run.stage(f"reading {source.name or source}"):
         from momentree import readers
         from momentree.cli._names import GivenNames
+        from momentree.cli._tokenizer import load_tokenizer
         from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
         from momentree.readers.text.words import read_words
 
         given = GivenNames.read(rename or (), names)
+        words_of = None if tokenizer is None else load_tokenizer(tokenizer)
         places: Any = None
         table: dict[str, Any] = {
             "text_column": text_column,
@@ -298,9 +318,12 @@ def topics(
             "max_df": max_df,
             "max_features": max_features,
             "token_pattern": token_pattern,
+            "tokenizer": words_of,
         }
         cleaning: dict[str, Any] = {
             "raw": raw,
+            "phrases": phrases,
+            "ngram_range": (1, ngrams),
             "passages": None if embeddings else passages,
             "unique": "auto" if unique is None else unique,
         }
@@ -374,7 +397,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
             if options.given(context, name):
                 raise InvalidParameterError(code, parameter=name)
 
-    scaled = context.params["log_scaling"] != "none"
+    log_scaling = context.params["log_scaling"]
     if context.params["embeddings"] is not None:
         refuse("not_with_embeddings", "flat", "log_scaling", "weighting")
         if context.params["passages"] not in (None, "auto"):
@@ -392,7 +415,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
         refuse("applies_to_report", "order", "documents")
     if model != "lda":
         refuse("applies_to_lda", "alpha0")
-        if flat and scaled and context.params["weighting"] == "three_words":
+        if flat and log_scaling == "log1p" and context.params["weighting"] == "three_words":
             raise InvalidParameterError("three_words_log_scaled")
-    elif scaled:
+    elif log_scaling != "none":
         refuse("lda_log_scaled", "log_scaling")

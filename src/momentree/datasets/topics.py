@@ -98,6 +98,7 @@ def make_hierarchical_topics(
     *,
     topics: ArrayLike | None = None,
     noise: float = 0.1,
+    weights: ArrayLike | None = None,
     random_state: RandomState = None,
 ) -> TopicSample:
     """Draw documents from topics that form a tree: the experiment of T Table 5.1.
@@ -117,18 +118,21 @@ def make_hierarchical_topics(
         Weights >= 0 of the words in each topic, on any scale; None for the weights above.
     noise : float, >= 0, default=0.1
         Upper limit of the uniform noise, whose lower limit is 0.
+    weights : array-like of shape (n_components,) or None, default=None
+        Probabilities of the topics, with sum 1; None for equal probabilities.
     random_state : int, Generator or None, default=None
         Seed; None draws a different sample on each call.
 
     Returns
     -------
     TopicSample
-        Counts, labels, equal weights, and topics including the noise.
+        Counts, labels, weights, and topics including the noise.
 
     Raises
     ------
     InvalidDataError
-        If `topics` is not a matrix of finite numbers >= 0 with a positive number in each row.
+        If `topics` is not a matrix of finite numbers >= 0 with a positive number in each row, or
+        `weights` are not one probability per topic.
     InvalidParameterError
         If another parameter is invalid.
 
@@ -153,10 +157,11 @@ def make_hierarchical_topics(
     check_number("noise", noise, at_least=0)
     shape = ("n_components", "n_features")
     mu = hierarchy() if topics is None else check_nonnegative_rows("topics", topics, shape)
+    w = check_weights(weights, len(mu))
     rng = generator(random_state)
     mu = mu + noise * rng.random(mu.shape)
     mu /= mu.sum(axis=1, keepdims=True)
-    return _sample(mu, np.full(len(mu), 1.0 / len(mu)), lengths, rng)
+    return _sample(mu, w, lengths, rng)
 
 
 def hierarchy() -> Floats:

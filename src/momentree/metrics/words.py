@@ -194,17 +194,22 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
     """
     X = check_table(X)
     words, together = _document_counts(top_words, X)
-    n = X.shape[0]
-    out = np.zeros(len(words))
     i, j = np.triu_indices(words.shape[1], 1)
+    out = np.zeros(len(words))
     for t, topic in enumerate(words):
-        pairs = together[np.ix_(topic, topic)] / n
-        p, pi, pj = pairs[i, j], np.diag(pairs)[i], np.diag(pairs)[j]
-        value = np.where(p >= 1.0, 1.0, -1.0)
-        some = (p > 0) & (p < 1.0)
-        value[some] = np.log(p[some] / (pi[some] * pj[some])) / -np.log(p[some])
+        value = npmi(together[np.ix_(topic, topic)] / X.shape[0])[i, j]
         out[t] = value.mean() if len(value) else 0.0
     return out
+
+
+def npmi(together: Floats) -> Floats:
+    """Return the NPMI of pairs, given the fraction of documents with both, or, at i = j, with i."""
+    alone = np.diag(together)
+    value = np.where(together >= 1.0, 1.0, -1.0)
+    some = (together > 0) & (together < 1.0)
+    p, product = together[some], np.outer(alone, alone)[some]
+    value[some] = np.log(p / product) / -np.log(p)
+    return value
 
 
 def _document_counts(top_words: ArrayLike, X: Any) -> tuple[Ints, Floats]:

@@ -157,6 +157,7 @@ class FlatModel(
         self.components_ = result.centers.T.copy()
         self.labels_ = np.empty_like(result.labels)
         self.labels_[at] = result.labels
+        self._choose_words(counts, weight)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.diagnostics_ = result.diagnostics
         self.mean_count_ = float(weight[at] @ totals[at] / weight.sum())

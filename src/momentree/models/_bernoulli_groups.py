@@ -152,6 +152,9 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
     def _profiles(self) -> Floats:
         return self.components_
 
+    def _choose_words(self, counts: Any, weight: Floats) -> None:
+        """Leave codes to their relevance: a record has too few of them to occur together."""
+
     def _name(self, root: TreeNode, vocabulary: Names) -> None:
         name_by_codes(root, vocabulary)
 

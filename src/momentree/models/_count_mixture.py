@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import LogScaling, Refine, Weighting
+from momentree._choices import AutoLogScaling, LogScaling, Refine, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.inference import log_joint, log_posterior
 from momentree.models._base import FlatModel, log
@@ -18,7 +19,8 @@ from momentree.models._fit_result import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.preprocessing import log_scale, tfidf
-from momentree.preprocessing.log_scaling import typical_count_per_token
+from momentree.preprocessing.burstiness import with_scaling
+from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
 from momentree.refinement import em
 from momentree.refinement.em import m_step
 from momentree.tree.growth import Limits, grow
@@ -51,6 +53,7 @@ class CountMixture(FitsTexts, FlatModel):
     start: Start
     tol: float
     posterior_: MixtureParameters
+    log_scaling_: LogScaling | None
 
     @property
     def _weighting(self) -> Weighting:
@@ -69,13 +72,17 @@ class CountMixture(FitsTexts, FlatModel):
     def _chosen_start(self) -> str:
         """Return "tree", "tfidf" or "moments"."""
 
-    def _chosen_log_scaling(self) -> LogScaling | None:
-        """Return the scaling of counts before the fit."""
+    def _requested_log_scaling(self) -> AutoLogScaling | None:
+        """Return the requested scaling of counts."""
         return None
 
     def _log_base(self, X: Any) -> Floats:
         """Return the part of each sample's log-likelihood that does not depend on parameters."""
         raise NotImplementedError
+
+    def _check_restored(self) -> int:
+        check_scaling(self.log_scaling_)
+        return super()._check_restored()
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -84,8 +91,7 @@ class CountMixture(FitsTexts, FlatModel):
         check_choice("start", self.start, get_args(Start))
 
     def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
-        data, at = self._data(samples, weight)
-        start = self._initialize(data)
+        data, at, start = self._started(samples, weight)
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged = 1, True
         if self.refine:
@@ -102,7 +108,7 @@ class CountMixture(FitsTexts, FlatModel):
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
         responsibilities, weights = _responsibilities(data.rows, fitted), fitted.weights
-        if self._chosen_log_scaling():  # report weights and topics of the raw counts
+        if self.log_scaling_:  # report weights and topics of the raw counts
             counted = m_step(
                 self._family, data.counts, responsibilities, data.weight, self.smoothing
             )
@@ -119,10 +125,30 @@ class CountMixture(FitsTexts, FlatModel):
         )
         return result, at
 
-    def _data(self, X: Any, weight: Floats) -> tuple[CountData, Ints]:
+    def _started(
+        self, X: Any, weight: Floats
+    ) -> tuple[CountData, Ints, Initialization[MixtureParameters]]:
+        """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
+
+        def attempt(log_scaling: LogScaling | None) -> tuple[Any, Ints]:
+            data, at = self._data(X, weight, log_scaling)
+            start = self._initialize(data)
+            labels = np.empty_like(at)
+            labels[at] = MixtureAssigner.of(start.parameters).labels(data.rows)
+            return (data, at, start), labels
+
+        requested = self._requested_log_scaling()
+        if requested == "auto" and self._last_fit(X.shape[1]) is not None:
+            requested = self.log_scaling_  # the topics to start from are on this scale
+        self.log_scaling_, (data, at, start) = with_scaling(requested, attempt, X, weight)
+        return data, at, start
+
+    def _data(
+        self, X: Any, weight: Floats, log_scaling: LogScaling | None
+    ) -> tuple[CountData, Ints]:
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         weight = weight[at]
-        scaled = log_scale(ordered.matrix, self._chosen_log_scaling())
+        scaled = log_scale(ordered.matrix, log_scaling)
         rows = RowBlocks(scaled.X)
         smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token, weight)
         return CountData(ordered, rows, scaled.count_per_token, weight, smoothing), at
@@ -211,7 +237,7 @@ class CountMixture(FitsTexts, FlatModel):
             probabilities ``posterior_.weights``.
         """
         X = self._new_counts(X)
-        rows = RowBlocks(log_scale(X, self._chosen_log_scaling()).X)
+        rows = RowBlocks(log_scale(X, self.log_scaling_).X)
         return _responsibilities(rows, self.posterior_)
 
     def score_samples(self, X: Any) -> Floats:
@@ -234,7 +260,7 @@ class CountMixture(FitsTexts, FlatModel):
         """
         X = self._new_counts(X)
         parameters = self.posterior_
-        if self._chosen_log_scaling():
+        if self.log_scaling_:
             parameters = self._family(self.weights_, self.components_.T)
         joint = log_joint(RowBlocks(X), parameters)
         return log_posterior(joint)[1] + self._log_base(X)

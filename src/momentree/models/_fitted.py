@@ -15,9 +15,10 @@ from momentree._validation import check_features, check_integer
 from momentree.inference import log_multinomial
 from momentree.metrics import relevance
 from momentree.metrics.words import word_probabilities
+from momentree.naming import choose_shown_words
 from momentree.tree.names import NamedGroups
-from momentree.tree.naming import Names, name_by_words
-from momentree.tree.node import TreeNode
+from momentree.tree.naming import Names, name_by_words, shown_words
+from momentree.tree.node import TreeNode, pack, unpack
 from momentree.tree.one_level import one_level
 
 
@@ -33,6 +34,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     labels_: Ints
 
     _names: list[str]  # only after they were given, or chosen from texts
+    _words: Ints  # columns of the words that are shown, see `pack`
 
     @abstractmethod
     def predict_proba(self, X: Any) -> Floats:
@@ -129,7 +131,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _copied_root(self) -> TreeNode:
         P = self._profiles
-        root = one_level(P, self.weights_, self.labels_, self.weights_)
+        root = one_level(P, self.weights_, self.labels_, self.weights_, self._shown_words)
         names: list[str] | None = vars(self).get("_names")
         if names is None:
             self._name(root, self.vocabulary_)
@@ -185,8 +187,23 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
 
-    def top_words(self, n_words: int = 10, *, lam: float = 0.7) -> list[list[str]]:
-        """Return the most relevant words or codes of each component.
+    def _choose_words(self, counts: Any, weight: Floats) -> None:
+        """Choose the words that are shown for each component, from counts of words."""
+        groups = [[j] for j in range(len(self.weights_))]
+        found = choose_shown_words(counts, self.labels_, groups, self.vocabulary_, weight)
+        self._words = pack(found)
+
+    @property
+    def _shown_words(self) -> list[Ints]:
+        packed = vars(self).get("_words", np.empty((len(self.weights_), 0), dtype=np.intp))
+        return [unpack(row) for row in packed]
+
+    def top_words(self, n_words: int = 10, *, lam: float | None = None) -> list[list[str]]:
+        """Return the words or codes of each component that describe it best.
+
+        By default, these are the words that reports show: they occur in many documents of a topic
+        and few others, and together; see :func:`momentree.naming.choose_shown_words`. Codes are
+        ranked by relevance with lambda = 0.7, and words by a given lambda:
 
             lam log P[w | j] + (1 - lam) log (P[w | j] / P[w])     (S section 4.3, T eq. 4.12)
 
@@ -194,17 +211,24 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ----------
         n_words : int >= 0, default=10
             Maximum number of words per component.
-        lam : float in [0, 1], default=0.7
-            1 ranks words by probability, 0 by lift.
+        lam : float in [0, 1] or None, default=None
+            1 ranks words by probability, 0 by lift; None as reports do.
 
         Returns
         -------
         list of list of str
-            Column names, most relevant first, one list per component.
+            Column names, best first, one list per component.
         """
         check_is_fitted(self, "components_")
         check_integer("n_words", n_words, at_least=0)
         P = self._profiles
+        if lam is None:
+            root = one_level(P, self.weights_, self.labels_, self.weights_, self._shown_words)
+            leaves = sorted(root.leaves(), key=lambda leaf: leaf.leaf_id or 0)
+            return [
+                [str(self.vocabulary_[w]) for w in shown_words(leaf, root.center, n_words)]
+                for leaf in leaves
+            ]
         values = relevance(P, self.weights_ @ P, lam)
         order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
         return [

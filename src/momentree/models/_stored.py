@@ -15,6 +15,7 @@ from momentree.objects import LDAParameters, MixtureParameters
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
 from momentree.tree.names import NamedGroups
+from momentree.tree.node import check_columns
 
 
 class StoredModel(NamedGroups, SavedEstimator):
@@ -61,6 +62,8 @@ class StoredModel(NamedGroups, SavedEstimator):
         )
         if not sound:
             raise InvalidDataError("bad_entry", name="diagnostics_", value=found)
+        if "_words" in vars(self):
+            check_columns(vars(self)["_words"], k, d)
         names: Any = vars(self).get("_names", [""] * k)
         strings = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not strings or len(names) != k:

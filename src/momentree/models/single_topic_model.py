@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import LogScaling, Refine, TopicModel, Weighting
+from momentree._choices import AutoLogScaling, Refine, TopicModel, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice
 from momentree.exceptions import InvalidParameterError
@@ -48,7 +48,9 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         "log1p" scales counts by log2(1 + x), and documents to the square root of their length,
         before moments and EM, because words are bursty; see
         :func:`momentree.preprocessing.log_scale`. Topics are always reported for the raw counts.
-        "auto" is "log1p" with EM, unless ``weighting="three_words"``, and None without EM.
+        "auto" is None without EM or with ``weighting="three_words"``. Otherwise it is "log1p" if
+        words repeat within the documents of a topic at least 1.5 times as often as independent
+        words would; see :func:`momentree.preprocessing.repetition`.
     weighting : {"length", "uniform", "three_words"}, default="length"
         Weights of documents in the moments of the model; see
         :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
@@ -93,6 +95,8 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
     diagnostics_ : mapping
         See :class:`momentree.objects.Decomposition`; also "start" and, after EM,
         "log_likelihood" of all (log-scaled) counts in nats, without the multinomial coefficients.
+    log_scaling_ : {"log1p", None}
+        The scaling of counts that was used.
     mean_count_ : float
         Mean number of words per document.
     vocabulary_ : ndarray of str of shape (n_features,)
@@ -151,7 +155,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         decomposition: Decomposer = "sidiwo",
         refine: Refine | None = "em",
         start: Start = "auto",
-        log_scaling: LogScaling | Literal["auto"] | None = "auto",
+        log_scaling: AutoLogScaling | None = "auto",
         weighting: Weighting = "length",
         smoothing: float = 1.0,
         max_iter: int = 100,
@@ -177,9 +181,9 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("log_scaling", self.log_scaling, ("auto", *get_args(LogScaling), None))
+        check_choice("log_scaling", self.log_scaling, (*get_args(AutoLogScaling), None))
         check_choice("weighting", self.weighting, get_args(Weighting))
-        if self.weighting == "three_words" and self._chosen_log_scaling():
+        if self.weighting == "three_words" and self.log_scaling == "log1p":
             raise InvalidParameterError(
                 "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
             )
@@ -193,9 +197,9 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
     def _weighting(self) -> Weighting:
         return self.weighting
 
-    def _chosen_log_scaling(self) -> LogScaling | None:
-        if self.log_scaling == "auto":
-            return "log1p" if self.refine and self.weighting != "three_words" else None
+    def _requested_log_scaling(self) -> AutoLogScaling | None:
+        if self.log_scaling == "auto" and (not self.refine or self.weighting == "three_words"):
+            return None
         return self.log_scaling
 
     def _moments(self, data: CountData) -> Moments:

@@ -3,16 +3,20 @@
 from momentree.naming.forms import STEMMERS, join_forms
 from momentree.naming.given import check_names, holds_names, parse_names, read_names
 from momentree.naming.phrases import Phrases, find_phrases
-from momentree.naming.terms import NAME_TERMS, choose_distinct, rank_terms
+from momentree.naming.shown import N_SHOWN, choose_shown_words
+from momentree.naming.terms import NAME_TERMS, choose_distinct, common_last, rank_terms
 from momentree.naming.words import choose_words
 
 __all__ = [
     "NAME_TERMS",
+    "N_SHOWN",
     "STEMMERS",
     "Phrases",
     "check_names",
     "choose_distinct",
+    "choose_shown_words",
     "choose_words",
+    "common_last",
     "find_phrases",
     "holds_names",
     "join_forms",

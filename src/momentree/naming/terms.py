@@ -62,10 +62,7 @@ def rank_terms(
     p = center[present]
     value = np.log(p) - (1.0 - lam) / 2 * (np.log(base[present]) + np.log(above[present]))
     value = np.round(value, DECIMALS)
-    # A frequency is compared without its rounding error, which depends on the order of sums.
-    apart = p >= above[present] * (1.0 - 1e-9)
-    known = apart & (p >= base[present] * (1.0 - 1e-9))
-    tier = np.where(known, 0, np.where(apart, 1, 2))
+    tier = _tiers(p, base[present], above[present])
     if len(present) > limit:  # strings are slow to sort
         rank = np.lexsort((-value, tier))
         last = rank[limit - 1]
@@ -76,6 +73,48 @@ def rank_terms(
     rank = kept[np.lexsort((by_name, -value[kept], tier[kept]))][:limit]
     n_leading = int(np.count_nonzero(tier[rank] < 2))
     return present[rank], n_leading or len(rank)
+
+
+def common_last(
+    order: Sequence[int], center: Floats, base: Floats, above: Floats
+) -> tuple[list[int], int]:
+    """Put features last that are rarer in a node than in its parent, or than in all samples.
+
+    Parameters
+    ----------
+    order : sequence of int
+        Columns, best first.
+    center, base, above : ndarray of shape (n_features,)
+        Profiles, >= 0, of the node, of all samples and of the parent node.
+
+    Returns
+    -------
+    order : list of int
+        The columns, otherwise in the same order.
+    n_leading : int
+        Number of these that are at least as frequent as in the parent, or, if there are none,
+        of all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.naming import common_last
+    >>> center, base = np.array([0.1, 0.5, 0.4]), np.array([0.4, 0.4, 0.2])
+    >>> common_last([0, 1, 2], center, base, base)
+    ([1, 2, 0], 2)
+    """
+    columns = np.asarray(order, dtype=np.intp)
+    tier = _tiers(center[columns], base[columns], above[columns])
+    n_leading = int(np.count_nonzero(tier < 2))
+    return columns[np.argsort(tier, kind="stable")].tolist(), n_leading or len(columns)
+
+
+def _tiers(center: Floats, base: Floats, above: Floats) -> Ints:
+    """Return 0 for features that describe a node, 1 for its parent, 2 for a sibling."""
+    # A frequency is compared without its rounding error, which depends on the order of sums.
+    apart = center >= above * (1.0 - 1e-9)
+    known = apart & (center >= base * (1.0 - 1e-9))
+    return np.where(known, 0, np.where(apart, 1, 2))
 
 
 def choose_distinct(

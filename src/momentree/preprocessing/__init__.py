@@ -1,5 +1,6 @@
-"""Preprocessing: log scaling, tf-idf, observation rates, and the feature map of cluster trees."""
+"""Preprocessing: burstiness, log scaling, tf-idf, observation rates, and feature maps."""
 
+from momentree.preprocessing.burstiness import repetition
 from momentree.preprocessing.feature_map import FeatureMap
 from momentree.preprocessing.log_scaling import (
     log_scale,
@@ -11,5 +12,6 @@ __all__ = [
     "FeatureMap",
     "log_scale",
     "observation_rates",
+    "repetition",
     "tfidf",
 ]

@@ -12,6 +12,7 @@ from momentree._choices import LogScaling
 from momentree._types import Floats
 from momentree._validation import check_choice
 from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError
 
 REFERENCE_LENGTH = 24.0
 """Log-scaled length at which a document has a count per token of 1. On real corpora, values from 16
@@ -112,6 +113,12 @@ def typical_count_per_token(
     mass = sample_weight * rows.row_sums
     total = float(mass.sum())
     return float(mass @ count_per_token) / total if total > 0 else 1.0
+
+
+def check_scaling(fitted: object) -> None:
+    """Raise InvalidDataError if the scaling of a fitted estimator is not one of the choices."""
+    if fitted not in (*get_args(LogScaling), None):
+        raise InvalidDataError("bad_entry", name="log_scaling_", value=fitted)
 
 
 def _like(X: Any, data: Any) -> Any:

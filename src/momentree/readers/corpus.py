@@ -15,8 +15,11 @@ from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.passages import Cutting
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
+from momentree.readers.text.tokenizers import Tokenizer
 from momentree.readers.text.vectorize import vectorize
 from momentree.readers.text.words import TOKEN_PATTERN
+
+_WORDS_ONLY = {"phrases": False, "ngram_range": (1, 1), "tokenizer": None}
 
 
 def read_corpus(
@@ -41,6 +44,9 @@ def read_corpus(
     raw: bool = False,
     passages: Cutting = "auto",
     unique: bool | Literal["auto"] = "auto",
+    phrases: bool = False,
+    ngram_range: tuple[int, int] = (1, 1),
+    tokenizer: Tokenizer | None = None,
 ) -> Corpus:
     r"""Read texts or counts from a path, and choose the words to learn from.
 
@@ -68,6 +74,8 @@ def read_corpus(
         For texts: words of the passages into which long texts are cut, see :func:`vectorize`.
     unique : bool or "auto", default="auto"
         Whether copies of a document together have the weight of one, see :func:`vectorize`.
+    phrases, ngram_range, tokenizer : optional
+        For texts: what else counts as a word; see :class:`TextVectorizer`.
 
     Returns
     -------
@@ -104,8 +112,14 @@ def read_corpus(
         "skip_rows": skip_rows,
         "header": header,
     }
+    counting: dict[str, Any] = {
+        "phrases": phrases,
+        "ngram_range": ngram_range,
+        "tokenizer": tokenizer,
+    }
     if holds_counts(path):
-        for parameter, value in for_texts.items():
+        changed = {name: value for name, value in counting.items() if value != _WORDS_ONLY[name]}
+        for parameter, value in (for_texts | changed).items():
             if value is not None and (parameter != "skip_rows" or value):
                 raise InvalidParameterError("only_for_texts", parameter=parameter, path=str(path))
         return filter_vocabulary(
@@ -132,4 +146,5 @@ def read_corpus(
         raw=raw,
         passages=passages,
         unique=unique,
+        **counting,
     )

@@ -96,7 +96,8 @@ def _one_level(model: FittedFlat, proportions: Floats | None) -> TreeNode:
     # Relevance compares with the word distribution of the model, as in `top_words`.
     P = word_probabilities(model.components_)
     shares = model.weights_ if proportions is None else proportions.mean(axis=0)
-    root = one_level(P, model.weights_, np.asarray(model.labels_), shares)
+    words = getattr(model, "_shown_words", None)
+    root = one_level(P, model.weights_, np.asarray(model.labels_), shares, words)
     names = getattr(model, "names_", None)
     if names is None:
         name_by_words(root, model.vocabulary_)

@@ -18,7 +18,7 @@ from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.tree._base import TreeEstimator
 from momentree.tree.names import NamedTopics
-from momentree.tree.naming import name_by_words
+from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage, TopicsPage
 
@@ -90,7 +90,9 @@ default=None
             raise InvalidDataError("wrong_number_of_names", found=names.size, needed=d)
         super().fit(X, y, sample_weight=sample_weight)
         self.vocabulary_ = names
-        _describe(self.tree_, counts, check_sample_weight(sample_weight, n))
+        weight = check_sample_weight(sample_weight, n)
+        _describe(self.tree_, counts, weight)
+        choose_words_of(self.tree_, counts, self.labels_, names, weight)
         name_by_words(self.tree_, names)
         return self
 

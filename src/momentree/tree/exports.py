@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.metrics import relevance
+from momentree.naming import N_SHOWN
+from momentree.tree.naming import shown_words
 from momentree.tree.node import TreeNode
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-
-
-N_WORDS = 20
-"""Words of each node in a dictionary."""
 
 
 def _record(node: TreeNode) -> dict[str, Any]:
@@ -46,16 +44,17 @@ def to_dict(
 ) -> dict[str, Any]:
     """Return a tree as nested dictionaries of plain values.
 
-    The relevance of words has lambda = 0.7; with a `scale` it is (center - root center) / scale.
+    Words are those that are shown, best first; their relevance has lambda = 0.7. With a `scale`
+    they are ranked by it, and it is (center - root center) / scale.
     """
 
     def visit(node: TreeNode) -> dict[str, Any]:
         if scale is None:
             score = np.asarray(relevance(node.center[None], root.center))[0]
-            top = [j for j in np.argsort(-score, kind="stable")[:N_WORDS] if node.center[j] > 0]
+            top = shown_words(node, root.center, N_SHOWN).tolist()
         else:
             score = (node.center - root.center) / scale
-            top = [j for j in np.argsort(-np.abs(score), kind="stable")[:N_WORDS] if score[j]]
+            top = [j for j in np.argsort(-np.abs(score), kind="stable")[:N_SHOWN] if score[j]]
         words = [
             {
                 "word": str(vocabulary[j]),

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
 from momentree.metrics.words import relevance_order
-from momentree.naming import Phrases, choose_distinct, choose_words, rank_terms
+from momentree.naming import (
+    N_SHOWN,
+    Phrases,
+    choose_distinct,
+    choose_shown_words,
+    choose_words,
+    rank_terms,
+)
 from momentree.tree.node import TreeNode
 
 Names = Sequence[str] | NDArray[Any]
@@ -23,6 +30,35 @@ _CANDIDATES = 24
 """Number of codes of each node from which its name is chosen."""
 
 
+WORD_LAMBDA = 0.7
+"""Lambda of the relevance of words, for topics without documents, and beyond the words chosen."""
+
+
+def choose_words_of(
+    root: TreeNode, X: Any, labels: Ints, vocabulary: Names, weight: Floats
+) -> None:
+    """Choose the words that are shown for every node of a tree of topics."""
+    nodes = list(root.nodes())
+    groups = [[leaf.leaf_id or 0 for leaf in node.leaves()] for node in nodes]
+    found = choose_shown_words(X, labels, groups, vocabulary, weight)
+    for node, words in zip(nodes, found, strict=True):
+        node.words = words
+
+
+def shown_words(node: TreeNode, base: Floats, n_words: int | None = None) -> Ints:
+    """Return the columns of words of a topic as they are shown: best first, then by relevance.
+
+    `base` is the profile of the root. None returns all words of the topic.
+    """
+    chosen = node.words[node.center[node.words] > 0][:n_words]
+    if n_words is not None and len(chosen) >= n_words:
+        return chosen
+    others = np.flatnonzero((node.center > 0) & (base > 0))
+    others = np.setdiff1d(others, chosen, assume_unique=True)
+    order = relevance_order(node.center[others], base[others], WORD_LAMBDA)
+    return np.concatenate([chosen, others[order]])[:n_words]
+
+
 def name_by_words(
     root: TreeNode,
     vocabulary: Names,
@@ -33,7 +69,10 @@ def name_by_words(
     """Name every node of a tree of topics; see :func:`momentree.naming.choose_words`."""
     nodes = list(root.nodes())
     centers = np.stack([node.center for node in nodes])
-    chosen = choose_words(centers, _parents(nodes), vocabulary, languages=languages, find=find)
+    shown = [shown_words(node, root.center, N_SHOWN) for node in nodes]
+    chosen = choose_words(
+        centers, _parents(nodes), vocabulary, shown, languages=languages, find=find
+    )
     for node, terms in zip(nodes, chosen, strict=True):
         node.name = ", ".join(terms)
 

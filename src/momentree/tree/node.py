@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,9 @@ class TreeNode:
         Position among the leaves from left to right; None for an inner node.
     reason : Message or None
         Why a leaf was not split; ``str(reason)`` gives a sentence. None for an inner node.
+    words : ndarray of int
+        Columns of the words that are shown for a topic, best first, at most 20; empty for other
+        trees. See :func:`momentree.naming.choose_shown_words`.
     parent : TreeNode or None
         Parent node; None for the root.
     children : list of TreeNode
@@ -50,6 +54,7 @@ class TreeNode:
     node_id: int = 0
     leaf_id: int | None = None
     reason: Message | None = None
+    words: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     parent: TreeNode | None = None
     children: list[TreeNode] = field(default_factory=list)
     _samples: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
@@ -99,6 +104,7 @@ class StoredTree:
     names: tuple[str, ...]
     reasons: tuple[Message | None, ...]
     parents: Ints  # -1 for the root
+    words: Ints  # (n_nodes, most words of a node), filled with -1
 
     def __post_init__(self) -> None:
         n = len(self.parents)
@@ -106,6 +112,7 @@ class StoredTree:
         for name in ("weights", "gains", "parents"):
             check_shape(name, getattr(self, name), (n,))
         check_lengths(n, "node", names=self.names, reasons=self.reasons)
+        check_columns(self.words, n, self.centers.shape[1])
 
     @classmethod
     def of(cls, root: TreeNode) -> StoredTree:
@@ -118,6 +125,7 @@ class StoredTree:
             tuple(node.name for node in nodes),
             tuple(node.reason for node in nodes),
             np.array([-1 if node.parent is None else node.parent.node_id for node in nodes]),
+            pack([node.words for node in nodes]),
         )
 
     def root(self, labels: Ints) -> TreeNode:
@@ -133,6 +141,7 @@ class StoredTree:
                 name=self.names[i],
                 node_id=i,
                 reason=self.reasons[i],
+                words=unpack(self.words[i]),
                 parent=parent,
             )
             if parent is not None:
@@ -145,6 +154,27 @@ class StoredTree:
         for i, (leaf, samples) in enumerate(zip(leaves, by_leaf(labels, len(leaves)), strict=True)):
             leaf.leaf_id, leaf._samples = i, samples
         return nodes[0]
+
+
+def pack(lists: Sequence[Ints]) -> Ints:
+    """Return lists of columns as the rows of an array, filled with -1."""
+    packed = np.full((len(lists), max(map(len, lists), default=0)), -1, dtype=np.intp)
+    for row, columns in zip(packed, lists, strict=True):
+        row[: len(columns)] = columns
+    return packed
+
+
+def unpack(row: Ints) -> Ints:
+    """Return the list of columns in a row of :func:`pack`."""
+    return row[row >= 0]
+
+
+def check_columns(packed: Any, n_lists: int, n_columns: int) -> None:
+    """Raise an error unless an array from a file is a result of :func:`pack`."""
+    check_shape("words", packed, (n_lists, "n_words"))
+    whole = packed.dtype.kind == "i"
+    if not whole or ((packed < -1) | (packed >= n_columns)).any():
+        raise InvalidDataError("words_not_columns", n_columns=n_columns)
 
 
 def by_leaf(labels: Ints, n_leaves: int) -> list[Ints]:

@@ -6,10 +6,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-import numpy as np
-
-from momentree.metrics import relevance
-from momentree.tree.naming import nodes_by_number
+from momentree.tree.naming import nodes_by_number, shown_words
 from momentree.tree.node import TreeNode
 
 # Nodes deeper than this are initially collapsed.
@@ -60,9 +57,8 @@ def repr_html(estimator: Any) -> str:
     def words(node: TreeNode) -> str:
         if unnamed or id(node) in given:
             return node.name
-        value = np.asarray(relevance(node.center[np.newaxis], root.center))[0]
-        order = np.argsort(-value, kind="stable")[:n_words]
-        top = [(str(estimator.vocabulary_[j]), node.center[j]) for j in order if node.center[j] > 0]
+        order = shown_words(node, root.center, n_words)
+        top = [(str(estimator.vocabulary_[j]), node.center[j]) for j in order]
         if kind == "binary":
             return " · ".join(f"{_cut(name)} {100 * rate:.0f}\u00a0%" for name, rate in top)
         return ", ".join(name for name, _ in top)

@@ -74,10 +74,15 @@ def evaluate_split(
     *,
     min_samples_leaf: float,
     family: type[MixtureParameters],
+    gain: float | None = None,
 ) -> Split | Message:
-    """Return the split of a group by a rule, largest side first."""
+    """Return the split of a group by a rule, largest side first.
+
+    The gain is that of the sides taken as known, unless it is given.
+    """
     sides = ordered_sides(sides_of(rule, rows, sample_weight), rows, sample_weight)
-    return small_side(sides, min_samples_leaf) or sides.split(sides.gain(family))
+    gain = sides.gain(family) if gain is None else gain
+    return small_side(sides, min_samples_leaf) or sides.split(gain)
 
 
 def small_side(sides: Sides, min_samples_leaf: float) -> Message | None:

@@ -63,22 +63,34 @@ class TopicSplitter:
         if found.n_components < 2 or not found.weights.sum() > 0:
             return found.diagnostics["reason"] or Message("one_component")
         topics = self._smoothed(topic_parameters(found), rows, sample_weight)
+        gain = None
         if self.refine_iter:
             # EM starts from equal weights, so that it does not starve a small component.
-            topics = em(
+            refined = em(
                 rows,
                 TopicParameters(np.array([0.5, 0.5]), topics.centers),
                 sample_weight=sample_weight,
                 smoothing=self.smoothing,
                 max_iter=self.refine_iter,
-            ).parameters
+            )
+            topics = refined.parameters
+            # The gain of the mixture: with sides taken as known, halves of a large topic would
+            # gain more than a rare topic does.
+            gain = refined.log_likelihood - self._log_likelihood_as_one(rows, sample_weight)
         return evaluate_split(
             LinearRule.between(topics, prior=self.refine_iter > 0),
             rows,
             sample_weight,
             min_samples_leaf=self.min_samples_leaf,
             family=TopicParameters,
+            gain=gain,
         )
+
+    def _log_likelihood_as_one(self, rows: RowBlocks, sample_weight: Floats) -> float:
+        """Return the log-likelihood of one topic, smoothed like the two of a split."""
+        words = rows.sum(lambda B: B.tdot(sample_weight[B.at]))[:, None]
+        one = TopicParameters.m_step(words, np.ones(1), self.smoothing)
+        return float((words * one.coefficients).sum())
 
     def _smoothed(
         self, found: TopicParameters, rows: RowBlocks, sample_weight: Floats

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._choices import Growth, LogScaling, Refine, Weighting
-from momentree._types import Floats
+from momentree._choices import AutoLogScaling, Growth, LogScaling, Refine, Weighting
+from momentree._types import Floats, Ints
 from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowBlocks, in_canonical_order
@@ -17,17 +18,29 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import TopicParameters
 from momentree.preprocessing import log_scale
-from momentree.preprocessing.log_scaling import typical_count_per_token
+from momentree.preprocessing.burstiness import with_scaling
+from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
-from momentree.tree.growth import Limits, grow, log
-from momentree.tree.naming import name_by_words
+from momentree.tree.growth import Grown, Limits, grow, log
+from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import TopicStop, accept_all, topic_bic
 from momentree.tree.texts import FitsTexts, Vectorizer
 from momentree.tree.topic_split import EARLY, TopicSplitter
+
+
+@dataclass(frozen=True)
+class ScaledCounts:
+    """Counts in canonical order on the scale of the fit; `smoothing` is on this scale too."""
+
+    rows: RowBlocks
+    at: Ints
+    weight: Floats
+    count_per_token: Floats
+    smoothing: float
 
 
 class TopicTree(FitsTexts, TreeEstimator):
@@ -51,17 +64,19 @@ class TopicTree(FitsTexts, TreeEstimator):
     min_samples_leaf : int or float > 0, default=5
         Smallest total sample weight of a leaf.
     growth : {"best_first", "depth"}, default="best_first"
-        "best_first" always splits the leaf whose split gains most log-likelihood (two multinomials
-        against one). "depth" splits every leaf down to `max_depth`, as the papers do, and ignores
-        `max_leaf_nodes`. ``growth="depth", refine=None, log_scaling=None, min_samples_leaf=1,
-        exact=True`` is Algorithm 2 of [1].
+        "best_first" always splits the leaf whose split gains most log-likelihood (with EM, of a
+        mixture of two multinomials against one multinomial). "depth" splits every leaf down to
+        `max_depth`, as the papers do, and ignores `max_leaf_nodes`. ``growth="depth", refine=None,
+        log_scaling=None, min_samples_leaf=1, exact=True`` is Algorithm 2 of [1].
     refine : {"em", None}, default="em"
         "em" runs 15 steps of EM after each split, and EM over all leaves at the end, which may move
         documents between branches. None keeps the splits found from the moments.
-    log_scaling : {"log1p", None}, default="log1p"
-        "log1p" scales counts x to log2(1 + x), because words are bursty rather than independent;
-        the weight of a document then grows with the square root of its length. None uses raw
-        counts, as the papers do. See :func:`momentree.preprocessing.log_scale`.
+    log_scaling : {"auto", "log1p", None}, default="auto"
+        "log1p" scales counts x to log2(1 + x), because the words of texts are bursty rather than
+        independent; the weight of a document then grows with the square root of its length. None
+        uses raw counts, as the papers do. "auto" is "log1p" if words repeat within the documents
+        of a leaf at least 1.5 times as often as independent words would; see
+        :func:`momentree.preprocessing.repetition` and :func:`momentree.preprocessing.log_scale`.
     weighting : {"length", "uniform", "three_words"}, default="length"
         Weights of documents in the moments; see :class:`momentree.moments.SingleTopicMoments`.
     smoothing : float > 0, default=1.0
@@ -121,6 +136,8 @@ class TopicTree(FitsTexts, TreeEstimator):
         Steps of EM over all leaves; 1 without EM.
     converged_ : bool
         Whether this EM reached its tolerance; True without EM.
+    log_scaling_ : {"log1p", None}
+        The scaling of counts that was used.
 
     Notes
     -----
@@ -152,10 +169,12 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
         "refine": (*get_args(Refine), None),
-        "log_scaling": (*get_args(LogScaling), None),
+        "log_scaling": (*get_args(AutoLogScaling), None),
         "weighting": get_args(Weighting),
         "stop": get_args(TopicStop),
     }
+
+    log_scaling_: LogScaling | None
 
     def __init__(
         self,
@@ -165,7 +184,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         min_samples_leaf: float = 5,
         growth: Growth = "best_first",
         refine: Refine | None = "em",
-        log_scaling: LogScaling | None = "log1p",
+        log_scaling: AutoLogScaling | None = "auto",
         weighting: Weighting = "length",
         smoothing: float = 1.0,
         exact: bool = False,
@@ -197,20 +216,65 @@ class TopicTree(FitsTexts, TreeEstimator):
         return X, None, names
 
     def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:  # noqa: ARG002
-        log.info("log scaling counts")
-        scaled = log_scale(X, self.log_scaling)
-        rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
-        ordered, count_per_token = weight[at], scaled.count_per_token[at]
-        smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, ordered)
         self._choose(X, weight)
+        data, grown = self._grown(X, weight)
+        self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
+            grown,
+            data.rows,
+            data.weight,
+            family=TopicParameters if self.refine else None,
+            smoothing=data.smoothing,
+        )
+        self.labels_ = np.empty_like(labels)
+        self.labels_[data.at] = labels
+        k = len(grown.root.leaves())
+        counts = RowBlocks(X)
+        self._n_words = float(data.weight @ counts.row_sums[data.at])
+        sums = counts.group_sums(self.labels_, k, weight)
+        scaled_sums = data.rows.group_sums(labels, k, data.weight) if self.log_scaling_ else sums
+        tree = build_nodes(
+            grown.root,
+            self.labels_,
+            np.bincount(labels, weights=data.weight, minlength=k).astype(np.float64),
+            center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
+            gain=lambda sides: _gain(scaled_sums, sides),
+        )
+        choose_words_of(tree, X, self.labels_, self.vocabulary_, weight)
+        name_by_words(tree, self.vocabulary_)
+        return tree
+
+    def _grown(self, X: Any, weight: Floats) -> tuple[ScaledCounts, Grown]:
+        """Set ``log_scaling_``, and return the scaled counts and the tree grown from them."""
+
+        def attempt(log_scaling: LogScaling | None) -> tuple[tuple[ScaledCounts, Grown], Ints]:
+            data = self._scaled(X, weight, log_scaling)
+            grown = self._grow(data)
+            labels = np.empty_like(grown.labels)
+            labels[data.at] = grown.labels
+            return (data, grown), labels
+
+        whole_counts = self.weighting == "three_words"
+        chosen = None if whole_counts else self.log_scaling
+        self.log_scaling_, found = with_scaling(chosen, attempt, X, weight)
+        return found
+
+    def _scaled(self, X: Any, weight: Floats, log_scaling: LogScaling | None) -> ScaledCounts:
+        log.info("log scaling counts")
+        scaled = log_scale(X, log_scaling)
+        rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
+        weight, count_per_token = weight[at], scaled.count_per_token[at]
+        smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
+        return ScaledCounts(rows, at, weight, count_per_token, smoothing)
+
+    def _grow(self, data: ScaledCounts) -> Grown:
         limits = Limits.of(self, None if self.choice_ is None else self.choice_.n_components)
-        grown = grow(
-            rows,
-            ordered,
-            count_per_token,
+        return grow(
+            data.rows,
+            data.weight,
+            data.count_per_token,
             TopicSplitter(
                 min_samples_leaf=self.min_samples_leaf,
-                smoothing=smoothing,
+                smoothing=data.smoothing,
                 refine_iter=SPLIT_ITER if self.refine else 0,
                 weighting=self.weighting,
                 random_state=self.random_state,
@@ -220,28 +284,6 @@ class TopicTree(FitsTexts, TreeEstimator):
             growth=self.growth,
             criterion=topic_bic if limits.none else accept_all,
         )
-        self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
-            grown,
-            rows,
-            ordered,
-            family=TopicParameters if self.refine else None,
-            smoothing=smoothing,
-        )
-        self.labels_ = np.empty_like(labels)
-        self.labels_[at] = labels
-        k = len(grown.root.leaves())
-        self._n_words = float(ordered @ RowBlocks(X).row_sums[at])
-        sums = RowBlocks(X).group_sums(self.labels_, k, weight)
-        scaled_sums = rows.group_sums(labels, k, ordered) if self.log_scaling else sums
-        tree = build_nodes(
-            grown.root,
-            self.labels_,
-            np.bincount(labels, weights=ordered, minlength=k).astype(np.float64),
-            center=lambda leaves: _distribution(sums[:, leaves].sum(axis=1)),
-            gain=lambda sides: _gain(scaled_sums, sides),
-        )
-        name_by_words(tree, self.vocabulary_)
-        return tree
 
     def _choose(self, X: Any, weight: Floats) -> None:
         """Choose the number of leaves if neither it nor the depth is given."""
@@ -258,7 +300,7 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.weighting == "three_words" and self.log_scaling is not None:
+        if self.weighting == "three_words" and self.log_scaling == "log1p":
             raise InvalidParameterError(
                 "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
             )
@@ -269,11 +311,12 @@ class TopicTree(FitsTexts, TreeEstimator):
         if type(self._n_words) is not float or not 0 < self._n_words < np.inf:
             raise InvalidDataError("bad_entry", name="_n_words", value=self._n_words)
         check_assigner(self._assigner, TopicParameters, self.n_features_in_, k)
+        check_scaling(self.log_scaling_)
         return k
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, _ = check_features(self, self._counts(X), None, reset=False)
-        return self._assigner, RowBlocks(log_scale(X, self.log_scaling).X)
+        return self._assigner, RowBlocks(log_scale(X, self.log_scaling_).X)
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each document under the mixture of the leaves.

@@ -71,7 +71,7 @@ def test_a_dollar_sign_is_no_mathematics(case):
 def test_bad_parameters_are_refused(plot, case):
     refused = {
         "n_words": (0, 2.5),
-        "lam": (1.5, float("nan"), None),
+        "lam": (1.5, float("nan"), "0.5"),
         "fontsize": (0.0, float("inf"), "large"),
     }
     for name, values in refused.items():

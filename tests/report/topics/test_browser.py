@@ -60,7 +60,9 @@ def shown_words(page):
     return texts(page, "#words .word")
 
 
-def expected_words(summary, node, lam):
+def expected_words(summary, node, lam=None):
+    if lam is None:
+        return [summary["words"]["word"][j] for j in summary["nodes"][node]["top"]]
     entry, base = summary["nodes"][node], np.array(summary["words"]["p"])
     index, p = np.array(entry["words"]["index"]), np.array(entry["words"]["p"])
     value = np.round(np.log(p) - (1 - lam) * np.log(base[index]), 9)
@@ -75,7 +77,7 @@ def test_it_opens_on_the_whole_with_roles_and_names_for_a_reader(page, summary):
     assert len(find_all(page, ".icicle .cell")) == 7
     assert len(find_all(page, ".splits button")) == 2
     assert "120" in texts(page, ".numbers")[0]
-    assert shown_words(page) == expected_words(summary, 0, 0.7)
+    assert shown_words(page) == expected_words(summary, 0)
     item = find(page, '[role=treeitem][data-node="3"]')
     values = {name: item.get_attribute(f"aria-{name}") for name in ("level", "setsize", "posinset")}
     assert values == {"level": "3", "setsize": "2", "posinset": "2"}
@@ -97,7 +99,7 @@ def test_a_click_on_a_node_shows_its_words_and_the_tree_folds(page, summary):
     for node in (5, 2):
         row_of(page, node).click()
         assert topic_name(page) == summary["nodes"][node]["name"]
-        assert shown_words(page) == expected_words(summary, node, 0.7)
+        assert shown_words(page) == expected_words(summary, node)
         chosen = attributes(page, '[role=treeitem][aria-selected="true"]', "data-node")
         assert chosen == [str(node)]
         assert attributes(page, ".cell.chosen", "data-node") == [str(node)]
@@ -131,6 +133,9 @@ def test_the_slider_reorders_the_words(page, summary):
     find(page, "#lambda").send_keys(Keys.HOME)
     assert texts(page, "#lambda-value") == ["λ = 0.00"]
     assert shown_words(page) == expected_words(summary, 3, 0.0)
+    press(page, "#best-first")
+    assert shown_words(page) == expected_words(summary, 3)
+    assert visible(page, "#best-first") == [False]
 
 
 def test_the_tree_and_the_tabs_work_by_keyboard(page, summary):
@@ -179,7 +184,7 @@ def test_search_finds_documents_by_name_and_topics_by_words(page, summary):
     assert texts(page, ".document.found b") == ["doc-00091"]
     assert visible(page, "#results") == [False]
 
-    word = expected_words(summary, 5, 0.7)[0]
+    word = expected_words(summary, 5)[0]
     box = find(page, "#query")
     box.clear()
     box.send_keys(word.upper())

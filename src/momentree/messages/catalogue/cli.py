@@ -6,6 +6,7 @@ WORDS: dict[str, str] = {
     "not_a_whole_number": "{value!r}; expected a whole number",
     "not_a_whole_number_or_all": "{value!r}; expected a whole number, or 'all'",
     "not_a_count": "{value!r}; expected a whole number of at least 1",
+    "not_ngrams": "{value!r}; expected a number of words from 1 to 5",
     "not_a_fraction": "{value!r}; expected a number above 0 and at most 1",
     "not_passages_option": "{value!r}; expected 'auto', 'none', or a number of words of at least 1",
     "not_a_range": "{value!r}; expected a smallest and a largest number of groups, such as 2-10",

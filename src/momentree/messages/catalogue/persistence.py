@@ -35,5 +35,6 @@ WORDS: dict[str, str] = {
     "rules_not_a_tree": "the sides of the rules do not lead from the root to the leaves",
     "nodes_not_a_tree": "the nodes are not a tree in pre-order",
     "centers_not_of_root": "the centers are not proportions of the words of the root",
+    "words_not_columns": "the words shown are not among the {n_columns:~column}",
     "other_feature_map": "the feature map does not fit the data",
 }

@@ -215,6 +215,37 @@ WORDS: dict[str, str] = {
         "exclude fewer words with {parameters.language}, {parameters.stop_words} and "
         "{parameters.token_pattern}"
     ),
+    # --- tokenizers and n-grams ------------------------------------------------------------------
+    "not_an_ngram_range": (
+        "{parameter:=value}; expected the smallest and largest number of words, such as (1, 2), "
+        "from 1 to {most}"
+    ),
+    "not_a_tokenizer": (
+        "{parameter:=value}; expected a function that splits a text into a list of words"
+    ),
+    "tokenizer_and_pattern": (
+        "{parameter:=value} has no effect with {parameters.tokenizer}, which finds the words; "
+        "omit one of them"
+    ),
+    "tokenizer_only_named": (
+        "the words were found by the function {value}, which is not part of the file of a model; "
+        "give it again with {parameters.tokenizer}"
+    ),
+    "not_a_function_name": (
+        "{parameter:=value}; expected a module and a function, such as jieba:lcut"
+    ),
+    "no_such_function": "{parameter:=value} cannot be imported: {error}",
+    "no_tokenizer_in_model": (
+        "{parameter:=value} has no effect, because the model was made without a tokenizer; omit it"
+    ),
+    "other_tokenizer": (
+        "the words of the model were found by {known}, those of the new documents by {given}: the "
+        "results are right only if both find the same words"
+    ),
+    "tokenizer_failed": "the tokenizer {name} failed on a text: {error}",
+    "tokenizer_without_words": (
+        "the tokenizer {name} did not return a list of words; expected strings"
+    ),
     # --- patterns of words -----------------------------------------------------------------------
     "not_a_regular_expression": "{parameter:=value} is not a regular expression: {error}",
     "too_many_groups": (

@@ -65,6 +65,10 @@ WORDS: dict[str, str] = {
         "matrix used in fit"
     ),
     "x_required": "X is missing; pass the documents whose topic proportions are to be drawn",
+    "words_without_topic": (
+        "{words:list} {n_words:?is/are} in a fifth of the documents or more, and about as often in "
+        "every topic; {parameters.stop_words:{joined}} leaves {n_words:?it/them} out"
+    ),
     "topics_of_stop_words": (
         "{n_topics:?topic/topics} {topics:and} {n_topics:?consists/consist} of {names:and} "
         "function words ({words:list}), which say little about subjects: drop them with "

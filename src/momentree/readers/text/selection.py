@@ -75,7 +75,7 @@ def select_columns(
     """
     d = X.shape[1]
     n, df = _document_frequencies(X, weights)
-    lowest = default_min_df(round(n)) if min_df is None else _as_count(min_df, n)
+    lowest = lowest_df(min_df, n)
     highest = _as_count(max_df, n)
     allowed = df > 0 if candidates is None else candidates & (df > 0)
     common = allowed & (df > highest)
@@ -152,6 +152,11 @@ def _note_common(
             keep_all=1.0,
         )
     ]
+
+
+def lowest_df(min_df: int | float | None, n: float) -> float:
+    """Return the minimum number of documents with a word, among n documents."""
+    return default_min_df(round(n)) if min_df is None else _as_count(min_df, n)
 
 
 def _as_count(value: int | float, n: float) -> float:

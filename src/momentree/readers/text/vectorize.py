@@ -23,6 +23,7 @@ from momentree.readers.text.passages import (
     cut_documents,
 )
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
+from momentree.readers.text.tokenizers import Tokenizer
 from momentree.readers.text.vectorizer import TextVectorizer
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words
 
@@ -40,6 +41,9 @@ def vectorize(
     raw: bool = False,
     passages: Cutting = "auto",
     unique: bool | Literal["auto"] = "auto",
+    phrases: bool = False,
+    ngram_range: tuple[int, int] = (1, 1),
+    tokenizer: Tokenizer | None = None,
 ) -> Corpus:
     """Count the words of documents.
 
@@ -59,6 +63,8 @@ def vectorize(
         Whether each group of equal or nearly equal texts has the weight of one, in `weights` and
         in `min_df` and `max_df`. "auto" does so if the copies of a text with ten different words
         or more are at least 5, and 1% of the documents, so that they could form a topic.
+    phrases, ngram_range, tokenizer : optional
+        What else counts as a word; see :class:`TextVectorizer`.
 
     Returns
     -------
@@ -95,6 +101,9 @@ def vectorize(
         lowercase=lowercase,
         raw=raw,
         passages=passages,
+        phrases=phrases,
+        ngram_range=ngram_range,
+        tokenizer=tokenizer,
     )
     return count_documents(documents, settings, unique=unique)
 

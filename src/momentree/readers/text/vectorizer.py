@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer
 
+from momentree._choices import MOST_NGRAM
 from momentree._sparse import NamedColumns
 from momentree._types import Floats
 from momentree._validation import check_flag, check_texts
@@ -20,7 +22,21 @@ from momentree.messages import Message
 from momentree.readers.text.cleaning import clean_text
 from momentree.readers.text.languages import choose_reading, choose_segment
 from momentree.readers.text.passages import Cutting, check_passages
-from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, check_limits, select_columns
+from momentree.readers.text.phrases import (
+    MOST_WORDS,
+    find_collocations,
+    join_neighbors,
+    split_at,
+    split_into_runs,
+)
+from momentree.readers.text.selection import (
+    MAX_DF,
+    MAX_FEATURES,
+    check_limits,
+    lowest_df,
+    select_columns,
+)
+from momentree.readers.text.tokenizers import Tokenizer, check_tokenizer, name_of, own_tokenizer
 from momentree.readers.text.words import (
     AUTO,
     TOKEN_PATTERN,
@@ -71,6 +87,19 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         Whether to find words in scripts without blanks: Chinese, Japanese, Thai, Lao, Khmer,
         Burmese. This requires icu4py, ``pip install 'momentree[segmentation]'``. None does so
         if at least one text in a hundred is in such a script.
+    phrases : bool, default=False
+        Whether to count phrases of two or three words, such as "climate change", in addition to
+        their words: neighbors that occur together more often than by chance, with normalized
+        pointwise mutual information of at least 0.5. They have neither stop words nor punctuation
+        between them.
+    ngram_range : tuple of two int, default=(1, 1)
+        Smallest and largest number of neighboring words that are counted together: (1, 2) counts
+        words and all pairs of neighbors, (1, 1) words only.
+    tokenizer : callable, str or None, default=None
+        Function that splits a text into a list of words, such as the lemmas of spaCy; it replaces
+        `token_pattern` and `segment`. Words without a letter or digit are dropped. A file of a
+        model contains only its name, "module:function", and needs the function again to count
+        texts. None splits texts by `token_pattern`.
 
     Raises
     ------
@@ -114,6 +143,9 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
     passages: Cutting = None
     vocabulary: tuple[str, ...] | None = None
     segment: bool | None = None
+    phrases: bool = False
+    ngram_range: tuple[int, int] = (1, 1)
+    tokenizer: Tokenizer | str | None = None
 
     def __post_init__(self) -> None:
         self._set("stop_words", read_words("stop_words", self.stop_words))
@@ -124,6 +156,11 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         check_flag("raw", self.raw)
         check_passages(self.passages)
         check_flag("segment", self.segment, optional=True)
+        check_flag("phrases", self.phrases)
+        self._set("ngram_range", _ngram_range(self.ngram_range))
+        check_tokenizer(self.tokenizer, self.token_pattern)
+        if self.tokenizer is not None and self.segment is None:
+            self.segment = False
         if self.language != AUTO and self.language is not None:
             self._set("language", ",".join(language_codes(self.language)))
         tokenizer(self.token_pattern, lowercase=self.lowercase, segment=bool(self.segment))
@@ -214,19 +251,28 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         texts = check_texts(texts)
         if not self.raw:
             texts = [clean_text(text)[0] for text in texts]
-        tokenize, select = self.splitter(), self._selector()
         n_found = n_kept = 0
+        runs = self._runs_of()
+        low, high = self.ngram_range
+        phrases: set[str] = set()
+        if self.phrases:
+            least = lowest_df(self.min_df, len(texts))
+            phrases = find_collocations((runs(text)[1] for text in texts), least)
 
         def analyze(text: str) -> list[str]:
-            words = tokenize(text)
-            kept = select(words)
+            words, kept = runs(text)
             nonlocal n_found, n_kept
-            n_found, n_kept = n_found + len(words), n_kept + len(kept)
-            return kept
+            n_found, n_kept = n_found + len(words), n_kept + sum(map(len, kept))
+            found = [joined for run in kept for joined in join_neighbors(run, low, high)]
+            for run in kept if phrases else ():
+                found += filter(phrases.__contains__, join_neighbors(run, high + 1, MOST_WORDS))
+            return found
 
         counter = _counter(analyze)
         try:
             X = sp.csr_array(counter.fit_transform(texts))
+        except InvalidDataError:  # of a tokenizer
+            raise
         except ValueError as error:
             if n_kept:
                 raise
@@ -302,13 +348,12 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         texts = check_texts(texts)
         if not self.raw:
             texts = [clean_text(text)[0] for text in texts]
-        tokenize, select = vectorizer.splitter(), vectorizer._selector()
-        # Stop words of one language are not in the vocabulary; a stop word of one language may be
-        # a word of another.
-        several = vectorizer.language is not None and "," in vectorizer.language
+        runs = vectorizer._runs_of()
+        low, high = vectorizer.ngram_range
+        high = max(high, MOST_WORDS) if vectorizer.phrases else high
 
         def analyze(text: str) -> list[str]:
-            return select(tokenize(text)) if several else tokenize(text)
+            return [joined for run in runs(text)[1] for joined in join_neighbors(run, low, high)]
 
         vocabulary = vectorizer.vocabulary or ()
         known = {word: column for column, word in enumerate(vocabulary)}
@@ -441,6 +486,22 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         return tags
 
+    def _runs_of(self) -> Callable[[str], tuple[list[str], list[list[str]]]]:
+        """Return a function that returns the words of a text, and the runs of those to count."""
+        tokenize, select = self.splitter(), self._selector()
+        alone = not self.phrases and self.ngram_range == (1, 1)
+
+        def runs(text: str) -> tuple[list[str], list[list[str]]]:
+            if alone:
+                words = tokenize(text)
+                return words, [select(words)]
+            # A tokenizer of one's own may read a text as a whole.
+            parts = split_into_runs(text, tokenize) if self.tokenizer is None else [tokenize(text)]
+            words = [word for part in parts for word in part]
+            return words, list(split_at(parts, set(select(words))))
+
+        return runs
+
     def _selector(self) -> Callable[[list[str]], list[str]]:
         """Return a function that leaves out the unwanted among the words of a document."""
         language = None if self.language == AUTO else self.language
@@ -467,12 +528,16 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         callable
             Given a text, returns its words in order, with those that are not counted.
         """
+        if self.tokenizer is not None:
+            return own_tokenizer(self.tokenizer, lowercase=self.lowercase)
         segment = bool(self.segment)
         return tokenizer(self.token_pattern, lowercase=self.lowercase, segment=segment)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parameters as plain values for JSON."""
-        values = asdict(vars(self).get("_learned", self))
+        """Return the parameters as plain values for JSON; of a `tokenizer` only its name."""
+        learned = vars(self).get("_learned", self)
+        values = {field.name: getattr(learned, field.name) for field in fields(self)}
+        values["tokenizer"] = name_of(self.tokenizer)
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     @classmethod
@@ -503,6 +568,16 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
             return cls(**{"raw": True, **values})
         except InvalidParameterError as error:
             raise InvalidDataError("bad_settings", problem=error.message) from error
+
+
+def _ngram_range(value: Any) -> tuple[int, int]:
+    ends = tuple(value) if isinstance(value, list | tuple) else ()
+    whole = all(isinstance(end, Integral) and not isinstance(end, bool) for end in ends)
+    if len(ends) != 2 or not whole or not 1 <= ends[0] <= ends[1] <= MOST_NGRAM:
+        raise InvalidParameterError(
+            "not_an_ngram_range", parameter="ngram_range", value=value, most=MOST_NGRAM
+        )
+    return int(ends[0]), int(ends[1])
 
 
 def _counter(

@@ -16,6 +16,8 @@ from momentree.metrics import relevance
 from momentree.report.disclosure import Disclosure
 from momentree.report.layout import leaf_color, spread_hue
 from momentree.report.numbers import short_percent
+from momentree.tree.naming import shown_words
+from momentree.tree.node import TreeNode
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,19 +113,20 @@ def disclosure_of(min_cell: int | None) -> Disclosure:
 
 
 def top_words(
-    P: Floats,
-    base: Floats,
-    vocabulary: NDArray[Any],
-    n_words: int,
-    lam: float,
+    root: TreeNode, vocabulary: NDArray[Any], n_words: int, lam: float | None
 ) -> list[list[tuple[int, str]]]:
-    """Return, for each row of P[word | topic], columns and texts of the most relevant words."""
+    """Return, for each leaf by number, columns and texts of its words, as shown or by lambda."""
     check_integer("n_words", n_words, at_least=1)
-    value = np.asarray(relevance(P, base, lam))
-    order = np.argsort(-value, axis=1, kind="stable")[:, :n_words]
+    leaves = sorted(root.leaves(), key=lambda leaf: leaf.leaf_id or 0)
+    if lam is None:
+        orders = [shown_words(leaf, root.center, n_words) for leaf in leaves]
+    else:
+        centers = np.stack([leaf.center for leaf in leaves])
+        values = np.asarray(relevance(centers, root.center, lam))
+        orders = list(np.argsort(-values, axis=1, kind="stable")[:, :n_words])
     return [
-        [(int(j), plain(vocabulary[j])) for j in row if p[j] > 0]
-        for p, row in zip(P, order, strict=True)
+        [(int(j), plain(vocabulary[j])) for j in order if leaf.center[j] > 0]
+        for leaf, order in zip(leaves, orders, strict=True)
     ]
 
 

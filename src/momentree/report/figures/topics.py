@@ -12,12 +12,11 @@ from momentree._types import Floats
 from momentree._validation import as_floats
 from momentree.exceptions import InvalidDataError
 from momentree.metrics.words import word_probabilities
-from momentree.report._estimators import FittedFlat, topic_names
+from momentree.report._estimators import FittedFlat, fitted, topic_names
 from momentree.report.figures._canvas import INK, new_axes, plain, text_widths, top_words
 from momentree.report.layout import leaf_color, spread_hue
 from momentree.report.topics.chart import proportions_in_columns
 from momentree.report.topics.document_order import sort_documents
-from momentree.report.topics.summary import DEFAULT_LAMBDA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +110,7 @@ def plot_topic_words(
     ax: Axes | None = None,
     *,
     n_words: int = 8,
-    lam: float = DEFAULT_LAMBDA,
+    lam: float | None = None,
     fontsize: float = 9.0,
 ) -> Axes:
     """Draw the most relevant words of every topic, with their probabilities as bars.
@@ -124,8 +123,8 @@ def plot_topic_words(
         Axes to draw on; None creates a figure of a suitable height.
     n_words : int, default=8
         Number of words per topic, >= 1.
-    lam : float, default=0.7
-        Lambda of the relevance, in [0, 1].
+    lam : float in [0, 1] or None, default=None
+        Lambda by which words are ranked: 1 by probability, 0 by lift; None as reports do.
     fontsize : float, default=9.0
         Font size in points, 1 to 1000.
 
@@ -153,7 +152,7 @@ def plot_topic_words(
     """
     text_widths(fontsize)  # validates the size
     P, weights = word_probabilities(model.components_), model.weights_
-    found = top_words(P, weights @ P, model.vocabulary_, n_words, lam)
+    found = top_words(fitted(model).root, model.vocabulary_, n_words, lam)
     across = min(4, len(P))
     down = -(-len(P) // across)
     if ax is None:

@@ -17,7 +17,6 @@ from momentree.report.figures._canvas import (
     top_words,
 )
 from momentree.report.layout import icicle_cells, leaf_color
-from momentree.report.topics.summary import DEFAULT_LAMBDA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +30,7 @@ def plot_tree(
     ax: Axes | None = None,
     *,
     n_words: int = 6,
-    lam: float = DEFAULT_LAMBDA,
+    lam: float | None = None,
     fontsize: float = 9.0,
 ) -> Axes:
     """Draw a tree from left to right, with the words and the size of every leaf.
@@ -46,8 +45,8 @@ def plot_tree(
         Axes to draw on; by default a new figure whose height suits the leaves.
     n_words : int, default=6
         Number of words per leaf, >= 1.
-    lam : float, default=0.7
-        Lambda of the relevance, in [0, 1].
+    lam : float in [0, 1] or None, default=None
+        Lambda by which words are ranked: 1 by probability, 0 by lift; None as reports do.
     fontsize : float, default=9.0
         Font size in points, 1 to 1000.
 
@@ -134,7 +133,7 @@ def plot_icicle(
     ax: Axes | None = None,
     *,
     n_words: int = 5,
-    lam: float = DEFAULT_LAMBDA,
+    lam: float | None = None,
     fontsize: float = 9.0,
 ) -> Axes:
     """Draw a tree as an icicle: children below their parent, with widths given by shares.
@@ -147,8 +146,8 @@ def plot_icicle(
         Axes to draw on; by default a new figure whose height suits the levels.
     n_words : int, default=5
         Maximum number of words per leaf, one per line, as far as they fit; >= 1.
-    lam : float, default=0.7
-        Lambda of the relevance, in [0, 1].
+    lam : float in [0, 1] or None, default=None
+        Lambda by which words are ranked: 1 by probability, 0 by lift; None as reports do.
     fontsize : float, default=9.0
         Font size in points, 1 to 1000.
 
@@ -205,10 +204,8 @@ def plot_icicle(
     return ax
 
 
-def _leaf_words(estimator: FittedTree, n_words: int, lam: float) -> list[list[str]]:
-    root = estimator.tree_
-    centers = np.array([leaf.center for leaf in root.leaves()])
-    found = top_words(centers, root.center, estimator.vocabulary_, n_words, lam)
+def _leaf_words(estimator: FittedTree, n_words: int, lam: float | None) -> list[list[str]]:
+    found = top_words(estimator.tree_, estimator.vocabulary_, n_words, lam)
     return [[text for _, text in words] for words in found]
 
 

@@ -6,9 +6,14 @@ const unnamed = (node) => node.top.slice(0, 3).map((word) => data.words.word[wor
 const sizeOf = (node) => plural(node.n_samples, data.passages_of ? "passage" : "document");
 
 // The most relevant words of a node: λ·log p(w|node) + (1 − λ)·log(p(w|node) / p(w)). The node
-// contains every word that is among the most relevant for some λ.
+// contains every word that is among the most relevant for some λ. Without λ, the words that were
+// chosen for it.
 function relevantWords(node, lambda, limit) {
   const { index, p } = node.words;
+  if (lambda === null) {
+    const at = new Map(index.map((word, i) => [word, i]));
+    return node.top.slice(0, limit).map((word) => ({ word, p: p[at.get(word)], base: data.words.p[word] }));
+  }
   const scored = index.map((word, i) => ({
     word,
     p: p[i],

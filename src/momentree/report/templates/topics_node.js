@@ -24,9 +24,9 @@ function drawNumbers(node) {
     node.separation ? fact("How well the split separates", node.separation.words, `${percent(node.separation.same_side)} the same side`, "Two halves of the words place this share of the documents on the same side of the split", true) : null,
     !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood from the split", "only") : null,
     node.children.length ? fact(flat ? "Topics" : "Topics below", integer(leavesOf(node).length)) : null,
-    node.coherence && !isRoot(node) ? fact("Its words occur together", node.coherence.words, `${node.coherence.npmi.toFixed(3)} NPMI`, "How often the ten most probable words occur in the same documents; normalized pointwise mutual information, −1 to 1", true) : null,
-    node.coherence && isRoot(node) ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalized pointwise mutual information of the ten most probable words, −1 to 1; higher is better", "only") : null,
-    node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the ten most probable words; higher is better", "only") : null,
+    node.coherence && !isRoot(node) ? fact("Its words occur together", node.coherence.words, `${node.coherence.npmi.toFixed(3)} NPMI`, "How often the first ten words occur in the same documents; normalized pointwise mutual information, −1 to 1", true) : null,
+    node.coherence && isRoot(node) ? fact("Coherence", node.coherence.npmi.toFixed(3), "NPMI", "Normalized pointwise mutual information of the first ten words, −1 to 1; higher is better", "only") : null,
+    node.coherence ? fact("Coherence", node.coherence.umass.toFixed(1), "UMass", "UMass coherence of the first ten words; higher is better", "only") : null,
   );
 }
 

@@ -109,14 +109,26 @@ function drawSlider(end, update) {
   return el("div", { class: "slider" },
     el("label", { for: "lambda" }, "Order of the list", el("output", { for: "lambda", id: "lambda-value", class: "exact-figure" })),
     el("input", {
-      type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda,
+      type: "range", id: "lambda", min: 0, max: 1, step: 0.01, value: state.lambda ?? 0.7,
       oninput: (event) => { state.lambda = Number(event.target.value); update(nodes[state.node]); },
     }),
     el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, "distinctive"), el("span", {}, end)),
+    data.default_lambda === null ? el("button", { type: "button", class: "more", id: "best-first", onclick: () => {
+      state.lambda = null;
+      $("#lambda").value = 0.7;
+      update(nodes[state.node]);
+    } }, "Best words first") : null,
   );
 }
 
 function showLambda() {
+  const best = $("#best-first");
+  if (best) best.hidden = state.lambda === null;
+  if (state.lambda === null) {
+    $("#lambda-value").textContent = "";
+    $("#lambda").setAttribute("aria-valuetext", "best words first");
+    return;
+  }
   const value = state.lambda.toFixed(2);
   $("#lambda-value").textContent = `λ = ${value}`;
   $("#lambda").setAttribute("aria-valuetext", state.exact ? `lambda ${value}` : `${Math.round(100 * state.lambda)}% by frequency`);

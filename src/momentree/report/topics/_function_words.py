@@ -15,9 +15,10 @@ from momentree.readers import LANGUAGES, stop_words
 from momentree.readers.text.languages import name_of_language
 from momentree.readers.text.segmentation import share_without_blanks
 from momentree.report._estimators import FittedFlat, FittedTree, fitted
+from momentree.tree.naming import WORD_LAMBDA
 from momentree.tree.node import TreeNode
 
-_N_WORDS, _LAMBDA, _N_SHOWN = 10, 0.7, 6
+_N_WORDS, _N_SHOWN = 10, 6
 _FEWEST, _OF_ONE_LANGUAGE = 5, 0.4
 """A topic with enough words consists of function words if such a share are those of a language."""
 
@@ -65,7 +66,7 @@ def notes_on_function_words(estimator: FittedTree | FittedFlat) -> list[Message]
 
 def _columns(leaf: TreeNode, base: Floats) -> Ints:
     columns = np.flatnonzero((leaf.center > 0) & (base > 0))
-    order = relevance_order(leaf.center[columns], base[columns], _LAMBDA)
+    order = relevance_order(leaf.center[columns], base[columns], WORD_LAMBDA)
     return columns[order[:_N_WORDS]]
 
 

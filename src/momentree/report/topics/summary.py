@@ -15,7 +15,7 @@ from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics import npmi_coherence, umass_coherence
-from momentree.metrics.words import relevance_order, word_probabilities
+from momentree.metrics.words import word_probabilities
 from momentree.naming import join_forms
 from momentree.report._estimators import (
     Fitted,
@@ -36,9 +36,8 @@ from momentree.report.topics.documents import Documents, Sources, check_document
 from momentree.report.topics.relations import relations
 from momentree.report.topics.relevant_words import words_for_every_lambda
 from momentree.report.topics.separation import coherence_words, separations
+from momentree.tree.naming import shown_words
 from momentree.tree.node import TreeNode
-
-DEFAULT_LAMBDA = 0.7
 
 # The usual number of words in coherence measures.
 _COHERENCE_WORDS = 10
@@ -110,17 +109,17 @@ def summarize(
     -------
     dict
         Ready for JSON. ``kind`` ("tree" or "flat"), ``title``, ``n_documents``, ``n_features``,
-        ``n_leaves``, ``n_words``, ``default_lambda``;
+        ``n_leaves``, ``n_words``, ``default_lambda`` (None: words are in the order of ``top``);
         ``words``: ``word`` and ``p`` (p(w) in the corpus) of every word used;
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
         ``name`` ("All documents" for a root that was split), ``n_samples``, ``share`` (of the
         sample weight; for a topic of a flat model its mean proportion, or its weight in the model
         if neither ``X`` nor ``topic_proportions`` is given), ``gain`` (nats), ``reason`` (text),
         ``words`` (``index`` into the words and ``p`` = p(w|node), complete for every lambda in
-        [0, 1], by descending ``p``), ``top`` (indices at the default lambda, best first), ``also``
-        (those of the best words that are not in the name), ``coherence`` (``umass``, ``npmi`` and,
-        for NPMI, ``words``; or None), ``separation`` (for a split of a tree ``same_side``,
-        ``agreement``, ``words``, see
+        [0, 1], by descending ``p``), ``top`` (indices of the words shown, best first), ``also``
+        (those that are not in the name), ``coherence`` (of the first ten of ``top``: ``umass``,
+        ``npmi`` and, for NPMI, ``words``; or None), ``separation`` (for a split of a tree
+        ``same_side``, ``agreement``, ``words``, see
         `momentree.report.topics.separation`; or None), ``documents`` (positions in the shown
         documents, most typical first), ``labels`` (pairs of label index and count, descending),
         ``other_labels`` (number of documents whose labels are not listed), ``cell`` (position in
@@ -211,7 +210,7 @@ def summarize(
         "n_features": d,
         "n_leaves": n_leaves,
         "n_words": n_words,
-        "default_lambda": DEFAULT_LAMBDA,
+        "default_lambda": None,
         "words": words,
         "nodes": nodes,
         "labels": label_names,
@@ -246,9 +245,11 @@ def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[
     for node, cell in zip(
         root.nodes(), icicle_cells(root, spread=model.kind == "flat"), strict=True
     ):
+        top = shown_words(node, base, n_words)
         columns = words_for_every_lambda(node.center, base, n_words)
+        columns = np.union1d(columns, top)
+        columns = columns[np.lexsort((columns, -node.center[columns]))]
         index = [position.setdefault(int(c), len(position)) for c in columns]
-        top = relevance_order(node.center[columns], base[columns], DEFAULT_LAMBDA)[:n_words]
         nodes.append(
             {
                 "id": int(node.node_id),
@@ -262,9 +263,9 @@ def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[
                 "gain": float(node.gain),
                 "reason": for_readers(node.reason or ""),
                 "words": {"index": index, "p": _short(node.center[columns])},
-                "top": [index[j] for j in top],
+                "top": [position[int(c)] for c in top],
                 "also": _also(
-                    node.name, [(vocabulary[columns[j]], index[j]) for j in top], languages
+                    node.name, [(vocabulary[c], position[int(c)]) for c in top], languages
                 ),
                 "cell": cell.as_json(),
             }
@@ -303,8 +304,7 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
     # of co-occurrences small.
     by_length: dict[int, list[tuple[dict[str, Any], Ints]]] = {}
     for entry, node in zip(nodes, root.nodes(), strict=True):
-        top = np.argsort(-node.center, kind="stable")[:_COHERENCE_WORDS]
-        top = top[node.center[top] > 0]
+        top = shown_words(node, root.center, _COHERENCE_WORDS)
         by_length.setdefault(len(top), []).append((entry, top))
     for length, entries in by_length.items():
         if length < 2:

@@ -1,0 +1,158 @@
+"""Choose the words that are shown for topics: they find its documents, and occur together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree._types import Floats, Ints
+from momentree.backends import RowBlocks
+from momentree.metrics.words import DECIMALS, npmi
+
+N_SHOWN = 20
+"""Words that are chosen for each topic; pages and files show at most so many by default."""
+_CANDIDATES = 50
+"""Words of each topic from which they are chosen."""
+_HANDFUL = 5
+"""A word in fewer documents of a topic, or fewer than half of them, comes after all others."""
+
+
+def choose_shown_words(
+    X: Any,
+    labels: Ints,
+    groups: Sequence[Sequence[int]],
+    vocabulary: Sequence[str] | NDArray[Any],
+    weight: Floats,
+) -> list[Ints]:
+    """Choose the words that are shown for groups of documents.
+
+    The score of a word is how well its presence finds the documents of a group, the harmonic mean
+    of precision and recall,
+
+        F(w) = 2 n(w, group) / (n(w) + n(group)),
+
+    with n the number of documents that contain the word, are in the group, or both. The first word
+    is the one with the largest F. Each further one, among the 50 with the largest F, has the
+    largest product
+
+        F(w) (1 + mean of NPMI(w, v) over the words v chosen before),
+
+    so that the words of a group are found in the same documents. Of a phrase and the words in it,
+    only the first is chosen as long as there are others.
+
+    Parameters
+    ----------
+    X : sparse array of shape (n_samples, n_features)
+        Counts, >= 0; only whether they are positive matters.
+    labels : ndarray of int of shape (n_samples,)
+        Leaf or topic of each document.
+    groups : sequence of sequence of int
+        The leaves of each group.
+    vocabulary : sequence of str of shape (n_features,)
+        The words, which break ties.
+    weight : ndarray of shape (n_samples,)
+        Weights of the documents.
+
+    Returns
+    -------
+    list of ndarray of int
+        Columns of up to 20 words for each group, best first: none for a group without documents.
+
+    Notes
+    -----
+    Words that are frequent only because a few documents repeat them, or that occur together in
+    hardly any document, make lists that nobody can read. ``docs/choices.md`` has measurements.
+    Time: one pass over X, and one product of 50 columns for each group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.naming import choose_shown_words
+    >>> X = np.array([[1, 2, 0], [3, 1, 0], [0, 1, 9], [0, 0, 1]])
+    >>> words = ["boat", "sea", "hill"]
+    >>> found = choose_shown_words(X, np.array([0, 0, 1, 1]), [[0], [1]], words, np.ones(4))
+    >>> [[words[j] for j in order] for order in found]
+    [['boat', 'sea'], ['hill', 'sea']]
+    """
+    counts = sp.csr_array(X)
+    present = (counts.data > 0).astype(np.float32)
+    occurs = sp.csr_array((present, counts.indices, counts.indptr), shape=counts.shape)
+    n_leaves = max(int(labels.max()), *(leaf for leaves in groups for leaf in leaves)) + 1
+    # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
+    in_leaves = np.round(RowBlocks(occurs).group_sums(labels, n_leaves, weight), DECIMALS)
+    sizes = np.round(np.bincount(labels, weights=weight, minlength=n_leaves), DECIMALS)
+    everywhere = in_leaves.sum(axis=1)
+    names = np.array([str(word) for word in vocabulary], dtype=object)
+    ranked = []
+    for leaves in groups:
+        inside, size = in_leaves[:, list(leaves)].sum(axis=1), float(sizes[list(leaves)].sum())
+        ranked.append(_candidates(inside, everywhere, size, names))
+    # Only the columns of candidates are copied.
+    kept = np.unique(np.concatenate([order for order, _ in ranked]))
+    columns = sp.csc_array(occurs[:, kept], dtype=np.float64)
+    weighted = columns.copy()
+    weighted.data *= weight[columns.indices]
+    total = float(sizes.sum())
+    chosen = []
+    for order, score in ranked:
+        at = np.searchsorted(kept, order)
+        together = np.asarray((columns[:, at].T @ weighted[:, at]).toarray())
+        overlap = _overlaps([names[j] for j in order])
+        share = np.round(together, DECIMALS) / total
+        chosen.append(order[_coherent(score, npmi(share), overlap)])
+    return chosen
+
+
+def _candidates(
+    inside: Floats, everywhere: Floats, size: float, names: NDArray[Any]
+) -> tuple[Ints, Floats]:
+    """Return the columns with the largest F, best first, and this score."""
+    present = np.flatnonzero(inside > 0)
+    score = np.round(2 * inside[present] / (everywhere[present] + size), DECIMALS)
+    rare = inside[present] < min(_HANDFUL, size / 2)
+    if len(present) > _CANDIDATES:  # strings are slow to sort
+        rank = np.lexsort((-score, rare))
+        last = rank[_CANDIDATES - 1]
+        kept = np.flatnonzero((rare < rare[last]) | ((rare == rare[last]) & (score >= score[last])))
+    else:
+        kept = np.arange(len(present))
+    by_name = names[present[kept]].astype(str)
+    best = kept[np.lexsort((by_name, -score[kept], rare[kept]))][:_CANDIDATES]
+    score[rare] *= 1e-6  # behind the others, whatever they occur with
+    return present[best], score[best]
+
+
+def _overlaps(words: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which words are parts of which phrases, or phrases of which words."""
+    overlap = np.zeros((len(words), len(words)), dtype=bool)
+    parts = [set(word.split()) for word in words]
+    for i, phrase in enumerate(parts):
+        if len(phrase) > 1:
+            for j, other in enumerate(parts):
+                overlap[i, j] = overlap[j, i] = overlap[i, j] or other <= phrase
+    return overlap
+
+
+def _coherent(score: Floats, together: Floats, overlap: NDArray[np.bool_]) -> Ints:
+    """Return positions of words: the first, then those that go best with the words before.
+
+    A word is left out if it is part of a phrase before it, and a phrase if one of its words is
+    before it, unless there are too few others.
+    """
+    n = min(len(score), N_SHOWN)
+    chosen: list[int] = []
+    left, repeated = np.ones(len(score), dtype=bool), np.zeros(len(score), dtype=bool)
+    sums = np.zeros(len(score))
+    for _ in range(n):
+        mean = sums / max(len(chosen), 1)
+        value = np.round(score * (1.0 + mean), DECIMALS + 6)
+        best = int(np.where(left, value - 10.0 * repeated, -np.inf).argmax())
+        chosen.append(best)
+        left[best] = False
+        repeated |= overlap[best]
+        sums += together[best]
+    return np.array(chosen, dtype=np.intp)

@@ -1,0 +1,133 @@
+"""Burstiness: how much more often words repeat within documents than independent words would."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._choices import AutoLogScaling, LogScaling
+from momentree._types import Floats, Ints
+from momentree.backends import RowBlocks
+
+T = TypeVar("T")
+
+log = logging.getLogger("momentree.preprocessing")
+
+BURSTY = 1.5
+"""Repetition from which counts are bursty. Independent words have 1, mixed topics up to 1.25, and
+nearly all text 1.6 and more. See ``docs/choices.md``."""
+
+
+def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> float:
+    """Return how often words repeat within documents, relative to independent words.
+
+    Draw a token of a group of documents, and another token of the same word in the group. How often
+    are both in the same document rather than in different ones, compared with any two tokens of the
+    group? With C_j tokens in the n_j documents of group j, N_wj of them of word w, and c_i in
+    document i,
+
+        B_j = C_j sum_w s_wj / (N_wj - 1)  /  sum_w N_wj   over the words with N_wj > 1,
+        s_wj = sum_{i in j} v_i x_iw (x_iw - 1) / (c_i - 1),
+
+    which lies between 0 and n_j, and the odds ratio of all groups is
+
+        B = sum_j C_j B_j (1 - 1 / n_j)  /  sum_j C_j (1 - B_j / n_j).
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        Counts >= 0.
+    labels : ndarray of int of shape (n,)
+        Group of each document.
+    n_groups : int
+        Number of groups.
+    sample_weight : ndarray of shape (n,)
+        Weights v >= 0.
+
+    Returns
+    -------
+    float
+        B >= 0, about 1 if each group is one multinomial; 0 if no word occurs twice in a group, and
+        infinite if the words of each document occur in no other.
+
+    Notes
+    -----
+    Topics make words repeat too, but only so much: if many documents mix k topics in any
+    proportions, B of all documents is at most k, apart from sampling error. The normalized second
+    moment
+
+        D^-1/2 E[c theta theta^T] D^-1/2 / E[c],   D = diag(p),
+
+    of the word distributions theta of documents with mean p has rank k and eigenvalues of at most
+    1, and B estimates its trace. If words of a topic repeat with a probability of rho, in the
+    manner of a Dirichlet-multinomial, B is 1 + rho (d - 1) for one topic of d words. Time O(nnz k).
+    """
+    X = sp.csr_array(X, dtype=np.float64)
+    lengths = np.diff(X.indptr)
+    rows = RowBlocks(X)
+    others = np.maximum(rows.row_sums - 1.0, 1.0)
+    repeats = X.copy()
+    repeats.data *= np.maximum(X.data - 1.0, 0.0) / np.repeat(others, lengths)
+    repeats.eliminate_zeros()
+    N = rows.group_sums(labels, n_groups, sample_weight)
+    s = RowBlocks(repeats).group_sums(labels, n_groups, sample_weight)
+    several = N > 1.0
+    tokens = np.where(several, N, 0.0).sum(axis=0)
+    within = np.divide(s, N - 1.0, out=np.zeros_like(s), where=several).sum(axis=0)
+    filled = sample_weight * (rows.row_sums > 1.0)
+    n = np.bincount(labels, weights=filled, minlength=n_groups)
+    kept = (tokens > 0) & (n > 1.0)
+    if not kept.any():
+        return 0.0
+    C, n = N.sum(axis=0)[kept], n[kept]
+    B = np.minimum(C * within[kept] / tokens[kept], n)
+    same, apart = float(C @ (B * (1.0 - 1.0 / n))), float(C @ (1.0 - B / n))
+    return same / apart if apart > 0 else np.inf
+
+
+def with_scaling(
+    log_scaling: AutoLogScaling | None,
+    attempt: Callable[[LogScaling | None], tuple[T, Ints]],
+    X: Any,
+    sample_weight: Floats,
+) -> tuple[LogScaling | None, T]:
+    """Return the scaling of counts, chosen by their burstiness if "auto", and what it leads to.
+
+    Parameters
+    ----------
+    log_scaling : {"auto", "log1p", None}
+        The scaling; "auto" is "log1p" for bursty counts. They are bursty if their
+        :func:`repetition` is at least 1.5, both in all documents and within the groups that
+        "log1p" leads to, or if some counts are not whole numbers: these have no repeats to count.
+    attempt : callable
+        Returns a result, and the group of each document, for counts scaled in this way.
+    X : csr_array of shape (n, d)
+        Counts >= 0.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+
+    Returns
+    -------
+    log_scaling : {"log1p", None}
+        The scaling.
+    result : object
+        The result of the attempt with this scaling. There are at most two attempts.
+    """
+    if log_scaling != "auto":
+        return log_scaling, attempt(log_scaling)[0]
+
+    def bursty(labels: Ints) -> bool:
+        return repetition(X, labels, int(labels.max()) + 1, sample_weight) >= BURSTY
+
+    fractions = bool((X.data != np.floor(X.data)).any())
+    # Topics only add to the repeats, so without repeats in all documents there are none in groups.
+    if fractions or bursty(np.zeros(X.shape[0], dtype=np.intp)):
+        result, labels = attempt("log1p")
+        if fractions or bursty(labels):
+            return "log1p", result
+        log.info("words are not bursty: starting again from raw counts")
+    return None, attempt(None)[0]
