@@ -159,7 +159,7 @@ def corpus_row(corpus: Labeled, model: Literal["single-topic", "lda"]) -> list[s
     said = answers(choice)
     found = [said.get(name) for name in (*CRITERIA, COMBINED)]
     cells = [f"{one[0]} ({one[1]} to {one[2]})" if one else "" for one in found]
-    print(f"{corpus.name}:", *choice.reasons)
+    print(f"{corpus.name}:", choice.reason)
     return [corpus.name, str(corpus.X.shape[0]), str(corpus.n_classes), *cells, f"{seconds:.0f}"]
 
 

@@ -129,7 +129,9 @@ def test_leaves(run, lasting_table, tmp_path, value, expected):
 def test_leaves_auto(run, lasting_table, tmp_path):
     n_leaves, content = leaves_of(run, lasting_table, "--leaves", "auto", tmp_path=tmp_path)
     assert n_leaves == len(THEMES)
-    assert content["made"]["parameters"]["max_leaf_nodes"] is None
+    assert content["made"]["parameters"]["max_leaf_nodes"] == "auto"
+    low, high = content["choice"]["interval"]
+    assert low <= content["choice"]["n_components"] == n_leaves <= high
 
 
 def test_a_single_leaf_is_explained(run, lasting_table):

@@ -59,7 +59,9 @@ CASES = {
         COUNTS,
     ),
     "topics without limit": lambda: (
-        TopicTree(None, min_samples_leaf=7.5, weighting="uniform", random_state=3).fit(COUNTS),
+        TopicTree(None, min_samples_leaf=7.5, weighting="uniform", stop="bic", random_state=3).fit(
+            COUNTS
+        ),
         COUNTS,
     ),
     "a single leaf": lambda: (TopicTree(1, refine=None).fit(COUNTS), COUNTS),

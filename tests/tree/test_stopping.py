@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from momentree import TopicTree
+from momentree import TopicTree, choose_n_components
 from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics, make_single_topic
@@ -28,6 +28,22 @@ def test_the_eight_topics_of_table_51_are_found(seed):
     assert_near_oracle(sample.labels, oracle_of(sample), tree.labels_)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bic_finds_them_too(seed):
+    sample = make_hierarchical_topics(random_state=seed)
+    tree = TopicTree("auto", stop="bic").fit(sample.X)
+    assert tree.n_leaves_ == 8
+    assert tree.choice_ is None
+
+
+def test_the_choice_is_that_of_the_function():
+    X = make_hierarchical_topics(random_state=0).X
+    choice = TopicTree("auto").fit(X).choice_
+    expected = choose_n_components(X, criteria=["completion", "spectrum"])
+    assert (choice.n_components, choice.interval) == (expected.n_components, expected.interval)
+    assert choice.interval[0] <= 8 <= choice.interval[1]
+
+
 @pytest.mark.parametrize("log_scaling", ["log1p", None])
 def test_eight_unrelated_topics_are_found(log_scaling):
     lengths = np.random.default_rng(0).poisson(400, size=800)
@@ -47,7 +63,7 @@ def test_a_single_topic_is_not_split(seed, d, length):
 def test_a_limit_of_depth_ends_growth_instead():
     sample = make_single_topic(500, 100, 1, length=60, exponent=0.0, random_state=0)
     options = {"max_leaf_nodes": None, "min_samples_leaf": 1}
-    assert TopicTree(**options).fit(sample.X).n_leaves_ == 1
+    assert TopicTree(**options, stop="bic").fit(sample.X).n_leaves_ == 1
     # A depth or a number of leaves is given: the criterion has no say.
     assert TopicTree(**options, max_depth=1, refine=None).fit(sample.X).n_leaves_ == 2
     assert TopicTree(2, min_samples_leaf=1, refine=None).fit(sample.X).n_leaves_ == 2

@@ -30,6 +30,8 @@ from momentree.report.topics import (
 )
 from momentree.tree import ClusterTree, TopicTree
 
+CHOOSING = "choosing the number of topics"
+
 _SHOWN = (
     "embeddings",
     *("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages"),
@@ -77,7 +79,8 @@ def grow_tree(
     """Grow a tree of topics, or of embeddings; `shown` are arguments of `summarize`."""
     tree: Any
     X: Any = corpus.X
-    with run.stage("growing the tree"):
+    chosen = parameters.get("max_leaf_nodes", 8) == "auto" and embeddings is None
+    with run.stage(CHOOSING if chosen else "growing the tree"):
         start = time.perf_counter()
         if embeddings is None:
             tree = TopicTree(**parameters).fit(corpus)
@@ -92,8 +95,10 @@ def grow_tree(
             tree = tree.name_topics(corpus)
             shown["embeddings"] = f"{name}: {X.shape[1]:,} dimensions"
         took = time.perf_counter() - start
+    choice = getattr(tree, "choice_", None)
     if tree.n_leaves_ > 1:
-        note_number(run, tree, parameters["max_leaf_nodes"], "leaves")
+        asked = parameters["max_leaf_nodes"] if choice is None else choice.n_components
+        note_number(run, tree, None if asked == "auto" else asked, "leaves")
     tree = given.apply(tree)
     summary = _summarize(run, tree, corpus, took, **shown)
     content = {
@@ -103,6 +108,9 @@ def grow_tree(
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
     remarks = _on_words(run, tree, corpus)
+    if choice is not None:
+        content["choice"] = _choice(run, choice)
+        remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
     if summary["n_leaves"] == 1 and tree.tree_.reason:
         remarks.append(run.words(Message("not_split", reason=tree.tree_.reason)))
     return Result(
@@ -126,14 +134,15 @@ def fit_flat(
     **shown: Any,
 ) -> Result:
     """Fit a flat model of topics; `shown` as for `grow_tree`."""
-    start = time.perf_counter()
-    choice = None if n_components else _choose(run, corpus, model)
     kind: Any = models.LatentDirichletAllocation if model == "lda" else models.SingleTopicModel
-    with run.stage("fitting topics"), warnings.catch_warnings():
+    step = "fitting topics" if n_components else CHOOSING
+    with run.stage(step), warnings.catch_warnings():
+        start = time.perf_counter()
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = kind(choice["n_components"] if choice else n_components, **parameters)
+        fitted = kind("auto" if n_components is None else n_components, **parameters)
         fitted.fit(corpus)
+    choice = fitted.choice_
     took = time.perf_counter() - start
     fitted = given.apply(fitted)
     with run.stage("inferring topic proportions"):
@@ -142,15 +151,13 @@ def fit_flat(
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     remarks += _on_words(run, fitted, corpus)
     if choice is not None:
-        chosen = run.words(Message("n_topics_chosen", reason=choice["reason"]))
-        summary["diagnostics"]["words"].insert(0, chosen)
-        remarks.insert(0, chosen)
+        remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
     return Result(
         summary,
         took,
         table=lambda: _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
         format="topics",
-        content=lambda: _flat_content(fitted, summary, choice),
+        content=lambda: _flat_content(fitted, summary, _choice(run, choice)),
         save=lambda path: fitted.save(path),
         remarks=remarks,
     )
@@ -166,16 +173,10 @@ def _on_common_words(model: Any, corpus: Corpus) -> list[Message]:
     return notes_on_common_words(corpus.X, model.labels_, corpus.vocabulary)
 
 
-def _choose(run: Run, corpus: Corpus, model: TopicModel) -> dict[str, Any]:
-    """Choose the number of topics from the data."""
-    step = "choosing the number of topics"
-    with run.stage(step):
-        choice = models.choose_n_components(
-            corpus.X,
-            model=model,
-            sample_weight=corpus.weights,
-            progress=lambda done, total: run.update(f"{step}: {done} of {total} tried"),
-        )
+def _choice(run: Run, choice: models.ComponentChoice | None) -> dict[str, Any] | None:
+    """Return a choice of the number of topics as plain values."""
+    if choice is None:
+        return None
     low, high = choice.interval
     return {
         "n_components": int(choice.n_components),

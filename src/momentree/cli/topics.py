@@ -62,7 +62,7 @@ def topics(
             "-k",
             metavar="N|auto",
             parser=options.count_or_auto,
-            help="Number of leaves. With auto, BIC determines it.",
+            help="Number of leaves. auto chooses it by cross-validation.",
         ),
     ] = 8,
     depth: Annotated[
@@ -366,7 +366,7 @@ def topics(
         )
     else:
         parameters |= {
-            "max_leaf_nodes": leaves,
+            "max_leaf_nodes": "auto" if leaves is None and depth is None else leaves,
             "max_depth": depth,
             "min_samples_leaf": min_samples_leaf,
             "growth": growth,

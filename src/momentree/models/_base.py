@@ -6,13 +6,14 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 import momentree.decomposition as decompositions
+from momentree._choices import TopicModel
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -33,6 +34,7 @@ from momentree.models._fitted import FittedModel
 from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
 from momentree.tree.page import TopicsPage
+from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.whitening import whiten
 
 DecompositionName = Literal[
@@ -72,7 +74,10 @@ class FlatModel(
     A subclass sets its parameters in ``__init__`` and implements :meth:`_fit` and the inference.
     """
 
-    n_components: int
+    _auto_model: ClassVar[TopicModel | None] = None
+    """The model for which ``n_components="auto"`` chooses the number; None if it cannot."""
+
+    n_components: int | Literal["auto"]
     decomposition: Decomposer
     refine: str | None
     smoothing: float
@@ -82,6 +87,7 @@ class FlatModel(
     random_state: int | np.random.RandomState | None
     verbose: bool | int
 
+    choice_: ComponentChoice | None
     labels_: Ints
     n_iter_: int
     converged_: bool
@@ -137,13 +143,14 @@ class FlatModel(
         samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
         if not np.array_equal(words, self.vocabulary_):
             self.__dict__.pop("posterior_", None)  # no warm start with other words
+        self._choose(counts, weight)
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             result, at = self._fit(samples, weight)
             totals = RowBlocks(counts).row_sums
-        if (found := len(result.weights)) < self.n_components:
+        if (found := len(result.weights)) < self._wanted:
             reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
             warning = ConvergenceWarning(
-                "fewer_components", found=found, requested=self.n_components, reason=reason
+                "fewer_components", found=found, requested=self._wanted, reason=reason
             )
             warn_caller(warning)
         self.posterior_, self.weights_ = result.parameters, result.weights
@@ -174,13 +181,38 @@ class FlatModel(
         self._check_enough("too_few_nonzero_samples", usable)
         return counts, counts, weight
 
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.n_components, str) and self.n_components == "auto"
+
+    @property
+    def _wanted(self) -> int:
+        """The number of components that was given or chosen."""
+        if isinstance(self.n_components, str):
+            chosen = getattr(self, "choice_", None)
+            return 1 if chosen is None else int(chosen.n_components)
+        return self.n_components
+
+    def _choose(self, counts: Any, weight: Floats) -> None:
+        """Choose the number of components if it is "auto"."""
+        self.choice_ = None
+        if self._is_auto and self._auto_model:
+            self.choice_ = choose_n_components(
+                counts,
+                model=self._auto_model,
+                criteria=["completion", "spectrum"],
+                sample_weight=weight,
+                random_state=self.random_state,
+            )
+
     def _check_enough(self, code: str, usable: NDArray[np.bool_]) -> None:
         found = int(np.count_nonzero(usable))
-        if found < self.n_components:
-            raise InvalidDataError(code, n_rows=found, n_components=self.n_components)
+        if found < self._wanted:
+            raise InvalidDataError(code, n_rows=found, n_components=self._wanted)
 
     def _check_parameters(self) -> None:
-        check_integer("n_components", self.n_components, at_least=1)
+        if not (self._auto_model and self._is_auto):
+            check_integer("n_components", self.n_components, at_least=1)
         if not callable(self.decomposition):
             check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
         check_number("smoothing", self.smoothing, above=0)
@@ -194,16 +226,16 @@ class FlatModel(
         if not (self.warm_start and self.refine):  # moments need no starting values
             return None
         last = getattr(self, "posterior_", None)
-        if last is None or last.centers.shape != (n_features, self.n_components):
+        if last is None or last.centers.shape != (n_features, self._wanted):
             return None
         log.info("starting from the last fit")
         return last
 
     def _decompose(self, moments: Moments) -> Decomposition:
-        limit = 2 * self.n_components + WHITENING_ITER
-        white = whiten(moments, self.n_components, tol=WHITENING_TOL, max_iter=limit)
+        limit = 2 * self._wanted + WHITENING_ITER
+        white = whiten(moments, self._wanted, tol=WHITENING_TOL, max_iter=limit)
         return self._decomposer()(
-            moments, self.n_components, random_state=self.random_state, whitening=white
+            moments, self._wanted, random_state=self.random_state, whitening=white
         )
 
     def _decomposer(self) -> Callable[..., Decomposition]:

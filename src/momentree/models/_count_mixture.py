@@ -15,13 +15,14 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.inference import log_joint, log_posterior
 from momentree.models._base import FlatModel, log
-from momentree.models._fit_result import FitResult, Initialization, from_leaves, m_step
+from momentree.models._fit_result import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments
 from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
 from momentree.refinement import em
+from momentree.refinement.em import m_step
 from momentree.tree.growth import Grown, Limits, grow
 from momentree.tree.search import TopicSearch
 from momentree.tree.split import SPLIT_ITER
@@ -194,7 +195,7 @@ class CountMixture(FitsTexts, FlatModel):
         return self._from_leaves(data, self._grown(data))
 
     def _from_leaves(self, data: CountData, grown: Grown) -> Initialization[MixtureParameters]:
-        k, rows, weight = self.n_components, data.rows, data.weight
+        k, rows, weight = self._wanted, data.rows, data.weight
         return from_leaves(grown, k, self._family, rows, weight, data.smoothing)
 
     def _searched(
@@ -202,7 +203,7 @@ class CountMixture(FitsTexts, FlatModel):
     ) -> Initialization[MixtureParameters]:
         """Search for the most likely topics from several starts, a tree among them."""
         # A few documents alone are hardly a topic, though they raise the likelihood.
-        least = max(1.0, min(SMALL, float(data.weight.sum()) / (4 * self.n_components)))
+        least = max(1.0, min(SMALL, float(data.weight.sum()) / (4 * self._wanted)))
         found = TopicSearch(
             data.rows,
             data.weight,
@@ -215,7 +216,7 @@ class CountMixture(FitsTexts, FlatModel):
         return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
     def _grown(self, data: CountData) -> Grown:
-        limits = Limits(self.n_components)
+        limits = Limits(self._wanted)
         splitter = self._splitter(data)
         return grow(data.rows, data.weight, data.count_per_token, splitter, limits)
 

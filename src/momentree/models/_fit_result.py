@@ -12,6 +12,7 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters
+from momentree.refinement.em import m_step
 from momentree.tree.growth import Grown
 
 P = TypeVar("P", bound=MixtureParameters | LDAParameters)
@@ -44,15 +45,6 @@ class FitResult:
     diagnostics: Mapping[str, Any]
     n_iter: int = 1
     converged: bool = True
-
-
-def m_step(
-    family: type[M], rows: RowBlocks, responsibilities: Floats, weight: Floats, smoothing: float
-) -> M:
-    """Return the parameters for given responsibilities."""
-    weighted = responsibilities * weight[:, None]
-    sums = rows.sum(lambda B: B.tdot(weighted[B.at]))
-    return family.m_step(sums, weighted.sum(axis=0), smoothing)
 
 
 def from_leaves(

@@ -21,7 +21,7 @@ from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import LDAMoments, SingleTopicMoments
 from momentree.objects import Decomposition, LDAParameters, Moments
 from momentree.parameters import lda_parameters
-from momentree.refinement.lda import smoothed_topics
+from momentree.refinement.lda import concentrations, smoothed_topics
 from momentree.whitening import whiten
 
 Start = Initialization[LDAParameters]
@@ -113,15 +113,6 @@ def from_single_topics(data: LDAData, model: SingleTopicModel, *, alpha0: float 
     parameters = LDAParameters(alpha, data.smoothed(found.centers, found.weights))
     diagnostics = {**found.diagnostics, "start": "single-topic", "alpha0": total}
     return Initialization.of(parameters, diagnostics)
-
-
-def concentrations(weights: Floats, n: float, alpha0: float) -> Floats:
-    """Return concentrations with sum `alpha0`, given the fraction of n documents in each topic.
-
-    Each topic receives one additional document, so that EM does not starve a rare one.
-    """
-    alpha = weights * n + 1.0
-    return np.asarray(alpha * (alpha0 / alpha.sum()))
 
 
 def most_likely(data: LDAData, starts: Sequence[Start]) -> tuple[Start, dict[str, Any]]:

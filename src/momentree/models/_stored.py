@@ -33,6 +33,12 @@ class StoredModel(NamedGroups, SavedEstimator):
                 raise InvalidParameterError("own_decomposition", parameter="decomposition")
         return params
 
+    def _state(self) -> dict[str, Any]:
+        state = super()._state()
+        if "choice_" in state:
+            state["choice_"] = None  # a table, of no use for new samples
+        return state
+
     def _check_restored(self) -> int:
         d, k = self.n_features_in_, len(self.weights_)
         check_shape("weights_", self.weights_, (k,))

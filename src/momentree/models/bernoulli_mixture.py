@@ -244,7 +244,7 @@ class BernoulliMixture(BernoulliGroups):
             runs.append((start, refined))
         # Raw moments assume least, so corrected ones must gain the BIC penalty of one parameter
         # per component.
-        margin = 0.5 * self.n_components * np.log(max(data.weight.sum(), 2.0))
+        margin = 0.5 * self._wanted * np.log(max(data.weight.sum(), 2.0))
         best, *others = runs
         for run in others:
             if run[1].log_likelihood > best[1].log_likelihood + margin:
@@ -255,7 +255,7 @@ class BernoulliMixture(BernoulliGroups):
         last = self._last_fit(data.ones.shape[1])
         if last is not None:
             return [Initialization.of(data.family(last.weights, last.centers), self.diagnostics_)]
-        k, start = self.n_components, self.start
+        k, start = self._wanted, self.start
         if start == "auto" and self.refine and self.decomposition == "sidiwo":
             start = "splits"
         log.info("starting from %s", start)

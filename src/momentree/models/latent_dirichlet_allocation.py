@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import Weighting
+from momentree._choices import TopicModel, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, generator
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
@@ -44,8 +44,8 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
 
     Parameters
     ----------
-    n_components : int >= 1, default=8
-        Number of topics k.
+    n_components : int >= 1 or "auto", default=8
+        Number of topics k. "auto" chooses it by :func:`momentree.choose_n_components`.
     alpha0 : float > 0 or None, default=None
         Total concentration alpha_0 = sum_i alpha_i assumed by the moments; close to zero if each
         document has one topic. None estimates it; see
@@ -111,6 +111,9 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         "alpha0_reason" and "alpha0_curve" (values tried, and the off-diagonal fraction of the third
         moment for each); if these contradict the given `alpha0`, "warnings" contains a message. If
         starts were compared, "completion" contains their names, alpha_0 and perplexity.
+    choice_ : ComponentChoice or None
+        How "auto" chose the number of topics: the number, its interval, the reason and the curve.
+        None if the number was given. Not saved in files.
     mean_count_ : float
         Mean number of words per document.
     vocabulary_ : ndarray of str of shape (n_features,)
@@ -154,13 +157,14 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
     """
 
     _counts_orders = True
+    _auto_model: ClassVar[TopicModel | None] = "lda"
 
     tol: float
     posterior_: LDAParameters
 
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: int | Literal["auto"] = 8,
         *,
         alpha0: float | None = None,
         decomposition: Decomposer = "sidiwo",
@@ -237,14 +241,14 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
             starts, warnings = from_moments(
                 data,
                 self._decompose,
-                self.n_components,
+                self._wanted,
                 alpha0=self.alpha0,
                 weighting=self.weighting,
                 random_state=self.random_state,
             )
         if kind != "moments":
             model = SingleTopicModel(
-                self.n_components, decomposition=self.decomposition, random_state=self.random_state
+                self._wanted, decomposition=self.decomposition, random_state=self.random_state
             )
             starts.append(from_single_topics(data, model, alpha0=self.alpha0))
         best, numbers = most_likely(data, starts) if kind == "auto" else (starts[0], {})

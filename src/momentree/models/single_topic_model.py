@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import AutoLogScaling, Refine, Search, Weighting
+from momentree._choices import AutoLogScaling, Refine, Search, TopicModel, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice
 from momentree.exceptions import InvalidParameterError
@@ -30,8 +30,8 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
 
     Parameters
     ----------
-    n_components : int >= 1, default=8
-        Number of topics k.
+    n_components : int >= 1 or "auto", default=8
+        Number of topics k. "auto" chooses it by :func:`momentree.choose_n_components`.
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
@@ -88,6 +88,9 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
     posterior_ : TopicParameters
         Parameters used to assign documents: weights and topics of the log-scaled counts; see
         :meth:`predict_proba`. Without log scaling: ``weights_`` and ``components_``, smoothed.
+    choice_ : ComponentChoice or None
+        How "auto" chose the number of topics: the number, its interval, the reason and the curve.
+        None if the number was given. Not saved in files.
     labels_ : ndarray of int of shape (n_samples,)
         Most probable topic of each document.
     n_iter_ : int
@@ -148,10 +151,11 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
 
     _family: ClassVar[type[MixtureParameters]] = TopicParameters
     _counts_orders = True
+    _auto_model: ClassVar[TopicModel | None] = "single-topic"
 
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: int | Literal["auto"] = 8,
         *,
         decomposition: Decomposer = "sidiwo",
         refine: Refine | None = "em",

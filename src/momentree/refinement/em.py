@@ -163,3 +163,12 @@ def expected_statistics(
     # Rounding may make counts negative.
     sums[:, -1] = last if parameters.signed else np.maximum(last, 0.0)
     return sums, sizes, log_likelihood
+
+
+def m_step(
+    family: type[P], rows: RowBlocks, responsibilities: Floats, weight: Floats, smoothing: float
+) -> P:
+    """Return the parameters for given responsibilities."""
+    weighted = responsibilities * weight[:, None]
+    sums = rows.sum(lambda B: B.tdot(weighted[B.at]))
+    return family.m_step(sums, weighted.sum(axis=0), smoothing)

@@ -107,3 +107,12 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
         if moved < 1e-10:
             break
     return alpha
+
+
+def concentrations(weights: Floats, n: float, alpha0: float) -> Floats:
+    """Return concentrations with sum `alpha0`, given the fraction of n documents in each topic.
+
+    Each topic receives one additional document, so that EM does not starve a rare one.
+    """
+    alpha = weights * n + 1.0
+    return np.asarray(alpha * (alpha0 / alpha.sum()))

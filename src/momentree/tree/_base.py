@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,7 @@ from momentree.tree.node import StoredTree, TreeNode
 from momentree.tree.notebook import repr_html
 from momentree.tree.page import TopicsPage
 from momentree.tree.refine import refine_leaves, rule_assigner
-from momentree.tree.stopping import Stop
+from momentree.tree.stopping import Stop, TopicStop
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -65,13 +65,13 @@ class TreeEstimator(
     # Allowed values of the parameters that only this estimator has.
     _choices: ClassVar[dict[str, tuple[str | None, ...]]]
 
-    max_leaf_nodes: int | None
+    max_leaf_nodes: int | Literal["auto"] | None
     max_depth: int | None
     min_samples_leaf: float
     growth: Growth
     smoothing: float
     exact: bool
-    stop: Stop
+    stop: Stop | TopicStop
     max_iter: int
     tol: float
     verbose: bool | int
@@ -142,7 +142,8 @@ class TreeEstimator(
         """Return the assigner, and the checked samples in the form that it expects."""
 
     def _check_parameters(self) -> None:
-        check_integer("max_leaf_nodes", self.max_leaf_nodes, at_least=1, optional=True)
+        if not (isinstance(self.max_leaf_nodes, str) and self.max_leaf_nodes == "auto"):
+            check_integer("max_leaf_nodes", self.max_leaf_nodes, at_least=1, optional=True)
         check_integer("max_depth", self.max_depth, at_least=0, optional=True)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_number("min_samples_leaf", self.min_samples_leaf, above=0)
@@ -394,6 +395,8 @@ class TreeEstimator(
         state = super()._state()
         for name in ("leaves_", "n_leaves_"):
             del state[name]
+        if "choice_" in state:
+            state["choice_"] = None  # a table, of no use for new samples
         return {**state, "tree_": StoredTree.of(self.tree_)}
 
     def _restore(self, state: dict[str, Any]) -> None:

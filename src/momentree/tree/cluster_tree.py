@@ -187,7 +187,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def __init__(
         self,
-        max_leaf_nodes: int | None = 8,
+        max_leaf_nodes: int | Literal["auto"] | None = 8,
         *,
         max_depth: int | None = None,
         n_components: int | None = None,

@@ -57,13 +57,15 @@ class Limits:
     depth: float = math.inf
 
     @classmethod
-    def of(cls, tree: Any) -> Limits:
-        """Return the limits set by the parameters of an estimator."""
-        leaves = math.inf if tree.max_leaf_nodes is None else tree.max_leaf_nodes
+    def of(cls, tree: Any, chosen: int | None = None) -> Limits:
+        """Return the limits set by the parameters of an estimator, and by a chosen number."""
+        wanted = None if tree.max_leaf_nodes == "auto" else tree.max_leaf_nodes
+        wanted = wanted if chosen is None else chosen
+        leaves = math.inf if wanted is None else wanted
         depth = math.inf if tree.max_depth is None else tree.max_depth
         if tree.growth == "depth":
-            if tree.max_depth is None and tree.max_leaf_nodes is not None:
-                depth = math.ceil(math.log2(tree.max_leaf_nodes))
+            if tree.max_depth is None and wanted is not None:
+                depth = math.ceil(math.log2(wanted))
             leaves = math.inf
         return cls(leaves, depth)
 

@@ -18,6 +18,7 @@ from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.tree.split import Split
 
 Stop = Literal["bic"]
+TopicStop = Literal["completion", "bic"]
 AcceptanceCriterion: TypeAlias = Callable[[Split, RowBlocks, Floats, Floats], Message | None]
 """Returns the reason to reject a split with these rows, weights and factors; None accepts it."""
 

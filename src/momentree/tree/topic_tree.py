@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,9 @@ from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.search import TopicSearch, tree_over
+from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import EXACT, SPLIT_ITER
-from momentree.tree.stopping import Stop, accept_all, topic_bic
+from momentree.tree.stopping import TopicStop, accept_all, topic_bic
 from momentree.tree.texts import FitsTexts, Vectorizer
 from momentree.tree.topic_split import EARLY, TopicSplitter
 
@@ -64,8 +65,9 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     Parameters
     ----------
-    max_leaf_nodes : int >= 1 or None, default=8
-        Number of leaves (topics) at which growth stops. None sets no limit; see `stop`.
+    max_leaf_nodes : int >= 1, "auto" or None, default=8
+        Number of leaves (topics) at which growth stops. "auto" chooses it from the data; see
+        `stop`. None is "auto" unless `max_depth` is given, and then sets no limit.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
         ``growth="depth"`` it is the smallest depth that allows `max_leaf_nodes` leaves.
@@ -101,8 +103,10 @@ class TopicTree(FitsTexts, TreeEstimator):
         word. False stops the eigen-solver of M2 after 8 products, because sampling error is larger;
         with more than 64 words, labels may then differ slightly from those of the published
         algorithm.
-    stop : {"bic"}, default="bic"
-        Stopping rule if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
+    stop : {"completion", "bic"}, default="completion"
+        How the data determine the number of leaves. "completion" chooses it by
+        :func:`momentree.choose_n_components` from held-out words, in the time of a few fits; the
+        choice with its interval is ``choice_``. "bic", the Bayesian
         information criterion, accepts a split of n documents if it gains more than u p/2 log n
         nats, where p is the number of different words in them and u the (log-scaled) count of one
         token. It finds few leaves for long documents, and many for vocabularies of a dozen words or
@@ -142,6 +146,9 @@ class TopicTree(FitsTexts, TreeEstimator):
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
+    choice_ : ComponentChoice or None
+        How the number of leaves was chosen: the number, its interval, the reason and the curve; see
+        :func:`momentree.choose_n_components`. None if it was given. Not saved in files.
     n_iter_ : int
         Steps of EM over all leaves; 1 without EM.
     converged_ : bool
@@ -184,13 +191,14 @@ class TopicTree(FitsTexts, TreeEstimator):
         "search": get_args(Search),
         "log_scaling": (*get_args(AutoLogScaling), None),
         "weighting": get_args(Weighting),
+        "stop": get_args(TopicStop),
     }
 
     log_scaling_: LogScaling | None
 
     def __init__(
         self,
-        max_leaf_nodes: int | None = 8,
+        max_leaf_nodes: int | Literal["auto"] | None = 8,
         *,
         max_depth: int | None = None,
         min_samples_leaf: float = 5,
@@ -201,7 +209,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         weighting: Weighting = "length",
         smoothing: float = 1.0,
         exact: bool = False,
-        stop: Stop = "bic",
+        stop: TopicStop = "completion",
         max_iter: int = 100,
         tol: float = 1e-5,
         vectorizer: Vectorizer | None = None,
@@ -230,6 +238,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         return X, None, names
 
     def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:  # noqa: ARG002
+        self._choose(X, weight)
         data, grown = self._grown(X, weight)
         grown = self._searched(data, grown, X)
         self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
@@ -287,7 +296,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         return ScaledCounts(rows, at, weight, count_per_token, smoothing)
 
     def _grow(self, data: ScaledCounts) -> Grown:
-        limits = Limits.of(self)
+        limits = self._limits
         return grow(
             data.rows,
             data.weight,
@@ -300,7 +309,7 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _searched(self, data: ScaledCounts, grown: Grown, X: Any) -> Grown:
         """Return a tree over the most likely leaves, or the one given if nothing is searched."""
-        limits = Limits.of(self)
+        limits = self._limits
         by_number = math.isinf(limits.depth) and not limits.none
         if self.search == "none" or self.refine is None or not by_number:
             return grown
@@ -316,6 +325,10 @@ class TopicTree(FitsTexts, TreeEstimator):
         found = search.from_tree(grown, RowBlocks(X).take(data.at).matrix)
         return tree_over(found, grown, data.rows, data.weight)
 
+    @property
+    def _limits(self) -> Limits:
+        return Limits.of(self, None if self.choice_ is None else self.choice_.n_components)
+
     def _splitter(self, data: ScaledCounts) -> TopicSplitter:
         return TopicSplitter(
             min_samples_leaf=self.min_samples_leaf,
@@ -325,6 +338,19 @@ class TopicTree(FitsTexts, TreeEstimator):
             random_state=self.random_state,
             whiten=EXACT if self.exact else EARLY,
         )
+
+    def _choose(self, X: Any, weight: Floats) -> None:
+        """Choose the number of leaves if neither it nor the depth is given."""
+        self.choice_: ComponentChoice | None = None
+        given = self.max_leaf_nodes not in ("auto", None)
+        depth_alone = self.max_leaf_nodes is None and self.max_depth is not None
+        if self.stop == "completion" and not given and not depth_alone:
+            self.choice_ = choose_n_components(
+                X,
+                criteria=["completion", "spectrum"],
+                sample_weight=weight,
+                random_state=self.random_state,
+            )
 
     def _name(self, root: TreeNode) -> None:
         name_by_words(root, self.vocabulary_, languages=self.languages_)

@@ -42,6 +42,10 @@ WORDS: dict[str, str] = {
     "documents_are_alike": "The documents do not differ enough to form topics.",
     "completion_best": "Document completion works best with {n:~topic}.",
     "completion_as_good": "It works as well with {n}, within one standard error.",
+    "topics_divisible": (
+        "But these topics could be divided into ever finer ones; {n:~topic} "
+        "{n:?achieves/achieve} {fraction:.0%} of the improvement."
+    ),
     "most_of_gain": (
         "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement from {first} to "
         "{chosen}."
@@ -64,7 +68,6 @@ WORDS: dict[str, str] = {
     "spectrum_supports_all": (
         "Cross-validation of the spectrum supports all {n:~topic} tried; there may be more."
     ),
-    "between_spectrum_and_completion": "{n} lies between the two.",
     "fewer_complete_worse": "With fewer than {n}, document completion is worse.",
     "topics_may_be_merged": "Some topics may therefore be merged.",
     "bic_agrees": "BIC agrees.",

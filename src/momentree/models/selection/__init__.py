@@ -1,7 +1,7 @@
 """Choose the number of components by document completion, spectrum, BIC and coherence."""
 
 from momentree.models.selection.bic import lowest_bic
-from momentree.models.selection.choice import ComponentChoice, choose_n_components
 from momentree.models.selection.fits import compare_fits
+from momentree.tree.selection.choice import ComponentChoice, choose_n_components
 
 __all__ = ["ComponentChoice", "choose_n_components", "compare_fits", "lowest_bic"]

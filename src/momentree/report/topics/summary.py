@@ -26,6 +26,7 @@ from momentree.report._estimators import (
 from momentree.report._provenance import provenance
 from momentree.report.layout import icicle_cells
 from momentree.report.text import clean_text, for_readers
+from momentree.report.topics._choice import describe_choice
 from momentree.report.topics._diagnostics import describe_model, diagnostics
 from momentree.report.topics._function_words import notes_on_function_words
 from momentree.report.topics._labels import agreement, count_labels, index_labels
@@ -132,6 +133,9 @@ def summarize(
         leaf (``row``, ``id``, ``label``, ``leaf``, ``text``; with a map ``at``, the coordinates,
         from 0 to 1000; for a flat model with ``X`` ``proportions``: pairs of topic and proportion,
         per mille);
+        ``choice``: how the number of topics was chosen, or None: ``n_components``, ``low``,
+        ``high``, ``reason`` and ``curve``, pairs of a number of topics and the fraction of the
+        largest gain of document completion that it achieves;
         ``notes``: sentences, those given and one on each language whose function words make up
         topics;
         ``given_names``: names given by hand, by the number of a leaf or the first and last number
@@ -213,6 +217,7 @@ def summarize(
         "agreement": agreement(leaf_of, label_of),
         "documents": index,
         "areas": areas,
+        "choice": describe_choice(getattr(estimator, "choice_", None)),
         "given_names": dict(getattr(estimator, "given_names_", {})),
         "notes": [for_readers(note) for note in (*given, *notes_on_function_words(estimator))],
         "made": provenance(estimator, made_with),

@@ -8,11 +8,11 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.messages import Message
-from momentree.models.selection.criteria import Estimate
-from momentree.models.selection.curves import Curves
+from momentree.tree.selection.criteria import MOST, Estimate
+from momentree.tree.selection.curves import Curves
 
-MOST = 0.9
-"""The reason reports the fewest components with this fraction of the gain."""
+CLOSE = 0.99
+"""At least this fraction of the gain is as good as the best."""
 TINY = 1e-300
 
 
@@ -60,6 +60,10 @@ def _completion_decides(answer: Estimate, own: Estimate, curves: Curves) -> Iter
     best = int(k[np.nanargmax(gain)])
     yield Message("completion_best", n=best)
     if own.n_components < best:
+        near = float(gain[int(np.searchsorted(k, own.n_components))] / max(np.nanmax(gain), TINY))
+        if near < CLOSE:
+            yield Message("topics_divisible", n=own.n_components, fraction=MOST)
+            return
         yield Message("completion_as_good", n=own.n_components)
     at = int(np.searchsorted(k, answer.n_components))
     enough = k[np.isfinite(gain) & (gain >= MOST * gain[at])]
@@ -67,7 +71,9 @@ def _completion_decides(answer: Estimate, own: Estimate, curves: Curves) -> Iter
         first = int(k[np.isfinite(gain)][0])
         few = int(enough[0])
         yield Message("most_of_gain", n=few, fraction=MOST, chosen=answer.n_components, first=first)
-    if own.high == k[-1] and len(k) > 1:
+    open_end = own.high >= k[-1]
+    k = k[np.isfinite(curves.completion)]
+    if open_end and len(k) > 1:
         yield Message("more_not_tried", n=int(k[-1]))
     if len(k) > 1 and (np.diff(k) > 1).any():
         yield Message("numbers_tried", tried=_runs(k))
@@ -91,9 +97,7 @@ def _spectrum(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -
     other = found["completion"].n_components if "completion" in found else answer.n_components
     if decides or low <= answer.n_components <= other <= high:
         return
-    if other > answer.n_components:
-        yield Message("between_spectrum_and_completion", n=answer.n_components)
-    elif other > high:
+    if other > high:
         yield Message("fewer_complete_worse", n=other)
     else:
         yield Message("topics_may_be_merged")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -23,20 +25,22 @@ from momentree._validation import (
 from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
-from momentree.models._base import log, package_log
-from momentree.models.selection.candidates import Fits, LDAFits, SingleTopicFits
-from momentree.models.selection.criteria import Estimate, combine, estimates
-from momentree.models.selection.curves import Curves, evaluate
-from momentree.models.selection.folds import Fold, folds
-from momentree.models.selection.reason import reason
-from momentree.models.selection.spectrum import Spectrum, spectrum
-from momentree.preprocessing import log_scale
+from momentree.tree.growth import log
+from momentree.tree.selection.candidates import Fits, LDAFits, SingleTopicFits
+from momentree.tree.selection.criteria import TEXT, Estimate, combine, estimates
+from momentree.tree.selection.curves import Curves, Inner, evaluate
+from momentree.tree.selection.folds import Fold, folds
+from momentree.tree.selection.reason import reason
+from momentree.tree.selection.spectrum import Spectrum, spectrum
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST = 32
-"""The largest number of topics in the papers' experiments."""
+LARGEST = 64
+"""The largest number of topics tried."""
+MOST_DIRECTIONS = 32
+"""The largest number of directions of the second moment."""
+CANDIDATES = (*range(1, 33), *range(34, LARGEST + 1, 2))
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def choose_n_components(
     random_state : int, RandomState or None, default=None
         Seed for the folds and for the halves of documents and words. None means seed 0.
     verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
+        Whether to print progress to standard error; the logger ``momentree.tree`` always gets it.
     progress : callable, default=None
         Called as ``progress(done, total)`` after each candidate.
 
@@ -176,25 +180,26 @@ def choose_n_components(
     X = check_counts(X)
     weight = check_sample_weight(sample_weight, X.shape[0])
     check_something(X, weight)
-    with console_logging(package_log, bool(verbose)), single_threaded_blas():
+    with console_logging(logging.getLogger("momentree"), bool(verbose)), single_threaded_blas():
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         usable = np.flatnonzero((weight[at] > 0) & (ordered.row_sums > 0))
         rows, weight = ordered.take(usable), weight[at][usable]
         groups = _copies(rows)
         tried = _checked_candidates(candidates, kind, len(weight), int(groups.max()) + 1)
-        found = None
-        if "spectrum" in names:
-            log.info("cross-validating the spectrum of the second moment")
-            scaled = log_scale(rows.matrix, "log1p")
-            found = spectrum(
-                RowBlocks(scaled.X), weight, scaled.count_per_token, groups, int(tried[-1]), rng
-            )
-        curves = Curves.unknown(tried)
+        curves, inner = Curves.unknown(tried), Inner()
         if set(names) - {"spectrum"}:
             n_test = kind.n_test if "completion" in names else 0
             parts = list(folds(rows.matrix, weight, groups, rng, n_test=n_test))
-            curves = evaluate(tried, parts, kind.make, rows.matrix, progress)
-    each = estimates(names, curves, found, between=candidates is None)
+            coherence_in = rows.matrix if "coherence" in names else None
+            curves, inner = _evaluated(
+                kind, names, tried, parts, progress, coherence_in, early=candidates is None
+            )
+        found = None
+        if "spectrum" in names:
+            log.info("cross-validating the spectrum of the second moment")
+            largest = min(int(tried[-1]), MOST_DIRECTIONS)
+            found = spectrum(rows.matrix, weight, groups, largest, rng)
+    each = estimates(names, curves, found, inner, between=candidates is None)
     answer = combine(each) if each else Estimate(*[int(tried[0])] * 3)
     return ComponentChoice(
         answer.n_components,
@@ -203,6 +208,48 @@ def choose_n_components(
         _table(curves, found),
         {name: (one.n_components, one.low, one.high) for name, one in each.items()},
     )
+
+
+def _evaluated(
+    kind: _Kind,
+    names: Sequence[str],
+    tried: Ints,
+    parts: list[Fold],
+    progress: Callable[[int, int], object] | None,
+    coherence_in: Any | None,
+    *,
+    early: bool,
+) -> tuple[Curves, Inner]:
+    """Compute the curves: completion by the leaves of trees, then by fits where these can differ.
+
+    Fits matter if the documents could come from a model with so many topics, or for BIC and
+    coherence. On other text they cost much time, and tend to find ever more topics.
+    """
+    others = bool({"bic", "coherence"} & set(names))
+    curves, inner = Curves.unknown(tried), Inner()
+    log.info("preparing fits of up to %d components to %d fold(s)", tried[-1], len(parts))
+    makers = [kind.make(part, int(tried[-1])) for part in parts]
+    trees = [maker for maker in makers if isinstance(maker, SingleTopicFits)]
+    if trees and "completion" in names:
+        curves, inner = evaluate(tried, parts, trees, progress, early=early)
+        if (inner.correlation >= TEXT or _is_one(curves)) and not others:
+            return curves, inner
+        progress = None
+    if trees:
+        makers = [tree.refined() for tree in trees]
+    fitted, fitted_inner = evaluate(
+        tried, parts, makers, progress, coherence_in=coherence_in, early=early and not others
+    )
+    if inner.correlation >= TEXT:
+        known = {name: getattr(curves, name) for name in ("completion", "completion_error")}
+        return replace(fitted, **known), inner
+    return fitted, fitted_inner
+
+
+def _is_one(curves: Curves) -> bool:
+    """Return whether completion is best with the first number tried."""
+    values = curves.completion
+    return not np.isfinite(values).any() or int(np.nanargmax(values)) == 0
 
 
 def _copies(rows: RowBlocks) -> Ints:
@@ -268,15 +315,15 @@ class _Kind:
 
 _KINDS: dict[str, _Kind] = {
     "single-topic": _Kind(
-        SingleTopicFits,
+        partial(SingleTopicFits, steps=0),
         ("completion", "spectrum", "bic", "coherence"),
-        tuple(range(1, LARGEST + 1)),
+        CANDIDATES,
         3000,
     ),
     "lda": _Kind(
         LDAFits,
         ("spectrum", "completion", "coherence"),
-        (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, LARGEST),
-        1,
+        (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, 32),
+        1000,
     ),
 }

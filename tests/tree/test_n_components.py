@@ -11,18 +11,17 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 import momentree as mt
-from momentree.backends import RowBlocks
 from momentree.datasets import make_lda, make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
-from momentree.models.selection import choose_n_components
-from momentree.models.selection.candidates import SingleTopicFits, partitions
-from momentree.models.selection.criteria import Estimate, combine, estimates
-from momentree.models.selection.curves import Curves
-from momentree.models.selection.folds import folds
-from momentree.models.selection.reason import reason
-from momentree.models.selection.spectrum import Spectrum, spectrum
 from momentree.tree.growth import Branch
+from momentree.tree.selection import choose_n_components
+from momentree.tree.selection.candidates import SingleTopicFits, partitions
+from momentree.tree.selection.criteria import Estimate, combine, estimates
+from momentree.tree.selection.curves import Curves, Inner
+from momentree.tree.selection.folds import folds, halves_of_words
+from momentree.tree.selection.reason import reason
+from momentree.tree.selection.spectrum import Spectrum, spectrum
 
 from ..raising import raises
 
@@ -108,75 +107,108 @@ def test_bic_chooses_too_few_in_large_vocabularies():
 # --- the spectrum -------------------------------------------------------------------------------
 
 
-def halves_by_hand(X, groups, seed):
-    """S_A, S_B, held-out terms of each document of B for a vector, all dense and literal."""
-    n_groups = groups.max() + 1
-    first = (np.random.RandomState(seed).permutation(n_groups) < n_groups // 2)[groups]
-    parts = [X[first], X[~first]]
-    m1 = np.mean([part.sum(axis=0) / part.sum() for part in parts], axis=0)
-    scale = 1.0 / np.sqrt(m1 + 1.0 / np.count_nonzero(m1))
-    moments = []
-    for part in parts:
-        c = part.sum(axis=1)
-        terms = np.einsum("ia,ib->iab", part, part) - np.einsum("ia,ab->iab", part, np.eye(len(m1)))
-        moments.append(scale[:, None] * terms * scale / (c * (c - 1)).sum())
-    return moments
+def found_in(X, n_components, seed):
+    n = X.shape[0]
+    rng = np.random.RandomState(seed)
+    return spectrum(sp.csr_array(X, dtype=float), np.ones(n), np.arange(n), n_components, rng)
 
 
 def test_spectrum_is_that_of_dense_halves():
+    """Frequencies of two halves of the vocabulary, scaled and correlated, dense and literal."""
     X = make_single_topic(60, 12, 3, length=20, random_state=0).X.toarray().astype(float)
-    n, groups = len(X), np.arange(len(X))
-    found = spectrum(
-        RowBlocks(sp.csr_array(X)), np.ones(n), np.ones(n), groups, 5, np.random.RandomState(3)
-    )
-    A, B = halves_by_hand(X, groups, 3)
+    n, rng = len(X), np.random.RandomState(3)
+    first = rng.permutation(n) < n // 2
+    columns = halves_of_words(sp.csr_array(X), np.ones(n), rng)
+    views = [X[:, at] for at in columns]
+    lengths = [view.sum(axis=1) for view in views]
+    weight = np.sqrt(lengths[0] * lengths[1])
+    scaled = []
+    for view, length in zip(views, lengths, strict=True):
+        frequency = view / np.maximum(length, 1e-300)[:, None]
+        mean = weight @ frequency / weight.sum()
+        scaled.append(frequency / np.sqrt(mean + 1.0 / np.count_nonzero(mean)))
     expected = []
-    for here, there in ((A, B), (B, A)):
-        values, U = np.linalg.eigh(here.sum(axis=0))
-        values, U = values[::-1][:5], U[:, ::-1][:, :5]
-        terms = np.einsum("ak,iab,bk->ik", U, there, U)
-        held = terms.sum(axis=0)
-        # All documents have 20 words, so that each has the same share of the sum.
-        error = np.sqrt(np.square(terms - held / len(terms)).sum(axis=0))
-        expected.append([values, held, error])
+    for here, there in ((first, ~first), (~first, first)):
+        w, (Y, Z) = weight[here], (view[here] for view in scaled)
+        U, values, VT = np.linalg.svd((Y * w[:, None]).T @ Z / w.sum())
+        w, (Y, Z) = weight[there], (view[there] for view in scaled)
+        terms = (Y @ U[:, :5]) * (Z @ VT[:5].T)
+        held = w @ terms / w.sum()
+        error = np.sqrt((w**2) @ (terms - held) ** 2) / w.sum()
+        expected.append([values[:5], held, error])
     values, held, error = np.mean(expected, axis=0)
-    m = len(found.eigenvalues)
-    assert m >= 3
-    np.testing.assert_allclose(found.eigenvalues, values[:m], rtol=1e-8)
-    np.testing.assert_allclose(found.held_out, held[:m], rtol=1e-8, atol=1e-12)
-    np.testing.assert_allclose(found.standard_error, error[:m], rtol=1e-8)
+    found = found_in(X, 5, 3)
+    np.testing.assert_allclose(found.eigenvalues, values, rtol=1e-8)
+    np.testing.assert_allclose(found.held_out, held, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(found.standard_error, error, rtol=1e-8)
 
 
-def test_first_eigenvalue_of_independent_words_is_one():
-    """With D = diag(M1) alone S of one topic is u u^T with a unit vector; 1/d shrinks it a bit."""
+def test_first_value_of_independent_words_is_one():
+    """With D = diag(mean) alone it is the product of two unit vectors; 1/d halves it here."""
     X = np.random.default_rng(0).multinomial(2000, np.full(10, 0.1), size=400)
-    n = len(X)
-    found = spectrum(
-        RowBlocks(sp.csr_array(X)),
-        np.ones(n),
-        np.ones(n),
-        np.arange(n),
-        4,
-        np.random.RandomState(0),
-    )
+    found = found_in(X, 4, 0)
     np.testing.assert_allclose(found.eigenvalues[0], 0.5, atol=0.001)
-    assert found.interval == (1, 1, 1)
+    assert found.interval[0] == 1
 
 
 def test_held_out_value_of_noise_has_mean_zero_and_the_stated_error():
     """Directions beyond the topics: z = held out / standard error, over 25 samples."""
     z = []
     for seed in range(25):
-        X = sample(2, n=200, d=60, seed=seed)
-        n = X.shape[0]
-        moments = spectrum(
-            RowBlocks(X), np.ones(n), np.ones(n), np.arange(n), 6, np.random.RandomState(seed)
-        )
+        moments = found_in(sample(2, n=200, d=60, seed=seed), 6, seed)
         z.append(moments.held_out[3:] / moments.standard_error[3:])
     z = np.concatenate(z)
     # The value is the mean of two halves, the error that of one: 1 is the most to expect.
     assert abs(z.mean()) < 4 * z.std() / np.sqrt(len(z)) + 0.2
     assert 0.4 < z.std() < 1.2
+
+
+def one_topic(kind, seed, n=400, d=200):
+    """Documents of one topic whose words come in bursts, or whose lengths are spread."""
+    rng = np.random.default_rng(seed)
+    p = rng.permutation(1.0 / np.arange(1, d + 1))
+    p /= p.sum()
+    if kind == "dirichlet":
+        own = rng.standard_gamma(30 * np.tile(p, (n, 1)) + 1e-9)
+        return rng.multinomial(80, own / own.sum(axis=1, keepdims=True))
+    if kind == "negative binomial":
+        return rng.poisson(rng.gamma(0.5, 2.0, size=(n, d)) * 80 * p)
+    lengths = np.maximum(3, 80 * rng.lognormal(0.0, 1.0, n)).astype(int)
+    return rng.multinomial(lengths, p)
+
+
+@pytest.mark.parametrize("kind", ["dirichlet", "negative binomial", "spread lengths"])
+def test_one_topic_is_one_whatever_its_words_and_lengths(kind):
+    """All 3 x 2 answers are right; with whole M2 and random halves of tokens they were 2 to 8."""
+    X = one_topic(kind, 0)
+    choice = choose_n_components(X, criteria=["completion", "spectrum"])
+    assert choice.n_components == 1
+    assert choice.by_criterion["spectrum"][0] == 1
+    assert choice.interval[0] == 1
+
+
+def test_topics_that_could_be_divided_give_most_of_the_gain():
+    k = np.arange(1, 7)
+    scores = np.array([0.0, 5.0, 8.2, 9.3, 10.0, 9.0])
+    curves = replace(Curves.unknown(k), completion=scores, completion_error=np.full(6, 0.01))
+    for correlation, expected in ((0.0, (5, 5, 5)), (0.5, (4, 3, 5))):
+        inner = Inner(correlation)
+        found = estimates(["completion"], curves, None, inner, between=True)
+        assert found == {"completion": expected}
+        facts = coded(combine(found), found, curves)
+        assert ("topics_divisible" in facts) == (correlation > 0)
+
+
+def test_topics_can_be_divided_until_all_are_found():
+    """Words are independent given a true topic, but not given two topics joined."""
+    X = sample(6, n=600)
+    part = next(folds(X, np.ones(600), np.arange(600), np.random.RandomState(0), n_test=3000))
+    fits = SingleTopicFits(part, 8)
+    for n_components, joined in ((2, True), (6, False)):
+        weights, correlations = fits.inner_dependence(n_components)
+        assert weights.sum() == len(part.test_weight)
+        # 20 documents a topic: a correlation of independent words has a standard error of 0.2.
+        assert (weights @ correlations / weights.sum() > 0.4) == joined
 
 
 def test_interval_is_a_floor_more_or_less():
@@ -186,11 +218,7 @@ def test_interval_is_a_floor_more_or_less():
 
 
 def test_half_without_pairs_has_no_spectrum():
-    X = sp.csr_array(np.eye(6))
-    found = spectrum(
-        RowBlocks(X), np.ones(6), np.ones(6), np.arange(6), 3, np.random.RandomState(0)
-    )
-    assert len(found.eigenvalues) == 0
+    assert len(found_in(np.eye(6), 3, 0).eigenvalues) == 0
 
 
 # --- folds, nested starts, completion -----------------------------------------------------------
@@ -206,8 +234,9 @@ def test_folds_leave_out_every_document_once_and_keep_copies_together():
     assert sorted(np.concatenate([part.test_weight for part in parts])) == list(weight)
     for part in parts:
         assert not {tuple(row) for row in part.X.toarray()} & {
-            tuple(row) for row in (part.known + part.hidden).toarray().astype(int)
+            tuple(row) for row in part.test.toarray()
         }
+        assert sorted(np.concatenate(part.halves)) == list(range(X.shape[1]))
         assert len(part.weight) + len(part.test_weight) == 100
 
 
@@ -244,23 +273,28 @@ def test_fits_from_one_tree_are_those_of_the_model(k):
 def test_completion_is_the_predictive_likelihood():
     X = sample(3, n=100, d=20)
     part = next(folds(X, np.ones(100), np.arange(100), np.random.RandomState(0), n_test=3000))
-    fits = SingleTopicFits(part, 3)
-    fit = fits(3)
-    # Sixty words of such topics leave no doubt: the posterior from 30 of them is all but 0 or 1.
-    hidden = part.hidden.toarray() @ np.log(fit.topics)
-    known = part.known.toarray() @ np.log(fit.topics)
-    posterior = known - logsumexp(known, axis=1, keepdims=True)
-    sure = posterior.max(axis=1) > np.log(1 - 1e-6)
-    assert sure.sum() > 10
-    expected = hidden[np.arange(len(hidden)), posterior.argmax(axis=1)]
-    np.testing.assert_allclose(fit.completion[sure], expected[sure], atol=1e-2)
+    fit = SingleTopicFits(part, 3)(3)
+    test, expected = part.test.toarray(), 0.0
+    sure = np.ones(len(test), dtype=bool)
+    for known, hidden in part.directions():
+        topics = [fit.topics[at] / fit.topics[at].sum(axis=0) for at in (known, hidden)]
+        # Raw counts instead of log-scaled ones: where these leave no doubt, so do those.
+        score = test[:, known] @ np.log(topics[0])
+        posterior = score - logsumexp(score, axis=1, keepdims=True)
+        sure &= posterior.max(axis=1) > np.log(1 - 1e-6)
+        hidden_log = test[:, hidden] @ np.log(topics[1])
+        expected += hidden_log[np.arange(len(test)), posterior.argmax(axis=1)]
+    assert sure.sum() > 3
+    np.testing.assert_allclose(fit.completion[sure], expected[sure], rtol=0.02)
 
 
 def test_one_component_completes_by_the_frequency_of_words():
     X = sample(2, n=100, d=20)
     part = next(folds(X, np.ones(100), np.arange(100), np.random.RandomState(0), n_test=3000))
     frequency = (part.X.sum(axis=0) + 1.0) / (part.X.sum() + 20.0)
-    expected = part.hidden.toarray() @ np.log(frequency)
+    expected = sum(
+        part.test[:, at] @ np.log(frequency[at] / frequency[at].sum()) for at in part.halves
+    )
     np.testing.assert_allclose(SingleTopicFits(part, 1)(1).completion, expected, rtol=1e-10)
 
 
@@ -272,8 +306,10 @@ def test_fewest_within_one_error_of_the_best():
     scores = np.array([0.0, 8.5, 9.5, 10.0, np.nan])
     errors = np.array([1.0, 1.0, 1.0, 0.0, np.nan])
     curves = replace(Curves.unknown(k), completion=scores, completion_error=errors)
-    assert estimates(["completion"], curves, None, between=False) == {"completion": (3, 2, 4)}
-    assert estimates(["completion"], Curves.unknown(k), None, between=False) == {}
+    assert estimates(["completion"], curves, None, Inner(), between=False) == {
+        "completion": (3, 2, 4)
+    }
+    assert estimates(["completion"], Curves.unknown(k), None, Inner(), between=False) == {}
 
 
 def test_coherence_of_one_topic_takes_no_part():
@@ -283,15 +319,15 @@ def test_coherence_of_one_topic_takes_no_part():
             npmi=np.array(npmi),
             npmi_error=np.full(len(npmi), 0.01),
         )
-        found = estimates(["coherence"], curves, None, between=False)
+        found = estimates(["coherence"], curves, None, Inner(), between=False)
         assert found == {"coherence": expected}
 
 
-def test_spectrum_chooses_fewer_among_what_completion_leaves_open():
+def test_interval_extends_to_the_other_criterion_if_it_is_near():
     answer = combine({"completion": Estimate(9, 7, 12), "spectrum": Estimate(7, 6, 8)})
-    assert answer == Estimate(8, 7, 12)
+    assert answer == Estimate(9, 7, 12)
     answer = combine({"completion": Estimate(9, 7, 12), "spectrum": Estimate(5, 4, 6)})
-    assert answer == Estimate(7, 6, 12)
+    assert answer == Estimate(9, 5, 12)
     answer = combine({"completion": Estimate(5, 4, 7), "spectrum": Estimate(9, 8, 10)})
     assert answer == Estimate(5, 4, 7)
     assert combine({"bic": Estimate(3, 2, 4)}) == Estimate(3, 2, 4)
@@ -301,7 +337,7 @@ def estimate_of(scores, k, *, between):
     k = np.asarray(k)
     errors = np.full(len(k), 0.1)
     curves = replace(Curves.unknown(k), completion=np.array(scores), completion_error=errors)
-    return estimates(("completion",), curves, None, between=between)["completion"]
+    return estimates(("completion",), curves, None, Inner(), between=between)["completion"]
 
 
 def test_interval_reaches_to_the_next_number_that_is_ruled_out():
@@ -321,7 +357,7 @@ def test_reason_names_disagreement():
     k = np.arange(1, 6)
     curves = replace(
         Curves.unknown(k),
-        completion=np.array([0.0, 0.5, 0.95, 1.0, 1.02]),
+        completion=np.array([0.0, 0.5, 0.95, 1.0, 1.005]),
         bic=k.astype(float),
         npmi=np.array([0.9, 0.1, 0.2, 0.3, 0.1]),
     )
@@ -332,18 +368,19 @@ def test_reason_names_disagreement():
         "coherence": Estimate(4, 4, 5),
     }
     answer = combine(said)
-    assert answer == Estimate(3, 3, 5)
+    assert answer == Estimate(4, 2, 5)
     assert reason(answer, said, curves).values["facts"][0] == Message(
-        "n_topics_of", n=3, low=3, high=5
+        "n_topics_of", n=4, low=2, high=5
     )
     assert coded(answer, said, curves) == {
         "completion_best": {"n": 5},
         "completion_as_good": {"n": 4},
+        "most_of_gain": {"n": 3, "fraction": 0.9, "chosen": 4, "first": 1},
         "more_not_tried": {"n": 5},
         "spectrum_supports_about": {"n": 2, "low": 2, "high": 3},
-        "between_spectrum_and_completion": {"n": 3},
+        "fewer_complete_worse": {"n": 4},
         "bic_lowest_with_fewer": {"n": 1},
-        "coherence_highest": {"n": 4},
+        "coherence_is_alike": {"low": 4, "high": 5},
     }
 
 
@@ -432,14 +469,15 @@ def test_copies_of_documents_are_no_more_topics():
 
 def test_progress_and_log(caplog):
     calls = []
-    with caplog.at_level(logging.INFO, logger="momentree.models"):
+    with caplog.at_level(logging.INFO, logger="momentree.tree"):
         choose_n_components(
             sample(2, n=60), candidates=[1, 2, 3], progress=lambda *done: calls.append(done)
         )
     assert calls == [(1, 3), (2, 3), (3, 3)]
     # A number of components and its values; other steps log numbers alone.
     logged = [record.args for record in caplog.records if record.args]
-    assert [k for k, *values in logged if any(isinstance(v, str) for v in values)] == [1, 2, 3]
+    tried = [k for k, *values in logged if any(isinstance(v, str) for v in values)]
+    assert tried == [1, 2, 3, 1, 2, 3]  # leaves of trees first, then fits
 
 
 def test_verbose_shows_the_log(capsys, caplog):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +13,19 @@ import scipy.sparse as sp
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.metrics import npmi_coherence, umass_coherence
-from momentree.models._base import log
-from momentree.models.selection.candidates import Fit, Fits
-from momentree.models.selection.folds import Fold
+from momentree.tree.growth import log
+from momentree.tree.selection.candidates import Fit, Fits, SingleTopicFits
+from momentree.tree.selection.folds import Fold
 
 Progress = Callable[[int, int], object]
 
 N_WORDS = 20
 """Number of words per topic in the coherence, L in S section 4.3."""
+PATIENCE = 2
+CLEARLY = 3.0
+"""Without candidates, the search ends after two numbers so many standard errors below the best."""
+DIVISIBLE = 0.3
+"""Least correlation of known and hidden words within a topic that could be divided."""
 
 
 @dataclass(frozen=True)
@@ -46,34 +51,79 @@ class Curves:
         return cls(candidates, *np.full((7, len(candidates)), np.nan))
 
 
+@dataclass(frozen=True)
+class Inner:
+    """How far the topics of the best fit could be divided further; see `inner_dependence`.
+
+    The correlation is the mean over topics, weighted by their documents. `divisible` is the number
+    of topics whose correlation exceeds `DIVISIBLE`, a mean over folds.
+    """
+
+    correlation: float = 0.0
+    divisible: float = 0.0
+
+
 def evaluate(
     candidates: Ints,
     folds: list[Fold],
-    make: Callable[[Fold, int], Fits],
-    X: Any,
+    makers: Sequence[Fits],
     progress: Progress | None,
-) -> Curves:
-    """Fit every candidate to every fold; measure the coherence of the first fold in X."""
+    *,
+    coherence_in: Any | None = None,
+    early: bool = False,
+) -> tuple[Curves, Inner]:
+    """Fit every candidate to every fold; measure the coherence of the first fold in a matrix.
+
+    With `early`, stop once completion has clearly passed its best.
+    """
     curves = Curves.unknown(candidates)
-    log.info("preparing fits of up to %d components to %d fold(s)", candidates[-1], len(folds))
-    makers = [make(fold, int(candidates[-1])) for fold in folds]
-    completion: list[Floats | None] = []
-    by_word = sp.csc_array(X)
+    values: list[Floats | None] = []
+    by_word = None if coherence_in is None else sp.csc_array(coherence_in)
     for i, k in enumerate(candidates):
         start = time.perf_counter()
         fits = [fit for maker in makers if (fit := maker(int(k))) is not None]
         if complete := len(fits) == len(makers):
             curves.bic[i] = np.mean([fit.bic for fit in fits])
-            _set_coherence(curves, i, fits[0], by_word)
-        completion.append(np.concatenate([fit.completion for fit in fits]) if complete else None)
+            if by_word is not None:
+                _set_coherence(curves, i, fits[0], by_word)
+        values.append(np.concatenate([fit.completion for fit in fits]) if complete else None)
         curves.seconds[i] = time.perf_counter() - start
         log.info(
             "%d component(s): %s", k, _values(curves, i) if complete else "too few groups to split"
         )
         if progress is not None:
             progress(i + 1, len(candidates))
-    _set_completion(curves, completion, folds)
-    return curves
+        _set_completion(curves, values, folds)
+        if early and (not complete or _is_past(curves)):
+            break
+    return curves, _inner(curves, makers)
+
+
+def _is_past(curves: Curves) -> bool:
+    """Return whether the last numbers tried, from a quarter more on, are clearly worse."""
+    k, values, errors = curves.candidates, curves.completion, curves.completion_error
+    if not np.isfinite(values).any():
+        return False
+    best = int(np.nanargmax(values))
+    later = np.isfinite(values) & (k > 1.25 * k[best])
+    worse = values[best] - values[later] > CLEARLY * errors[later]
+    return len(worse) >= PATIENCE and bool(worse[-PATIENCE:].all())
+
+
+def _inner(curves: Curves, makers: Sequence[Fits]) -> Inner:
+    """Return how far the topics of the fit with the best completion could be divided."""
+    if not np.isfinite(curves.completion).any():
+        return Inner()
+    best = int(curves.candidates[np.nanargmax(curves.completion)])
+    parts = [m.inner_dependence(best) for m in makers if isinstance(m, SingleTopicFits)]
+    weights = np.concatenate([weight for weight, _ in parts]) if parts else np.zeros(0)
+    if not weights.sum() > 0:
+        return Inner()
+    correlations = np.concatenate([correlation for _, correlation in parts])
+    with np.errstate(divide="ignore"):
+        clear = np.maximum(DIVISIBLE, CLEARLY / np.sqrt(weights))
+    count = float(np.count_nonzero(correlations > clear)) / len(parts)
+    return Inner(float(weights @ correlations / weights.sum()), count)
 
 
 def _set_coherence(curves: Curves, i: int, fit: Fit, by_word: Any) -> None:
@@ -90,7 +140,7 @@ def _set_coherence(curves: Curves, i: int, fit: Fit, by_word: Any) -> None:
 def _set_completion(curves: Curves, values: list[Floats | None], folds: list[Fold]) -> None:
     """Set the completion of each candidate, and the standard error of its difference."""
     weight = np.concatenate([fold.test_weight for fold in folds])
-    words = np.concatenate([RowBlocks(fold.hidden).row_sums for fold in folds])
+    words = np.concatenate([RowBlocks(fold.test).row_sums for fold in folds])
     total = float(weight @ words)
     if not total > 0:
         return

@@ -1,0 +1,5 @@
+"""Choose the number of topics by document completion, spectrum, BIC and coherence."""
+
+from momentree.tree.selection.choice import ComponentChoice, choose_n_components
+
+__all__ = ["ComponentChoice", "choose_n_components"]

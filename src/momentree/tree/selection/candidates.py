@@ -1,0 +1,241 @@
+"""Fit a model for each candidate number of components, all from the splits of one tree."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from momentree._types import Floats, Ints
+from momentree.backends import RowBlocks
+from momentree.backends.block import Block
+from momentree.inference import (
+    completion_log_likelihood,
+    log_joint,
+    log_posterior,
+    variational_proportions,
+)
+from momentree.objects import LDAParameters, TopicParameters
+from momentree.preprocessing import log_scale
+from momentree.preprocessing.log_scaling import typical_count_per_token
+from momentree.refinement import em, variational_em
+from momentree.refinement.em import m_step
+from momentree.refinement.lda import concentrations
+from momentree.tree.growth import Branch, Limits, grow
+from momentree.tree.selection.folds import Fold
+from momentree.tree.split import Split
+from momentree.tree.topic_split import TopicSplitter
+
+ALPHA0 = 1.0
+"""Initial total concentration of each LDA fit."""
+STEPS = 5
+"""EM steps of each single-topic fit: enough to move documents between leaves of the tree."""
+LDA_STEPS = 10
+"""EM steps; each takes as long as a whole fit of a single-topic model."""
+FIRST = 8
+"""Leaves of the first tree of each fold, which grows as long as more topics are better."""
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The scores of a model with one number of components, fitted to one fold."""
+
+    topics: Floats
+    weights: Floats
+    bic: float  # NaN for models without a likelihood
+    completion: Floats  # log-likelihood of the hidden words of each test document
+
+
+Fits = Callable[[int], Fit | None]
+"""Returns the model with k components for one fold; None if the data support fewer."""
+
+
+class SingleTopicFits:
+    """Fit single-topic models by EM from the leaves of one tree with the largest k.
+
+    Best-first growth is nested: its first k - 1 splits give the tree of k leaves. Without steps,
+    the leaves themselves are the topics, at a fraction of the time.
+    """
+
+    def __init__(self, fold: Fold, largest: int, *, steps: int = STEPS) -> None:
+        scaled = log_scale(fold.X, "log1p")
+        self._steps = steps
+        self._fold, self._count_per_token = fold, scaled.count_per_token
+        self._counts, self._weight = RowBlocks(fold.X), fold.weight
+        self._rows = RowBlocks(scaled.X)
+        self._smoothing = typical_count_per_token(self._rows, scaled.count_per_token, fold.weight)
+        self._tests = [
+            (known, RowBlocks(log_scale(fold.test[:, known], "log1p").X), hidden)
+            for known, hidden in fold.directions()
+        ]
+        seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
+        self._n_words = int(np.count_nonzero(seen))
+        self._largest, self._grown_to = largest, 0
+
+    def refined(self) -> SingleTopicFits:
+        """Return fits with EM from the same trees."""
+        fits = copy.copy(self)
+        fits._steps = STEPS
+        return fits
+
+    def _groups(self, n_components: int) -> Floats | None:
+        """Return the component of each leaf, (L, k); None if no group can be split further.
+
+        The tree is grown again, at least twice as far, whenever k exceeds the last one.
+        """
+        if n_components > self._grown_to:
+            self._grown_to = max(n_components, min(max(FIRST, 2 * n_components), self._largest))
+            splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
+            limits = Limits(self._grown_to)
+            grown = grow(self._rows, self._weight, self._count_per_token, splitter, limits)
+            self._labels, self._partitions = grown.labels, partitions(grown.root)
+            leaves = len(self._partitions)
+            sizes = np.bincount(self._labels, weights=self._weight, minlength=leaves)
+            self._sizes = sizes.astype(np.float64)
+            self._sums, self._words = (
+                rows.group_sums(self._labels, leaves, self._weight)
+                for rows in (self._rows, self._counts)
+            )
+        if n_components > len(self._partitions):
+            return None
+        return np.eye(n_components)[self._partitions[n_components - 1]]
+
+    def __call__(self, n_components: int) -> Fit | None:
+        """Return the model with k components; None if no group can be split further."""
+        found = self._fitted(n_components)
+        if found is None:
+            return None
+        fitted, counted, log_likelihood = found
+        n_parameters = n_components * self._n_words - 1
+        penalty = self._smoothing * n_parameters * np.log(max(self._weight.sum(), 2.0))
+        bic = float(penalty - 2.0 * log_likelihood)
+        return Fit(counted.centers, counted.weights, bic, self._completion(fitted, counted))
+
+    def inner_dependence(self, n_components: int) -> tuple[Floats, Floats]:
+        """Return the weight of each topic in the test documents, and how it could be divided.
+
+        Each topic is split once more. If its documents are all alike, the words of a new document
+        are independent given the topic, and the side that its known words favor says nothing of the
+        side that its hidden words favor. The second array contains the correlation of the two.
+        """
+        found = self._fitted(n_components)
+        if found is None or not self._fold.test.shape[0]:
+            return np.zeros(0), np.zeros(0)
+        fitted, _, _ = found
+        splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
+        labels = log_joint(self._rows, fitted).argmax(axis=1)
+        here = log_joint(RowBlocks(log_scale(self._fold.test, "log1p").X), fitted).argmax(axis=1)
+        weights = np.bincount(here, weights=self._fold.test_weight, minlength=n_components)
+        return weights.astype(np.float64), np.array(
+            [
+                self._correlation(splitter, np.flatnonzero(labels == j), np.flatnonzero(here == j))
+                for j in range(n_components)
+            ]
+        )
+
+    def _correlation(self, splitter: TopicSplitter, train: Ints, test: Ints) -> float:
+        """Return the correlation of the evidence of known and hidden words for a further split."""
+        if len(train) < 2 or len(test) < 2:
+            return 0.0
+        split = splitter(self._rows.take(train), self._weight[train], self._count_per_token[train])
+        if not isinstance(split, Split):
+            return 0.0
+        weight = np.sqrt(self._fold.test_weight[test])
+        evidence = []
+        for columns, rows, _ in self._tests:
+            part = rows.take(test)
+            sides = split.sums[columns] + self._smoothing
+            lean = np.log(sides / sides.sum(axis=0))
+            values, size = part.map(partial(Block.dot, V=lean[:, 0] - lean[:, 1])), part.row_sums
+            evidence.append(weight * (values - size * (values.sum() / max(size.sum(), TINY))))
+        first, second = evidence
+        spread = float(np.sqrt((first @ first) * (second @ second)))
+        return float(first @ second) / spread if spread > 0 else 0.0
+
+    def _fitted(self, n_components: int) -> tuple[TopicParameters, TopicParameters, float] | None:
+        """Return the parameters of log-scaled and of raw counts, and the log-likelihood."""
+        groups = self._groups(n_components)
+        if groups is None:
+            return None
+        rows, weight, smoothing = self._rows, self._weight, self._smoothing
+        start = TopicParameters.m_step(self._sums @ groups, self._sizes @ groups, smoothing)
+        if not self._steps:
+            counted = TopicParameters.m_step(self._words @ groups, self._sizes @ groups, 1.0)
+            return start, counted, float("nan")
+        refined = em(rows, start, sample_weight=weight, smoothing=smoothing, max_iter=self._steps)
+        responsibilities = np.exp(log_posterior(log_joint(rows, refined.parameters))[0])
+        counted = m_step(TopicParameters, self._counts, responsibilities, weight, 1.0)
+        return refined.parameters, counted, refined.log_likelihood
+
+    def _completion(self, fitted: TopicParameters, counted: TopicParameters) -> Floats:
+        """Return sum_w z_w log sum_j P[j | known] P[w | j] over hidden words w."""
+        total = np.zeros(self._fold.test.shape[0])
+        for known, rows, hidden in self._tests:
+            if min(len(known), len(hidden)):
+                posterior = log_posterior(log_joint(rows, _restricted(fitted, known)))[0]
+                topics = _restricted(counted, hidden).centers
+                total += _completed(self._fold.test[:, hidden], topics, np.exp(posterior))
+        return total
+
+
+class LDAFits:
+    """Fit latent Dirichlet allocation, starting from the single-topic models of one tree."""
+
+    def __init__(self, fold: Fold, largest: int) -> None:
+        self._fold, self._rows = fold, RowBlocks(fold.X)
+        self._single_topics = SingleTopicFits(fold, largest)
+
+    def __call__(self, n_components: int) -> Fit | None:
+        """Return the model with k topics; None if no group can be split further."""
+        first = self._single_topics(n_components)
+        if first is None:
+            return None
+        weight = self._fold.weight
+        alpha = concentrations(first.weights, float(weight.sum()), ALPHA0)
+        start = LDAParameters(alpha, first.topics)
+        found = variational_em(self._rows, start, sample_weight=weight, max_iter=LDA_STEPS)
+        topics = found.parameters
+        return Fit(topics.centers, topics.weights, float("nan"), self._completion(topics))
+
+    def _completion(self, topics: LDAParameters) -> Floats:
+        test = self._fold.test
+        total = np.zeros(test.shape[0])
+        for known, hidden in self._fold.directions():
+            if min(len(known), len(hidden)):
+                mass, other = (topics.centers[at].sum(axis=0) for at in (known, hidden))
+                seen = LDAParameters(topics.alpha, topics.centers[known] / mass)
+                # Topics differ in how many of their words are hidden.
+                share = variational_proportions(RowBlocks(test[:, known]), seen) * (other / mass)
+                share /= share.sum(axis=1, keepdims=True)
+                total += _completed(test[:, hidden], topics.centers[hidden] / other, share)
+        return total
+
+
+def _restricted(topics: TopicParameters, columns: Ints) -> TopicParameters:
+    """Return the topics of documents of which only some words are counted."""
+    centers = topics.centers[columns]
+    return TopicParameters(topics.weights, centers / centers.sum(axis=0))
+
+
+def _completed(hidden: Any, topics: Floats, proportions: Floats) -> Floats:
+    parameters = LDAParameters(np.ones(topics.shape[1]), topics)
+    return completion_log_likelihood(RowBlocks(hidden), parameters, proportions)
+
+
+def partitions(root: Branch) -> list[Ints]:
+    """Return, for 1 component, 2 components, ..., the component of each leaf of the whole tree."""
+    leaves, found = [root], []
+    while True:
+        sizes = [len(branch.leaves()) for branch in leaves]
+        found.append(np.repeat(np.arange(len(leaves)), sizes))
+        able = [branch for branch in leaves if branch.children]
+        if not able:
+            return found
+        first = max(able, key=lambda branch: branch.gain)
+        at = leaves.index(first)
+        leaves[at : at + 1] = first.children

@@ -1,0 +1,146 @@
+"""Choose the number of components by each criterion, and combine the criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from momentree._types import Floats, Ints
+from momentree.tree.selection.curves import Curves, Inner
+from momentree.tree.selection.spectrum import Spectrum
+
+INTERVAL = 2.0
+"""Half-width of intervals: numbers more standard errors than this below the best are excluded."""
+TEXT = 0.2
+"""Mean correlation of the known and the hidden words of documents of one topic above which topics
+could be divided without end. It is near 0 in samples from a model once all topics are found, and
+0.23 to 0.79 in twelve corpora of text at the best number of topics."""
+ENDLESS = 24
+"""Directions of the second moment beyond which the spectrum has no upper bound: of the 32 that are
+computed, noise hides some."""
+SAME = 0.995
+"""Part of the gain that counts as all of it: a topic cut in two gains a little by chance."""
+MOST = 0.9
+ENOUGH = 0.8
+"""Parts of the gain that the answer and the lower end of its interval achieve on such text."""
+BIC_MARGIN = 10.0
+"""A larger difference in BIC is very strong evidence (Kass and Raftery 1995)."""
+
+
+class Estimate(NamedTuple):
+    """A number of components with its interval."""
+
+    n_components: int
+    low: int
+    high: int
+
+
+def estimates(
+    criteria: Sequence[str],
+    curves: Curves,
+    spectrum: Spectrum | None,
+    inner: Inner,
+    *,
+    between: bool,
+) -> dict[str, Estimate]:
+    """Return the estimate of each criterion that has one, beginning with the deciding criterion.
+
+    The first of `criteria` decides, or completion if the spectrum comes near the largest number of
+    directions and so has no upper bound; then topics could be divided without end, as `inner` says
+    of the fits. With `between`, the answer may lie between candidates: the spectrum may
+    choose any number, and intervals extend to the next candidate that is ruled out.
+    """
+    k = curves.candidates
+    whole = np.arange(k[0], k[-1] + 1) if between else k
+    directions = _directions(whole, spectrum)
+    endless = directions is not None and directions.n_components >= min(int(k[-1]), ENDLESS)
+    order = list(criteria)
+    if endless:
+        order.sort(key=lambda name: name != "completion")
+    text = inner.correlation >= TEXT or (endless and next(iter(criteria)) == "spectrum")
+    found: dict[str, Estimate | None] = {
+        "completion": _completion(curves, inner, text=text),
+        "spectrum": directions,
+        "bic": _best(k, -curves.bic, np.full(len(k), BIC_MARGIN / INTERVAL), ties=0.0),
+        "coherence": _coherent(k, curves.npmi, curves.npmi_error),
+    }
+    for name in ("bic", "coherence") if text else ("completion", "bic", "coherence"):
+        if (one := found[name]) is not None:
+            found[name] = _with_gaps(one, k, whole)
+    return {name: one for name in order if (one := found[name]) is not None}
+
+
+def combine(found: Mapping[str, Estimate]) -> Estimate:
+    """Return the estimate of the deciding criterion, the first.
+
+    Its interval extends to that of completion or the spectrum, which rest on different parts of the
+    data, if the two overlap or nearly so: where they lie far apart, the data are not of the model.
+    """
+    first = next(iter(found.values()))
+    low, high = first.low, first.high
+    for name in ("completion", "spectrum"):
+        other = found.get(name, first)
+        if 0.5 * first.n_components <= other.n_components <= 1.5 * first.n_components:
+            low, high = min(low, other.n_components), max(high, other.high)
+    return Estimate(first.n_components, low, high)
+
+
+def _completion(curves: Curves, inner: Inner, *, text: bool) -> Estimate | None:
+    """Return the number of topics by document completion.
+
+    If the words of a document are independent given its topic, the documents could come from the
+    best model, and its number of topics is the answer: the fewest that are as good, within one
+    standard error or half a percent of the gain. Else
+    there are ever finer topics, and the best number grows with the number of documents; then the
+    answer is the fewest topics with `MOST` of the gain.
+    """
+    k, scores = curves.candidates, curves.completion
+    own = _best(k, scores, curves.completion_error)
+    if own is None or own.n_components == k[0]:
+        return own
+    known = np.isfinite(scores)
+    gain = scores[known] - scores[known][0]
+    if not text:
+        fewest = int(k[known][gain >= SAME * gain.max()][0])
+        return Estimate(
+            min(own.n_components, fewest), min(own.low, fewest), own.high + round(inner.divisible)
+        )
+    most, enough = (int(k[known][gain >= part * gain.max()][0]) for part in (MOST, ENOUGH))
+    return Estimate(most, enough, int(k[known][np.argmax(gain)]))
+
+
+def _best(k: Ints, scores: Floats, errors: Floats, ties: float = 1.0) -> Estimate | None:
+    """Return the fewest components within one standard error of the best; the interval uses two."""
+    if not np.isfinite(scores).any():
+        return None
+    behind = np.nanmax(scores) - np.where(np.isfinite(scores), scores, -np.inf)
+    errors = np.where(np.isfinite(errors), errors, 0.0)
+    close, likely = k[behind <= ties * errors], k[behind <= INTERVAL * errors]
+    return Estimate(int(close[0]), int(likely[0]), int(likely[-1]))
+
+
+def _with_gaps(one: Estimate, k: Ints, whole: Ints) -> Estimate:
+    """Extend an interval of candidates to the numbers between them."""
+    below, above = k[k < one.low], k[k > one.high]
+    low = int(whole[whole > below[-1]][0]) if len(below) else one.low
+    high = int(whole[whole < above[0]][-1]) if len(above) else one.high
+    return Estimate(one.n_components, low, high)
+
+
+def _coherent(k: Ints, scores: Floats, errors: Floats) -> Estimate | None:
+    # A single topic contains the frequent words of all documents, which always occur together.
+    scores = np.where((k > 1) | (k[-1] == 1), scores, np.nan)
+    if not np.isfinite(scores).any():
+        return None
+    error = errors[int(np.nanargmax(scores))]
+    return _best(k, scores, np.full(len(k), error))
+
+
+def _directions(k: Ints, spectrum: Spectrum | None) -> Estimate | None:
+    """Return the largest candidates that do not exceed the number of directions."""
+    if spectrum is None or not len(spectrum.eigenvalues):
+        return None
+    at = np.searchsorted(k, spectrum.interval, side="right") - 1
+    return Estimate(*(int(k[max(0, i)]) for i in at))
