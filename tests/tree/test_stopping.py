@@ -40,11 +40,10 @@ def test_bic_finds_them_too(seed):
     assert tree.choice_ is None
 
 
-@pytest.mark.parametrize("log_scaling", ["log1p", None])
-def test_eight_unrelated_topics_are_found(log_scaling):
+def test_eight_unrelated_topics_are_found():
     lengths = np.random.default_rng(0).poisson(400, size=800)
     sample = make_single_topic(800, 1_000, 8, length=lengths, random_state=0)
-    tree = TopicTree(max_leaf_nodes=None, log_scaling=log_scaling).fit(sample.X)
+    tree = TopicTree(max_leaf_nodes=None).fit(sample.X)
     assert tree.n_leaves_ == 8
     assert_near_oracle(sample.labels, oracle_of(sample), tree.labels_)
 
