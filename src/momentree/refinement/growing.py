@@ -29,10 +29,10 @@ BASE, PER_STEP = 30.0, 5.0
 starts take at least six steps each, and more where EM converges slowly."""
 MANY = 25
 """From this many components on, random starts end so much lower that one search is enough."""
-SLOW = 10
-"""Steps until EM converges for one further search: random starts, too, need more steps then."""
 FURTHER = 2
 """The most further searches; they grow to 2 k and 3 k components."""
+FURTHER_TIME = 26.0
+"""Time of growing and merging in a further search, in EM steps."""
 EXCHANGED = 0.25
 """Fraction of the components that are exchanged at once, at most."""
 FAILURES = 3
@@ -108,8 +108,8 @@ class Growing(Generic[P]):
         refined, n_steps = self._converged(grown)
         self._budget = BASE + n_steps * (PER_STEP if k < MANY else 1.0)
         best = self._exchanged(refined)
-        for times in range(2, 2 + (min(FURTHER, n_steps // SLOW) if k < MANY else 0)):
-            if self.spent > self._budget:
+        for times in range(2, 2 + FURTHER * (k < MANY)):
+            if self.spent + FURTHER_TIME + n_steps > self._budget:
                 break
             grown = self._grown(grown, times * k)
             if len(grown.sizes) <= k:
