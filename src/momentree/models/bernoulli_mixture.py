@@ -260,7 +260,7 @@ class BernoulliMixture(BernoulliGroups):
             start = "splits"
         log.info("starting from %s", start)
         if start == "splits":
-            return [start_from_splits(data, k, self.smoothing)]
+            return [start_from_splits(data, k, self.smoothing, self._decompose)]
         if start in ("auto", "moments", "raw_moments"):
             starts = starts_from_moments(data, self._decompose)
             return {"auto": starts, "raw_moments": starts[:1], "moments": starts[-1:]}[start]

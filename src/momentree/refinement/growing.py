@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -89,8 +90,13 @@ class Growing(Generic[P]):
     smoothing: float
     spent: float = field(default=0.0, init=False)
 
-    def search(self) -> P:
+    def search(self, others: Sequence[P] = ()) -> P:
         """Return the most likely mixture found.
+
+        Parameters
+        ----------
+        others : sequence of MixtureParameters, default=()
+            Further starts with k components.
 
         Returns
         -------
@@ -108,6 +114,10 @@ class Growing(Generic[P]):
         refined, n_steps = self._converged(grown)
         self._budget = BASE + n_steps * (PER_STEP if k < MANY else 1.0)
         best = self._exchanged(refined)
+        for start in others:
+            found = self._exchanged(self._converged(self._expected(start))[0])
+            if found.log_likelihood > best.log_likelihood:
+                best = found
         for times in range(2, 2 + FURTHER * (k < MANY)):
             if self.spent + FURTHER_TIME + n_steps > self._budget:
                 break
