@@ -68,7 +68,8 @@ class BernoulliMixture(BernoulliGroups):
 "three_view_tpm"}, default="auto"
         "splits" searches for the most likely mixture: it divides components along the principal
         directions of their records, merges similar ones and runs EM, as long as this raises the
-        likelihood; see :class:`momentree.refinement.Growing`.
+        likelihood; see :class:`momentree.refinement.Growing`. With at least 1000 k^2 ones, the
+        components of raw moments are another start.
         "raw_moments" decomposes the raw moments, as the thesis does. "moments" then subtracts the
         bias that the estimated parameters predict and decomposes again, three times; see
         :class:`momentree.moments.CorrectedMoments`.
