@@ -135,9 +135,10 @@ def test_hierarchies(benchmark, tiny):
 
 def test_table51(benchmark):
     module = benchmark("hierarchical_table51")
-    for samples in (module.samples_of_equal_weights(2), module.samples_of_random_weights(1)):
-        rows = module.measure(samples)
-        assert float(rows[0][1].split()[0]) > 0.97
+    rows = module.measure(module.samples_of_equal_weights(1))
+    assert float(rows[0][1].split()[0]) > 0.97
+    (sample,) = module.samples_of_random_weights(1)
+    assert np.bincount(sample.labels, minlength=8).min() >= module.LEAST
 
 
 def test_moment_estimators(benchmark):

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from momentree import datasets
+from momentree.datasets import Documents
 
-def test_demo(run, tmp_path):
+
+def test_demo(run, tmp_path, docstrings, monkeypatch):
+    """With a quarter of the text."""
+    parts = (part[::4] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
+    few = Documents(*parts, name=docstrings.name)
+    monkeypatch.setattr(datasets, "load_docstrings", lambda: few)
     target = tmp_path / "demo.html"
     result = run("demo", "--output", target)
     assert result.exit_code == 0, result.output

@@ -112,7 +112,11 @@ def _all(folder: Path) -> dict[str, Kind]:
     from . import estimators, functions, models, seeds
     from .command import Files
 
-    found: dict[str, Kind] = {}
+    found: dict[str, Kind] = {"functions": functions.Functions()}
+    for name in models.NAMES:
+        found[f"model-{name}"] = models.ModelFile(name, folder / "models")
+    for name in estimators.cases():
+        found[f"arrays-{name}"] = estimators.Estimator(name)
     for form, files in seeds.texts().items():
         options = _FOLDER if form in ("folder", "formats", "mbox") else _TEXT
         if form in ("xlsx", "ods"):
@@ -134,9 +138,4 @@ def _all(folder: Path) -> dict[str, Kind]:
             joined = ("--join", "@/stays.csv", "--on", "visit_id", "--outcome", "late")
             options = ((*_RECORDS[0], *joined),)
         found[f"records-{form}"] = Files("clusters", files, options)
-    for name in models.NAMES:
-        found[f"model-{name}"] = models.ModelFile(name, folder / "models")
-    for name in estimators.cases():
-        found[f"arrays-{name}"] = estimators.Estimator(name)
-    found["functions"] = functions.Functions()
     return found

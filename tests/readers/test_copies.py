@@ -7,13 +7,16 @@ import pytest
 import scipy.sparse as sp
 
 from momentree import TopicTree
-from momentree.datasets import Corpus, filter_vocabulary, load_docstrings, vectorize
+from momentree.datasets import Corpus, filter_vocabulary, vectorize
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.copies import find_copies
 from tests.raising import raises
 
-TEXTS = load_docstrings().texts[:400]
+
+@pytest.fixture(scope="module")
+def originals(docstrings):
+    return docstrings.texts[:400]
 
 
 def same_groups(a, b):
@@ -43,9 +46,9 @@ def test_counts_are_copies_if_they_are_equal():
     assert find_copies(X).group.tolist() == [0, 0, 1, 2, 3]
 
 
-def test_planted_near_copies_are_found_and_others_are_not():
+def test_planted_near_copies_are_found_and_others_are_not(originals):
     rng = np.random.default_rng(0)
-    long = [text for text in TEXTS if 80 < len(text.split()) < 200]
+    long = [text for text in originals if 80 < len(text.split()) < 200]
     texts = [*long, *(edited(text, rng, 0.05) for text in long[:50])]
     everything = {"language": None, "min_df": 1, "max_df": 1.0, "max_features": None}
     X = vectorize(texts, unique=False, **everything).X
@@ -57,9 +60,9 @@ def test_planted_near_copies_are_found_and_others_are_not():
 
 
 @pytest.mark.parametrize("with_texts", [True, False])
-def test_the_order_of_rows_has_no_effect(with_texts):
+def test_the_order_of_rows_has_no_effect(with_texts, originals):
     rng = np.random.default_rng(0)
-    texts = TEXTS + TEXTS[:30] + [edited(text, rng, 0.05) for text in TEXTS[:60]]
+    texts = originals + originals[:30] + [edited(text, rng, 0.05) for text in originals[:60]]
     X = vectorize(texts, unique=False).X
     at = rng.permutation(len(texts))
     one = find_copies(X, texts if with_texts else None)
@@ -69,10 +72,10 @@ def test_the_order_of_rows_has_no_effect(with_texts):
     assert one.n_near >= 20
 
 
-def test_a_tree_spends_no_leaf_on_copies():
+def test_a_tree_spends_no_leaf_on_copies(originals):
     """600 of 1,000 documents are copies of one text: the others keep their tree."""
-    texts = TEXTS + [TEXTS[7]] * 600
-    corpus, alone = vectorize(texts), vectorize(TEXTS, unique=True)
+    texts = originals + [originals[7]] * 600
+    corpus, alone = vectorize(texts), vectorize(originals, unique=True)
     assert corpus.weights.sum() == pytest.approx(alone.weights.sum())
     assert corpus.vocabulary.tolist() == alone.vocabulary.tolist()
     tree = TopicTree().fit(corpus.X, sample_weight=corpus.weights)
@@ -82,18 +85,18 @@ def test_a_tree_spends_no_leaf_on_copies():
     assert np.mean(tree.labels_[:400] == expected.labels_) > 0.99
 
 
-def test_a_corpus_with_many_copies_is_weighted_by_default():
-    texts = TEXTS[:100] + [TEXTS[0]] * 4
+def test_a_corpus_with_many_copies_is_weighted_by_default(originals):
+    texts = originals[:100] + [originals[0]] * 4
     corpus = vectorize(texts)
     assert corpus.weights is not None
     [note] = [note for note in corpus.notes if note.code == "copies_weighted"]
     assert note.values["n_rows"] >= 4
     assert "unique=False" in str(note)
     assert vectorize(texts, unique=False).weights is None
-    few = vectorize(TEXTS[:100] + [TEXTS[0]] * 2)
+    few = vectorize(originals[:100] + [originals[0]] * 2)
     assert few.weights is None
     assert "copies_counted" in [note.code for note in few.notes]
-    assert vectorize(TEXTS[:100] + [TEXTS[0]] * 2, unique=True).weights is not None
+    assert vectorize(originals[:100] + [originals[0]] * 2, unique=True).weights is not None
 
 
 def test_short_answers_are_no_copies_by_default():
@@ -113,18 +116,18 @@ def test_counts_are_weighted_in_the_same_way():
     assert filter_vocabulary(corpus, language=None, max_df=0.9, unique=False).weights is None
 
 
-def test_document_frequencies_count_copies_once():
-    texts = [f"{TEXTS[i]} whale" for i in range(20)] + [f"{TEXTS[30]} walrus"] * 100
+def test_document_frequencies_count_copies_once(originals):
+    texts = [f"{originals[i]} whale" for i in range(20)] + [f"{originals[30]} walrus"] * 100
     assert "walrus" in vectorize(texts, unique=False, max_df=1.0).vocabulary
     assert "walrus" not in vectorize(texts, max_df=1.0).vocabulary  # in one text
     assert "whale" in vectorize(texts, max_df=1.0).vocabulary
 
 
-def test_only_copies_are_refused():
+def test_only_copies_are_refused(originals):
     with raises(EmptyCorpusError, "all_copies", n_rows=8):
-        vectorize([TEXTS[0]] * 8)
+        vectorize([originals[0]] * 8)
     with raises(InvalidParameterError, "not_a_flag", parameter="unique"):
-        vectorize(TEXTS[:9], unique="yes")
+        vectorize(originals[:9], unique="yes")
 
 
 def test_words_of_the_note():

@@ -20,12 +20,16 @@ def oracle_of(sample):
     return multinomial_labels(sample.X, sample.weights, sample.components)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_eight_topics_of_table_51_are_found(seed):
-    sample = make_hierarchical_topics(random_state=seed)
+def test_the_eight_topics_of_table_51_are_found():
+    """By the choice of the function of the same criteria."""
+    sample = make_hierarchical_topics(random_state=0)
     tree = TopicTree(max_leaf_nodes=None).fit(sample.X)
     assert tree.n_leaves_ == 8
     assert_near_oracle(sample.labels, oracle_of(sample), tree.labels_)
+    choice = tree.choice_
+    expected = choose_n_components(sample.X, criteria=["completion", "spectrum"])
+    assert (choice.n_components, choice.interval) == (expected.n_components, expected.interval)
+    assert choice.interval[0] <= 8 <= choice.interval[1]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -36,19 +40,10 @@ def test_bic_finds_them_too(seed):
     assert tree.choice_ is None
 
 
-def test_the_choice_is_that_of_the_function():
-    X = make_hierarchical_topics(random_state=0).X
-    choice = TopicTree("auto").fit(X).choice_
-    expected = choose_n_components(X, criteria=["completion", "spectrum"])
-    assert (choice.n_components, choice.interval) == (expected.n_components, expected.interval)
-    assert choice.interval[0] <= 8 <= choice.interval[1]
-
-
-@pytest.mark.parametrize("log_scaling", ["log1p", None])
-def test_eight_unrelated_topics_are_found(log_scaling):
+def test_eight_unrelated_topics_are_found():
     lengths = np.random.default_rng(0).poisson(400, size=800)
     sample = make_single_topic(800, 1_000, 8, length=lengths, random_state=0)
-    tree = TopicTree(max_leaf_nodes=None, log_scaling=log_scaling).fit(sample.X)
+    tree = TopicTree(max_leaf_nodes=None).fit(sample.X)
     assert tree.n_leaves_ == 8
     assert_near_oracle(sample.labels, oracle_of(sample), tree.labels_)
 

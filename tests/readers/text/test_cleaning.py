@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given
 
-from momentree.datasets import Documents, load_docstrings, read_documents, read_like, vectorize
+from momentree.datasets import Documents, read_documents, read_like, vectorize
 from momentree.messages import Message
 from momentree.readers.text.cleaning import clean_text, clean_texts
 from momentree.readers.text.markup import html_to_text
@@ -96,8 +96,8 @@ def test_other_texts_stay_as_they_are(name):
     assert clean_text(PLAIN[name]) == (PLAIN[name], [])
 
 
-def test_docstrings_stay_as_they_are():
-    for text in load_docstrings().texts[:200]:
+def test_docstrings_stay_as_they_are(docstrings):
+    for text in docstrings.texts[:200]:
         words = [word for word in text.split() if not re.search(r"://|@|www\.", word)]
         plain = " ".join(words)
         assert clean_text(plain) == (plain, [])

@@ -1,14 +1,11 @@
 """Typical documents represent their node and differ from one another."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from momentree import TopicTree
 from momentree.preprocessing import tfidf
-from momentree.readers import read_corpus
 from momentree.report.topics.evidence import Evidence
 from momentree.report.topics.typical import rank_documents, representative
 
@@ -134,29 +131,3 @@ def test_many_reports_on_one_event_count_as_one(seed, n_events, copies, n_others
     place = np.argsort(order)
     again = representative(place, unit_rows[order], limit)
     assert order[again].tolist() == chosen.tolist()
-
-
-@pytest.mark.parametrize("name", ["bbc_news", "reuters_r8"])
-def test_typical_documents_of_news_differ_and_represent_their_topic(shared_data, name):
-    corpus = read_corpus(shared_data / name / "docs.jsonl.gz")
-    tree = TopicTree(8).fit(corpus.X, feature_names=corpus.vocabulary)
-    root, X = tree.tree_, sp.csr_array(corpus.X)
-    evidence = Evidence.of(X, root.center)
-    plain = rank_documents(X, evidence, root, tree.labels_, 0)
-    typical = rank_documents(X, evidence, root, tree.labels_, 8).typical
-    unit_rows = tfidf(X, np.ones(X.shape[0]))
-
-    def measured(rows, leaf):
-        among = (unit_rows[rows] @ unit_rows[rows].T).toarray()[np.triu_indices(len(rows), 1)]
-        covers = (unit_rows[leaf.samples] @ unit_rows[rows].T).toarray().max(axis=1)
-        return among.mean(), covers.mean()
-
-    before, after = [], []
-    for leaf in root.leaves():
-        assert len(typical[leaf.node_id]) == 8
-        before.append(measured(plain.leaves[leaf.leaf_id][:8], leaf))
-        after.append(measured(typical[leaf.node_id], leaf))
-    (same, covered), (same_now, covered_now) = np.mean(before, axis=0), np.mean(after, axis=0)
-    # Half as similar to one another, and closer to the other documents of their topic.
-    assert same_now < 0.6 * same
-    assert covered_now > 1.15 * covered
