@@ -31,6 +31,7 @@ class DescribedClusters(RecordsPage, NamedTopics, TreeEstimator):
     """Trees of samples whose nodes can be described by counts that took no part in the fit."""
 
     _described: bool  # only after a fit with counts
+    _counts: Any = None  # only during a fit with counts
 
     @all_or_nothing
     def fit(
@@ -88,7 +89,9 @@ default=None
         names = np.asarray(np.arange(d).astype(str) if words is None else words, dtype=object)
         if names.shape != (d,):
             raise InvalidDataError("wrong_number_of_names", found=names.size, needed=d)
+        self._counts = counts
         super().fit(X, y, sample_weight=sample_weight)
+        del self._counts
         self.vocabulary_ = names
         weight = check_sample_weight(sample_weight, n)
         center = _describe(self.tree_, counts, weight)

@@ -93,10 +93,12 @@ def choose_n_components(
     The first of these four criteria that is used decides. For "lda", "spectrum" comes before
     "completion", unless it reaches the largest candidate.
 
-    - "completion": document completion, the log-likelihood of one half z of the words of new
-      documents given the other half y. The fewest components within one standard error of the
-      largest sum log sum_j P[j | y] P[z | j], with P[j | y] as in
-      :meth:`SingleTopicModel.predict_proba`, or inferred topic proportions for "lda".
+    - "completion": document completion, the log-likelihood per word of one half z of the words of
+      new documents given the other half y, a mean over documents. The fewest components within one
+      standard error of the largest mean of log sum_j P[j | y] P[z | j], with P[j | y] as in
+      :meth:`SingleTopicModel.predict_proba`, or inferred topic proportions for "lda". On text,
+      whose topics can be divided without end, the fewest with 90% of the gain; if at most 12
+      directions of the spectrum exist and they are more, the spectrum decides.
     - "spectrum": the eigenvectors u of M2 of one half of the documents (S Theorem 1), for
       log-scaled counts and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other
       half is three standard errors above zero. If completion decides and the spectrum is lower,
@@ -147,8 +149,9 @@ def choose_n_components(
     -----
     All candidates together take little longer than the largest one: they share one spectrum, and
     one best-first tree, whose first k - 1 splits initialize the fit with k components (H
-    Algorithm 2). Documents are tested one fifth at a time, until 3,000 have been tested; for "lda"
-    one fifth is tested. Copies of a document are never divided between training and testing. Fits
+    Algorithm 2). Documents are tested one fifth at a time, until 3,000 have been tested; until 500
+    on text, where the leaves of the tree take the place of fits; for "lda" one fifth is tested. Copies of a document are never divided between training and testing.
+    Fits
     of "lda" start from the topics of the tree and take ten EM steps. Time: O(nnz k) per step and
     candidate. Memory: O(nnz + (n + d) k).
 
@@ -239,7 +242,7 @@ def _evaluated(
         if (inner.correlation >= TEXT or _is_one(curves)) and not others:
             return curves, inner
         progress = None
-        makers = [
+        makers: list[Fits] = [
             *(tree.refined() for tree in trees),
             *(kind.make(part, int(tried[-1])) for part in parts[len(few) :]),
         ]

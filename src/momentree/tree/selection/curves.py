@@ -32,8 +32,9 @@ DIVISIBLE = 0.3
 class Curves:
     """Values for each candidate, as arrays of shape (m,); NaN if unknown.
 
-    Completion is the log-likelihood per hidden word in nats, a mean over documents; its error is the
-    standard error of the difference from the best. BIC is a mean over folds, coherence a mean over topics.
+    Completion is the log-likelihood per hidden word in nats, a mean over documents; its error is
+    the standard error of the difference from the best. BIC is a mean over folds, coherence a mean
+    over topics.
     """
 
     candidates: Ints
@@ -75,7 +76,8 @@ def evaluate(
 ) -> tuple[Curves, Inner]:
     """Fit every candidate to every fold; measure the coherence of the first fold in a matrix.
 
-    With `only`, the other candidates are left out. With `early`, stop once completion has clearly passed its best.
+    With `only`, the other candidates are left out. With `early`, stop once completion has clearly
+    passed its best.
     """
     curves = Curves.unknown(candidates)
     values: list[Floats | None] = []
@@ -104,13 +106,19 @@ def evaluate(
 
 
 def _is_past(curves: Curves) -> bool:
-    """Return whether the last numbers tried, from a quarter more on, are clearly worse."""
+    """Return whether the last numbers tried, from a quarter more on, are clearly worse.
+
+    Beyond twice the best, one standard error is clear enough.
+    """
     k, values, errors = curves.candidates, curves.completion, curves.completion_error
     if not np.isfinite(values).any():
         return False
     best = int(np.nanargmax(values))
     later = np.isfinite(values) & (k > 1.25 * k[best])
-    worse = values[best] - values[later] > CLEARLY * errors[later]
+    worse = (
+        values[best] - values[later]
+        > np.where(k > 2 * k[best], 1.0, CLEARLY)[later] * errors[later]
+    )
     return len(worse) >= PATIENCE and bool(worse[-PATIENCE:].all())
 
 
