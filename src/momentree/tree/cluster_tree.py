@@ -138,6 +138,11 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         Kind of the data.
     vocabulary_ : ndarray of str of shape (n_features,) or (n_words,)
         Column names of X, or of `counts`; "0", "1", ... if there are none.
+    vectorizer_ : TextVectorizer
+        Counts new texts, for :meth:`to_html`, after a fit to texts in `counts`.
+    notes_ : list of Message
+        What was stripped, dropped or found twice in texts, and whether counts had no column names,
+        after a fit with `counts`.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)

@@ -150,10 +150,10 @@ def choose_n_components(
     All candidates together take little longer than the largest one: they share one spectrum, and
     one best-first tree, whose first k - 1 splits initialize the fit with k components (H
     Algorithm 2). Documents are tested one fifth at a time, until 3,000 have been tested; until 500
-    on text, where the leaves of the tree take the place of fits; for "lda" one fifth is tested. Copies of a document are never divided between training and testing.
-    Fits
-    of "lda" start from the topics of the tree and take ten EM steps. Time: O(nnz k) per step and
-    candidate. Memory: O(nnz + (n + d) k).
+    on text, where the leaves of the tree take the place of fits; for "lda" one fifth is tested.
+    Copies of a document are never divided between training and testing. Fits of "lda" start from
+    the topics of the tree and take ten EM steps. Time: O(nnz k) per step and candidate. Memory:
+    O(nnz + (n + d) k).
 
     ``docs/how_many.md`` reports how often each criterion is right. On real text the answer grows
     with the number of documents, so the reason also reports the fewest components with most of the
