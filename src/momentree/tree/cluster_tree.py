@@ -261,12 +261,12 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         """
         if kind != "embeddings" or self.n_components or not Limits.of(self).none:
             return None
-        if self._counts is None:
+        if self._words_of_fit is None:
             raise InvalidParameterError(
                 "leaves_of_embeddings", max_leaf_nodes=self.max_leaf_nodes, number=8
             )
         return choose_n_components(
-            self._counts,
+            self._words_of_fit,
             criteria=["completion", "spectrum"],
             sample_weight=weight,
             random_state=self.random_state,
