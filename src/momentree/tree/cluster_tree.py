@@ -23,7 +23,7 @@ from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks, in_canonical_order
-from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
@@ -38,6 +38,7 @@ from momentree.tree.growth import Branch, Grown, Limits, grow, log
 from momentree.tree.merge_back import MORE_LEAVES, merge_back
 from momentree.tree.naming import name_by_codes, name_by_difference, name_by_number
 from momentree.tree.node import TreeNode
+from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
@@ -64,6 +65,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     ----------
     max_leaf_nodes : int >= 1, "auto" or None, default=8
         Number of leaves (clusters) at which growth stops. "auto" and None set no limit; see `stop`.
+        For embeddings the `counts` of ``fit`` determine it then, by :func:`choose_n_components`;
+        without counts, ``fit`` refuses.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
         ``growth="depth"`` it is the smallest depth that allows `max_leaf_nodes` leaves.
@@ -148,6 +151,9 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         Steps of EM over all leaves; 1 without EM.
     converged_ : bool
         Whether this EM reached its tolerance; True without EM.
+    choice_ : ComponentChoice or None
+        How the number of groups of embeddings was chosen from `counts`; None if it was not, and in
+        a loaded model.
 
     Notes
     -----
@@ -235,6 +241,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         feature_map = FeatureMap.from_data(
             X, missing, weight, kind, scaled=self.scaling is not None
         )
+        self.choice_ = self._choose(feature_map.kind, weight)
         rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
         ordered = weight[at]
         grown = self._grown(feature_map, rows, ordered)
@@ -247,6 +254,24 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self._warn_of_fewer(grown.root)
         return self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
 
+    def _choose(self, kind: Kind, weight: Floats) -> ComponentChoice | None:
+        """Choose the number of groups of embeddings from the words of the samples.
+
+        BIC charges every dimension of a vector, and would end with one or two groups.
+        """
+        if kind != "embeddings" or self.n_components or not Limits.of(self).none:
+            return None
+        if self._words_of_fit is None:
+            raise InvalidParameterError(
+                "leaves_of_embeddings", max_leaf_nodes=self.max_leaf_nodes, number=8
+            )
+        return choose_n_components(
+            self._words_of_fit,
+            criteria=["completion", "spectrum"],
+            sample_weight=weight,
+            random_state=self.random_state,
+        )
+
     def _warn_of_fewer(self, root: Branch) -> None:
         found, asked = len(root.leaves()), self.n_components or 0
         if found < asked:
@@ -258,7 +283,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def _grown(self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:
         k = self.n_components
-        limits = Limits(k, 1) if k else Limits.of(self)
+        chosen = self.choice_.n_components if self.choice_ else None
+        limits = Limits(k, 1) if k else Limits.of(self, chosen)
         merged = (
             feature_map.kind == "embeddings"
             and self.refine in ("em", "leaves")

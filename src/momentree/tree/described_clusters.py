@@ -33,6 +33,7 @@ class DescribedClusters(RecordsPage, KeepsWords, TreeEstimator):
     """Trees of samples whose nodes can be described by counts that took no part in the fit."""
 
     _described: bool  # only after a fit with counts
+    _words_of_fit: Any = None  # only during a fit with counts
 
     @all_or_nothing
     def fit(
@@ -95,7 +96,9 @@ class DescribedClusters(RecordsPage, KeepsWords, TreeEstimator):
         names = np.asarray(np.arange(d).astype(str) if words is None else words, dtype=object)
         if names.shape != (d,):
             raise InvalidDataError("wrong_number_of_names", found=names.size, needed=d)
+        self._words_of_fit = counts
         super().fit(X, y, sample_weight=sample_weight)
+        del self._words_of_fit
         self.vocabulary_ = names
         weight = check_sample_weight(sample_weight, n)
         center = _describe(self.tree_, counts, weight)

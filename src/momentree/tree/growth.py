@@ -84,13 +84,15 @@ def grow(
     *,
     growth: Growth = "best_first",
     criterion: AcceptanceCriterion = accept_all,
+    known: dict[bytes, Split | Message] | None = None,
 ) -> Grown:
     """Grow a tree of samples from the root.
 
     `factor` is an additional number per sample for the splitter and the criterion. "best_first"
     always splits the leaf with the largest gain; "depth" splits every leaf down to the maximum
     depth. The rows of a group are copied only while its split is computed. Once the last leaf is
-    made, no further splits are computed.
+    made, no further splits are computed. With `known`, which keeps the splits of groups of samples,
+    a tree that is grown further computes new splits alone.
     """
     n = rows.shape[0]
     root = Branch()
@@ -106,7 +108,12 @@ def grow(
             return False
         here = samples[leaf]
         part = rows if len(here) == n else rows.take(here)
-        split = splitter(part, sample_weight[here], factor[here])
+        key = b"" if known is None else here.tobytes()
+        split = known.get(key) if known is not None else None
+        if split is None:
+            split = splitter(part, sample_weight[here], factor[here])
+            if known is not None:
+                known[key] = split
         if isinstance(split, Split):
             leaf.reason = criterion(split, part, sample_weight[here], factor[here])
             if leaf.reason is None:

@@ -27,6 +27,11 @@ WORDS: dict[str, str] = {
         "the moments support no more clusters of {parameters.min_samples_leaf} or more"
     ),
     # --- errors ----------------------------------------------------------------------------------
+    "leaves_of_embeddings": (
+        "{parameters.max_leaf_nodes:=max_leaf_nodes} cannot choose the number of groups from "
+        "embeddings alone; give a number, such as {parameters.max_leaf_nodes:=number}, or the word "
+        "counts of the samples, fit(X, counts=counts), which choose it"
+    ),
     "three_words_after_log_scaling": (
         "{parameters.weighting:=weighting} draws words from whole counts; use it with "
         "{parameters.log_scaling:=log_scaling}"

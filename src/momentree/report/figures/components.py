@@ -73,7 +73,7 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
         _frame(panel, choice, k)
         at = int(np.abs(k - choice.by_criterion[name][0]).argmin())
         values, ring = _draw(panel, name, choice.table, k), _PANELS[name][2]
-        panel.plot(k[at], values[at], "o", ms=10, mfc="none", mec=ring, mew=1.6, zorder=4)
+        panel.plot(k[at], _at(k, values, at), "o", ms=10, mfc="none", mec=ring, mew=1.6, zorder=4)
     if panels:
         low, high = choice.interval
         text = f"{choice.n_components} component{'' if choice.n_components == 1 else 's'}"
@@ -116,6 +116,12 @@ def _frame(panel: Axes, choice: ComponentChoice, k: Any) -> None:
     panel.tick_params(colors=SOFT, labelsize=9)
 
 
+def _at(k: Any, values: Floats, at: int) -> float:
+    """Return a value, interpolated between the candidates that were tried."""
+    known = np.isfinite(values)
+    return float(np.interp(k[at], k[known], values[known])) if known.any() else float("nan")
+
+
 def _draw(panel: Axes, name: str, table: Any, k: Any) -> Floats:
     """Draw the curve of a criterion; return its values."""
     title, axis, color, marker = _PANELS[name]
@@ -124,12 +130,14 @@ def _draw(panel: Axes, name: str, table: Any, k: Any) -> Floats:
     if name == "spectrum":
         return _draw_spectrum(panel, table, k, marker, color)
     values: Floats = table["npmi" if name == "coherence" else name].to_numpy()
+    known = np.isfinite(values)
     if name == "bic":
         values = (values - np.nanmin(values)) / 1e3
     else:
         errors = table["npmi_error" if name == "coherence" else f"{name}_error"].to_numpy()
-        panel.fill_between(k, values - errors, values + errors, color=color, alpha=0.2, linewidth=0)
-    panel.plot(k, values, marker, color=color, ms=3.5)
+        low, high = (values - errors)[known], (values + errors)[known]
+        panel.fill_between(k[known], low, high, color=color, alpha=0.2, linewidth=0)
+    panel.plot(k[known], values[known], marker, color=color, ms=3.5)
     return values
 
 

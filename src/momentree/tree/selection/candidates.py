@@ -19,6 +19,7 @@ from momentree.inference import (
     log_posterior,
     variational_proportions,
 )
+from momentree.messages import Message
 from momentree.objects import LDAParameters, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import typical_count_per_token
@@ -76,6 +77,7 @@ class SingleTopicFits:
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
         self._n_words = int(np.count_nonzero(seen))
         self._largest, self._grown_to = largest, 0
+        self._known: dict[bytes, Split | Message] = {}
 
     def refined(self) -> SingleTopicFits:
         """Return fits with EM from the same trees."""
@@ -86,13 +88,20 @@ class SingleTopicFits:
     def _groups(self, n_components: int) -> Floats | None:
         """Return the component of each leaf, (L, k); None if no group can be split further.
 
-        The tree is grown again, at least twice as far, whenever k exceeds the last one.
+        The tree is grown on, at least twice as far, whenever k exceeds the last one.
         """
         if n_components > self._grown_to:
             self._grown_to = max(n_components, min(max(FIRST, 2 * n_components), self._largest))
             splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
             limits = Limits(self._grown_to)
-            grown = grow(self._rows, self._weight, self._count_per_token, splitter, limits)
+            grown = grow(
+                self._rows,
+                self._weight,
+                self._count_per_token,
+                splitter,
+                limits,
+                known=self._known,
+            )
             self._labels, self._partitions = grown.labels, partitions(grown.root)
             leaves = len(self._partitions)
             sizes = np.bincount(self._labels, weights=self._weight, minlength=leaves)

@@ -6,7 +6,6 @@ import logging
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -41,6 +40,10 @@ LARGEST = 64
 MOST_DIRECTIONS = 32
 """The largest number of directions of the second moment."""
 CANDIDATES = (*range(1, 33), *range(34, LARGEST + 1, 2))
+COARSE = (*range(1, 9), 10, 12, 14, 16, 18, 21, 24, 28, 32, 38, 44, 52, LARGEST)
+"""Those of the candidates that the leaves of trees are tried with."""
+FEW_TESTS = 500
+"""Documents on which the leaves of trees are tested, in as many folds as this takes."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +93,12 @@ def choose_n_components(
     The first of these four criteria that is used decides. For "lda", "spectrum" comes before
     "completion", unless it reaches the largest candidate.
 
-    - "completion": document completion, the log-likelihood of one half z of the words of new
-      documents given the other half y. The fewest components within one standard error of the
-      largest sum log sum_j P[j | y] P[z | j], with P[j | y] as in
-      :meth:`SingleTopicModel.predict_proba`, or inferred topic proportions for "lda".
+    - "completion": document completion, the log-likelihood per word of one half z of the words of
+      new documents given the other half y, a mean over documents. The fewest components within one
+      standard error of the largest mean of log sum_j P[j | y] P[z | j], with P[j | y] as in
+      :meth:`SingleTopicModel.predict_proba`, or inferred topic proportions for "lda". On text,
+      whose topics can be divided without end, the fewest with 90% of the gain; if at most 12
+      directions of the spectrum exist and they are more, the spectrum decides.
     - "spectrum": the eigenvectors u of M2 of one half of the documents (S Theorem 1), for
       log-scaled counts and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other
       half is three standard errors above zero. If completion decides and the spectrum is lower,
@@ -144,10 +149,11 @@ def choose_n_components(
     -----
     All candidates together take little longer than the largest one: they share one spectrum, and
     one best-first tree, whose first k - 1 splits initialize the fit with k components (H
-    Algorithm 2). Documents are tested one fifth at a time, until 3,000 have been tested; for "lda"
-    one fifth is tested. Copies of a document are never divided between training and testing. Fits
-    of "lda" start from the topics of the tree and take ten EM steps. Time: O(nnz k) per step and
-    candidate. Memory: O(nnz + (n + d) k).
+    Algorithm 2). Documents are tested one fifth at a time, until 3,000 have been tested; until 500
+    on text, where the leaves of the tree take the place of fits; for "lda" one fifth is tested.
+    Copies of a document are never divided between training and testing. Fits of "lda" start from
+    the topics of the tree and take ten EM steps. Time: O(nnz k) per step and candidate. Memory:
+    O(nnz + (n + d) k).
 
     ``docs/how_many.md`` reports how often each criterion is right. On real text the answer grows
     with the number of documents, so the reason also reports the fewest components with most of the
@@ -228,15 +234,20 @@ def _evaluated(
     others = bool({"bic", "coherence"} & set(names))
     curves, inner = Curves.unknown(tried), Inner()
     log.info("preparing fits of up to %d components to %d fold(s)", tried[-1], len(parts))
-    makers = [kind.make(part, int(tried[-1])) for part in parts]
-    trees = [maker for maker in makers if isinstance(maker, SingleTopicFits)]
-    if trees and "completion" in names:
-        curves, inner = evaluate(tried, parts, trees, progress, early=early)
+    if kind.by_trees and "completion" in names:
+        few = _few(parts)
+        trees = [SingleTopicFits(part, int(tried[-1]), steps=0) for part in few]
+        only = np.intersect1d(tried, COARSE) if early else tried
+        curves, inner = evaluate(tried, few, trees, progress, only=only, early=early)
         if (inner.correlation >= TEXT or _is_one(curves)) and not others:
             return curves, inner
         progress = None
-    if trees:
-        makers = [tree.refined() for tree in trees]
+        makers: list[Fits] = [
+            *(tree.refined() for tree in trees),
+            *(kind.make(part, int(tried[-1])) for part in parts[len(few) :]),
+        ]
+    else:
+        makers = [kind.make(part, int(tried[-1])) for part in parts]
     fitted, fitted_inner = evaluate(
         tried, parts, makers, progress, coherence_in=coherence_in, early=early and not others
     )
@@ -244,6 +255,12 @@ def _evaluated(
         known = {name: getattr(curves, name) for name in ("completion", "completion_error")}
         return replace(fitted, **known), inner
     return fitted, fitted_inner
+
+
+def _few(parts: list[Fold]) -> list[Fold]:
+    """Return the first folds with enough test documents."""
+    tested = np.cumsum([part.test.shape[0] for part in parts])
+    return parts[: 1 + int(np.searchsorted(tested, FEW_TESTS))]
 
 
 def _is_one(curves: Curves) -> bool:
@@ -311,14 +328,16 @@ class _Kind:
     criteria: tuple[str, ...]
     candidates: tuple[int, ...]
     n_test: int
+    by_trees: bool = False  # whether the leaves of trees are models
 
 
 _KINDS: dict[str, _Kind] = {
     "single-topic": _Kind(
-        partial(SingleTopicFits, steps=0),
+        SingleTopicFits,
         ("completion", "spectrum", "bic", "coherence"),
         CANDIDATES,
         3000,
+        by_trees=True,
     ),
     "lda": _Kind(
         LDAFits,

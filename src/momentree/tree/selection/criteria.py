@@ -49,7 +49,9 @@ def estimates(
 
     The first of `criteria` decides, or completion if the spectrum comes near the largest number of
     directions and so has no upper bound; then topics could be divided without end, as `inner` says
-    of the fits. With `between`, the answer may lie between candidates: the spectrum may
+    of the fits. If they could, but the spectrum has a clear end beyond the answer of completion,
+    then there are too few documents for fits to learn the directions that exist, and the spectrum
+    decides. With `between`, the answer may lie between candidates: the spectrum may
     choose any number, and intervals extend to the next candidate that is ruled out.
     """
     k = curves.candidates
@@ -60,8 +62,12 @@ def estimates(
     if endless:
         order.sort(key=lambda name: name != "completion")
     text = inner.correlation >= TEXT or (endless and next(iter(criteria)) == "spectrum")
+    completion = _completion(curves, inner, whole, text=text)
+    few = directions is not None and directions.n_components <= ENDLESS // 2
+    if text and few and completion and directions and directions > completion:
+        order.sort(key=lambda name: name != "spectrum")
     found: dict[str, Estimate | None] = {
-        "completion": _completion(curves, inner, text=text),
+        "completion": completion,
         "spectrum": directions,
         "bic": _best(k, -curves.bic, np.full(len(k), BIC_MARGIN / INTERVAL), ties=0.0),
         "coherence": _coherent(k, curves.npmi, curves.npmi_error),
@@ -87,7 +93,7 @@ def combine(found: Mapping[str, Estimate]) -> Estimate:
     return Estimate(first.n_components, low, high)
 
 
-def _completion(curves: Curves, inner: Inner, *, text: bool) -> Estimate | None:
+def _completion(curves: Curves, inner: Inner, whole: Ints, *, text: bool) -> Estimate | None:
     """Return the number of topics by document completion.
 
     If the words of a document are independent given its topic, the documents could come from the
@@ -107,8 +113,10 @@ def _completion(curves: Curves, inner: Inner, *, text: bool) -> Estimate | None:
         return Estimate(
             min(own.n_components, fewest), min(own.low, fewest), own.high + round(inner.divisible)
         )
-    most, enough = (int(k[known][gain >= part * gain.max()][0]) for part in (MOST, ENOUGH))
-    return Estimate(most, enough, int(k[known][np.argmax(gain)]))
+    best = int(np.argmax(gain))
+    between = np.interp(whole, k[known][: best + 1], gain[: best + 1])
+    most, enough = (int(whole[between >= part * gain[best]][0]) for part in (MOST, ENOUGH))
+    return Estimate(most, enough, int(k[known][best]))
 
 
 def _best(k: Ints, scores: Floats, errors: Floats, ties: float = 1.0) -> Estimate | None:

@@ -32,8 +32,9 @@ DIVISIBLE = 0.3
 class Curves:
     """Values for each candidate, as arrays of shape (m,); NaN if unknown.
 
-    Completion is the log-likelihood per hidden word in nats; its error is the standard error of
-    the difference from the best. BIC is a mean over folds, coherence a mean over topics.
+    Completion is the log-likelihood per hidden word in nats, a mean over documents; its error is
+    the standard error of the difference from the best. BIC is a mean over folds, coherence a mean
+    over topics.
     """
 
     candidates: Ints
@@ -69,17 +70,22 @@ def evaluate(
     makers: Sequence[Fits],
     progress: Progress | None,
     *,
+    only: Ints | None = None,
     coherence_in: Any | None = None,
     early: bool = False,
 ) -> tuple[Curves, Inner]:
     """Fit every candidate to every fold; measure the coherence of the first fold in a matrix.
 
-    With `early`, stop once completion has clearly passed its best.
+    With `only`, the other candidates are left out. With `early`, stop once completion has clearly
+    passed its best.
     """
     curves = Curves.unknown(candidates)
     values: list[Floats | None] = []
     by_word = None if coherence_in is None else sp.csc_array(coherence_in)
     for i, k in enumerate(candidates):
+        if only is not None and k not in only:
+            values.append(None)
+            continue
         start = time.perf_counter()
         fits = [fit for maker in makers if (fit := maker(int(k))) is not None]
         if complete := len(fits) == len(makers):
@@ -100,13 +106,19 @@ def evaluate(
 
 
 def _is_past(curves: Curves) -> bool:
-    """Return whether the last numbers tried, from a quarter more on, are clearly worse."""
+    """Return whether the last numbers tried, from a quarter more on, are clearly worse.
+
+    Beyond twice the best, one standard error is clear enough.
+    """
     k, values, errors = curves.candidates, curves.completion, curves.completion_error
     if not np.isfinite(values).any():
         return False
     best = int(np.nanargmax(values))
     later = np.isfinite(values) & (k > 1.25 * k[best])
-    worse = values[best] - values[later] > CLEARLY * errors[later]
+    worse = (
+        values[best] - values[later]
+        > np.where(k > 2 * k[best], 1.0, CLEARLY)[later] * errors[later]
+    )
     return len(worse) >= PATIENCE and bool(worse[-PATIENCE:].all())
 
 
@@ -138,22 +150,25 @@ def _set_coherence(curves: Curves, i: int, fit: Fit, by_word: Any) -> None:
 
 
 def _set_completion(curves: Curves, values: list[Floats | None], folds: list[Fold]) -> None:
-    """Set the completion of each candidate, and the standard error of its difference."""
+    """Set the completion of each candidate, and the standard error of its difference.
+
+    Every document counts alike: weighted by their words, a few long ones would decide.
+    """
     weight = np.concatenate([fold.test_weight for fold in folds])
     words = np.concatenate([RowBlocks(fold.test).row_sums for fold in folds])
-    total = float(weight @ words)
+    total = float(weight.sum())
     if not total > 0:
         return
     for i, value in enumerate(values):
         if value is not None:
-            curves.completion[i] = weight @ value / total
+            curves.completion[i] = weight @ (value / words) / total
     if not np.isfinite(curves.completion).any():
         return
     best = values[int(np.nanargmax(curves.completion))]
     for i, value in enumerate(values):
         if value is not None and best is not None:
-            behind = best - value
-            residual = behind - words * (weight @ behind / total)
+            behind = (best - value) / words
+            residual = behind - weight @ behind / total
             curves.completion_error[i] = np.sqrt(weight @ np.square(residual)) / total
 
 

@@ -60,14 +60,14 @@ def _completion_decides(answer: Estimate, own: Estimate, curves: Curves) -> Iter
     best = int(k[np.nanargmax(gain)])
     yield Message("completion_best", n=best)
     if own.n_components < best:
-        near = float(gain[int(np.searchsorted(k, own.n_components))] / max(np.nanmax(gain), TINY))
+        near = _at(curves, own.n_components) / max(float(np.nanmax(gain)), TINY)
         if near < CLOSE:
             yield Message("topics_divisible", n=own.n_components, fraction=MOST)
             return
         yield Message("completion_as_good", n=own.n_components)
-    at = int(np.searchsorted(k, answer.n_components))
-    enough = k[np.isfinite(gain) & (gain >= MOST * gain[at])]
-    if len(enough) and enough[0] < answer.n_components and gain[at] > 0:
+    mine = _at(curves, answer.n_components)
+    enough = k[np.isfinite(gain) & (gain >= MOST * mine)]
+    if len(enough) and enough[0] < answer.n_components and mine > 0:
         first = int(k[np.isfinite(gain)][0])
         few = int(enough[0])
         yield Message("most_of_gain", n=few, fraction=MOST, chosen=answer.n_components, first=first)
@@ -82,6 +82,13 @@ def _completion_decides(answer: Estimate, own: Estimate, curves: Curves) -> Iter
 def _gain(curves: Curves) -> Floats:
     values = curves.completion
     return np.asarray(values - values[np.isfinite(values)][0])
+
+
+def _at(curves: Curves, n_components: int) -> float:
+    """Return the gain of a number, interpolated between those that were tried."""
+    gain = _gain(curves)
+    known = np.isfinite(gain)
+    return float(np.interp(n_components, curves.candidates[known], gain[known]))
 
 
 def _spectrum(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> Iterator[Message]:
