@@ -18,7 +18,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.tree import ClusterTree, TopicTree
-from momentree.tree.node import TreeNode
+from momentree.tree.cuts import Merges
 
 __all__ = ["ToponymyClusterer", "bertopic_linkage"]
 
@@ -43,7 +43,7 @@ def bertopic_linkage(
     callable
         Ignores the distances that BERTopic gives it, and returns the SciPy linkage of the tree,
         shape (n_leaves - 1, 4), with the leaves in the order of the topics. The height of a merge
-        is the gain of the split in nats, raised where necessary above the heights below it.
+        is the log-likelihood it loses, in nats, or that of an earlier merge if this is higher.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def bertopic_linkage(
     topic_of = dict(pairs)
     if len(pairs) != k or sorted(topic_of.values()) != list(range(k)):
         raise InvalidDataError("topics_not_leaves", n_leaves=k, n_topics=len(set(given.tolist())))
-    Z = _linkage(tree.tree_, topic_of)
+    Z = _linkage(tree._merges, [topic_of[j] for j in range(k)])
 
     def linkage(distances: Any) -> Floats:  # noqa: ARG001
         return Z.copy()
@@ -79,36 +79,21 @@ def bertopic_linkage(
     return linkage
 
 
-def _linkage(root: TreeNode, number: dict[int, int]) -> Floats:
-    """Return the linkage of a tree; nodes with several children become several merges."""
+def _linkage(merges: Merges, number: list[int]) -> Floats:
     k = len(number)
-    heights: dict[int, float] = {}
-    for node in reversed(list(root.nodes())):  # children first
-        below = [heights[child.node_id] for child in node.children]
-        heights[node.node_id] = max([node.gain, *(float(np.nextafter(h, np.inf)) for h in below)])
-        if node.is_leaf:
-            heights[node.node_id] = 0.0
-    place = {leaf.node_id: number[leaf.leaf_id or 0] for leaf in root.leaves()}
-    size = {leaf.node_id: 1 for leaf in root.leaves()}
-    rows: list[list[float]] = []
-    inner = [node for node in root.nodes() if not node.is_leaf]
-    # Children have larger numbers than their parents, and must be merged before them.
-    for node in sorted(inner, key=lambda node: (heights[node.node_id], -node.node_id)):
-        at, n = place[node.children[0].node_id], size[node.children[0].node_id]
-        for child in node.children[1:]:
-            n += size[child.node_id]
-            a, b = sorted((at, place[child.node_id]))
-            rows.append([a, b, heights[node.node_id], n])
-            at = k + len(rows) - 1
-        place[node.node_id], size[node.node_id] = at, n
-    return np.array(rows, dtype=np.float64).reshape(-1, 4)
+    pairs = np.append(number, np.arange(k, 2 * k - 1))[merges.pairs]
+    counts = np.ones(2 * k - 1)
+    for i, pair in enumerate(pairs):
+        counts[k + i] = counts[pair].sum()
+    heights = np.maximum.accumulate(merges.losses)
+    return np.column_stack([np.sort(pairs, axis=1), heights, counts[k:]]).astype(np.float64)
 
 
 class ToponymyClusterer:
     """Cluster layers for Toponymy, cut from one tree.
 
     The lowest layer contains the leaves; each layer above it has a quarter of the clusters, made
-    by undoing the splits that gain least. Unlike density-based layers, they leave no sample out.
+    by cutting the tree. Unlike density-based layers, they leave no sample out.
 
     Parameters
     ----------
@@ -198,20 +183,22 @@ class ToponymyClusterer:
                 expected=f"({n}, n_dimensions)",
             )
         self.tree_ = clone(self.tree or ClusterTree(64)).fit(clusterable_vectors)
-        cuts = _nested_cuts(self.tree_.tree_, self.min_clusters)
-        labels = [_labels(cut, n) for cut in cuts]
+        sizes = [self.tree_.n_leaves_]
+        while sizes[-1] // _FEWER >= self.min_clusters:
+            sizes.append(sizes[-1] // _FEWER)
+        labels = [self.tree_.cut(size).labels_ for size in sizes]
         self.cluster_layers_ = [
             layer_class(
                 of_layer,
-                np.stack([vectors[of_layer == j].mean(axis=0) for j in range(len(cuts[i]))]),
+                np.stack([vectors[of_layer == j].mean(axis=0) for j in range(size)]),
                 layer_id=i,
                 verbose=bool(verbose),
                 show_progress_bar=bool(show_progress_bar),
                 **layer_kwargs,
             )
-            for i, of_layer in enumerate(labels)
+            for i, (size, of_layer) in enumerate(zip(sizes, labels, strict=True))
         ]
-        self.cluster_tree_ = _cluster_tree(cuts)
+        self.cluster_tree_ = _cluster_tree(labels)
         return self
 
     def fit_predict(
@@ -254,44 +241,11 @@ class ToponymyClusterer:
         return self.cluster_layers_, self.cluster_tree_
 
 
-def _nested_cuts(root: TreeNode, least: int) -> list[list[TreeNode]]:
-    """Return cuts of a tree, from the leaves to about `least` nodes, each from left to right."""
-    cut = [root]
-    sizes: dict[int, list[TreeNode]] = {}
-    while True:
-        sizes[len(cut)] = cut
-        inner = [node for node in cut if not node.is_leaf]
-        if not inner:
-            break
-        best = max(inner, key=lambda node: (node.gain, -node.node_id))
-        at = cut.index(best)
-        cut = [*cut[:at], *best.children, *cut[at + 1 :]]
-    cuts = [cut]
-    while (wanted := len(cuts[-1]) // _FEWER) >= least:
-        size = max(size for size in sizes if size <= wanted)
-        if size < 2:
-            break
-        cuts.append(sizes[size])
-    return cuts
-
-
-def _labels(cut: list[TreeNode], n_samples: int) -> Ints:
-    labels = np.empty(n_samples, dtype=np.int64)
-    for j, node in enumerate(cut):
-        labels[node.samples] = j
-    return labels
-
-
-def _cluster_tree(cuts: list[list[TreeNode]]) -> dict[tuple[int, int], list[tuple[int, int]]]:
+def _cluster_tree(labels: list[Ints]) -> dict[tuple[int, int], list[tuple[int, int]]]:
     """Return the children of each cluster of each layer but the lowest, and of the root."""
     children: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for layer, cut in enumerate(cuts):
-        above = cuts[layer + 1] if layer + 1 < len(cuts) else []
-        place = {node.node_id: j for j, node in enumerate(above)}
-        for j, node in enumerate(cut):
-            up: TreeNode | None = node
-            while up is not None and up.node_id not in place:
-                up = up.parent
-            parent = 0 if up is None else place[up.node_id]
-            children.setdefault((layer + 1, parent), []).append((layer, j))
+    root = np.zeros_like(labels[0])
+    for layer, (here, above) in enumerate(zip(labels, [*labels[1:], root], strict=True)):
+        for j, first in enumerate(np.unique(here, return_index=True)[1].tolist()):
+            children.setdefault((layer + 1, int(above[first])), []).append((layer, j))
     return children

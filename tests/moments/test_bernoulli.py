@@ -167,7 +167,7 @@ def test_a_feature_that_is_never_observed_has_zero_moments():
         (lambda: BernoulliMoments.from_data([[0, 1], [-1, 0]]), "negative_not_binary"),
         (lambda: BernoulliMoments.from_data([[0.0, np.nan], [0.5, 0.0]]), "not_binary"),
         (lambda: BernoulliMoments.from_data([[np.nan, np.inf]]), "infinite_value"),
-        (lambda: BernoulliMoments.from_data([["2020-01-01", "a"]]), "refused_by_sklearn"),
+        (lambda: BernoulliMoments.from_data([["2020-01-01", "a"]]), "texts_not_counts"),
         (lambda: BernoulliMoments.from_data([[1.0, np.nan], [0, np.nan]]), "never_observed"),
         (
             lambda: BernoulliMoments.from_data([[1, 0], [0, np.nan]], sample_weight=[0, 1]),

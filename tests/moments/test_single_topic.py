@@ -247,7 +247,7 @@ def test_scaling_a_document_changes_only_its_weight():
         ([[1.0, np.nan]], {}, InvalidDataError, "missing_count"),
         ([[np.inf, 1.0]], {}, InvalidDataError, "missing_count"),
         ([1, 2, 3], {}, InvalidDataError, "refused_by_sklearn"),
-        ([["a", "b"]], {}, InvalidDataError, "refused_by_sklearn"),
+        ([["a", "b"]], {}, InvalidDataError, "texts_not_counts"),
         ([[1, 1], [0, 1]], {}, InvalidDataError, "no_document_of_three_words"),
         ([[3, 1]], {"weighting": "zou"}, InvalidParameterError, "not_a_choice"),
         ([[3, 1]], {"sample_weight": [-1.0]}, InvalidDataError, "bad_sample_weight"),

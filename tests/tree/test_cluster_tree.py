@@ -438,7 +438,7 @@ def test_incomplete_records_have_zeros_and_ones():
         (np.empty((0, 3)), "refused_by_sklearn"),
         (np.empty((3, 0)), "refused_by_sklearn"),
         (np.ones(4), "refused_by_sklearn"),
-        ([["a", "b"]], "refused_by_sklearn"),
+        ([["a", "b"]], "texts_not_counts"),
         ([[1.0, np.inf]], "infinite_value"),
         (np.full((3, 2), np.nan), "all_empty"),
         ([[1.0, 2e100]], "huge_value"),

@@ -54,6 +54,7 @@ def test_the_logger_is_left_as_it_was_after_an_interruption(monkeypatch):
 def test_the_same_messages_go_to_the_logger(caplog):
     with caplog.at_level(logging.INFO, logger="momentree.tree"):
         TopicTree(3).fit(X)
-    # Growth to two and three leaves, and the refinement of three.
-    assert [record.args for record in caplog.records if record.args] == [(2,), (3,), (3,)]
+    # Growth to two and three leaves, the search from two starts, and the refinement of three.
+    found = [record.args for record in caplog.records if record.args]
+    assert found == [(2,), (3,), ("tree",), ("tfidf",), (3,)]
     assert {record.levelno for record in caplog.records} == {logging.INFO}

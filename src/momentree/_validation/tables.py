@@ -97,7 +97,13 @@ def check_table(X: Any) -> Any:
 
 def _check_received(X: Any) -> None:
     """Reject texts, objects that hold a table, columns of dates, and damaged sparse matrices."""
-    if isinstance(X, str) or texts_of(X):
+    try:
+        texts: Any = texts_of(X)
+    except InvalidDataError as error:
+        if error.code == "not_listed":
+            raise
+        texts = X
+    if texts:
         raise InvalidDataError("texts_not_counts")
     if hasattr(X, "X") and not hasattr(X, "shape"):
         raise InvalidDataError("holds_the_table", type=type(X).__name__)

@@ -18,7 +18,7 @@ from momentree.persistence._container import Arrays, reading, write_container
 from momentree.persistence._values import Encoder, check_finite, decoded
 
 FORMAT = "momentree"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 _CONFIG = "vectorizer_config_"
 _FIELDS: dict[str, Any] = {"kind": str, "params": dict, "vectorizer": dict | None, "state": dict}
 

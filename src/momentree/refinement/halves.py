@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ STEPS = 3
 DIFFERENT = 1e-9
 """Smaller scores are rounding errors: the largest entry of a direction is 1."""
 TINY = 1e-300
+GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
 
 
 @dataclass(frozen=True)
@@ -154,11 +156,11 @@ def _first_direction(means: Floats, squares: Floats) -> Floats:
     """Return the start for the principal directions, shape (p, k).
 
     The sum of a sample is a good one, but is none if all have the same sum: so the column that
-    varies most in a component counts twice.
+    varies most in a component counts more, by an irrational factor, which no other sum makes up.
     """
     variance = squares * means * np.maximum(1.0 - means, 0.0)
     direction = np.ones_like(means)
-    direction[variance.argmax(axis=0), np.arange(means.shape[1])] = 2.0
+    direction[variance.argmax(axis=0), np.arange(means.shape[1])] = GOLDEN
     return np.asarray(squares * direction)
 
 

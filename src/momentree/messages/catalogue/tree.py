@@ -11,11 +11,7 @@ WORDS: dict[str, str] = {
     "small_side": (
         "one side would have a total weight below {parameters.min_samples_leaf:{least:g}}"
     ),
-    "no_triples": "no document has three words or more",
-    "no_triples_after_log_scaling": (
-        "no document has three words or more after log scaling, which lowers the counts of "
-        "repeated words"
-    ),
+    "no_triples": "no document has three words or more; log scaling counts repeated words less",
     "one_component": "the moments support no second component",
     "bic_penalty": (
         "a split would gain {gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"
