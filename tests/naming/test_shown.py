@@ -34,8 +34,11 @@ def slow(X, labels, leaves):
             return 2 * p - 1
         return np.log(p / (share(i) * share(j))) / -np.log(p)
 
+    def often(j):
+        return np.mean([np.log2(1 + count) for count in X[here, j] if count]) ** 0.25
+
     F = {
-        j: 2 * occurs[here, j].sum() / (occurs[:, j].sum() + here.sum())
+        j: 2 * occurs[here, j].sum() / (occurs[:, j].sum() + here.sum()) * often(j)
         for j in range(X.shape[1])
         if occurs[here, j].sum() >= 5
     }
@@ -72,6 +75,13 @@ def test_a_word_that_one_document_repeats_is_not_shown_before_others():
     X[0, 6] = 1000
     found = chosen(X, np.repeat([0, 1], 10), [[0], [1]], list("abcdefg"))
     assert found == [["a", "b", "c", "d", "e", "g"], ["f"]]
+
+
+def test_of_words_in_the_same_documents_the_one_that_they_repeat_is_first():
+    X = np.zeros((20, 3), dtype=int)
+    X[:10] = [1, 3, 0]
+    X[10:, 2] = 1
+    assert chosen(X, np.repeat([0, 1], 10), [[0]], ["a", "b", "c"])[0] == ["b", "a"]
 
 
 def test_words_that_never_occur_together_are_not_shown_side_by_side():

@@ -17,6 +17,8 @@ N_SHOWN = 20
 """Words that are chosen for each topic; pages and files show at most so many by default."""
 _CANDIDATES = 50
 """Words of each topic from which they are chosen."""
+_EMPHASIS = 0.25
+"""The power of the mean of log2(1 + count): 1 lets a few words of program code or tables lead."""
 _HANDFUL = 5
 """A word in fewer documents of a topic, or fewer than half of them, comes after all others."""
 
@@ -35,11 +37,15 @@ def choose_shown_words(
 
         F(w) = 2 n(w, group) / (n(w) + n(group)),
 
-    with n the number of documents that contain the word, are in the group, or both. The first word
-    is the one with the largest F. Each further one, among the 50 with the largest F, has the
-    largest product
+    with n the number of documents that contain the word, are in the group, or both, times
 
-        F(w) (1 + mean of NPMI(w, v) over the words v chosen before),
+        r(w) = (mean of log2(1 + count) over the documents of the group that contain it)^(1/4),
+
+    because documents repeat what they are about, but not the phrases that they all contain. The
+    first word is the one with the largest F r. Each further one, among the 50 with the largest,
+    has the largest product
+
+        F(w) r(w) (1 + mean of NPMI(w, v) over the words v chosen before),
 
     so that the words of a group are found in the same documents. Of a phrase and the words in it,
     only the first is chosen as long as there are others.
@@ -47,7 +53,7 @@ def choose_shown_words(
     Parameters
     ----------
     X : sparse array of shape (n_samples, n_features)
-        Counts, >= 0; only whether they are positive matters.
+        Counts, >= 0.
     labels : ndarray of int of shape (n_samples,)
         Leaf or topic of each document.
     groups : sequence of sequence of int
@@ -66,7 +72,7 @@ def choose_shown_words(
     -----
     Words that are frequent only because a few documents repeat them, or that occur together in
     hardly any document, make lists that nobody can read. ``docs/choices.md`` has measurements.
-    Time: one pass over X, and one product of 50 columns for each group.
+    Time: two passes over X, and one product of 50 columns for each group.
 
     Examples
     --------
@@ -86,14 +92,18 @@ def choose_shown_words(
     in_leaves = np.round(RowBlocks(occurs).group_sums(labels, n_leaves, weight), DECIMALS)
     sizes = np.round(np.bincount(labels, weights=weight, minlength=n_leaves), DECIMALS)
     everywhere = in_leaves.sum(axis=1)
+    occurs.data = np.log2(1.0 + counts.data)
+    repeated = np.round(RowBlocks(occurs).group_sums(labels, n_leaves, weight), DECIMALS)
     names = np.array([str(word) for word in vocabulary], dtype=object)
     ranked = []
     for leaves in groups:
         inside, size = in_leaves[:, list(leaves)].sum(axis=1), float(sizes[list(leaves)].sum())
-        ranked.append(_candidates(inside, everywhere, size, names))
+        often = repeated[:, list(leaves)].sum(axis=1)
+        ranked.append(_candidates(inside, everywhere, often, size, names))
     # Only the columns of candidates are copied.
     kept = np.unique(np.concatenate([order for order, _ in ranked]))
-    columns = sp.csc_array(occurs[:, kept], dtype=np.float64)
+    columns = sp.csc_array(counts[:, kept], dtype=np.float64)
+    columns.data = (columns.data > 0).astype(np.float64)
     weighted = columns.copy()
     weighted.data *= weight[columns.indices]
     total = float(sizes.sum())
@@ -108,11 +118,12 @@ def choose_shown_words(
 
 
 def _candidates(
-    inside: Floats, everywhere: Floats, size: float, names: NDArray[Any]
+    inside: Floats, everywhere: Floats, often: Floats, size: float, names: NDArray[Any]
 ) -> tuple[Ints, Floats]:
-    """Return the columns with the largest F, best first, and this score."""
+    """Return the columns with the largest F r, best first, and this score."""
     present = np.flatnonzero(inside > 0)
-    score = np.round(2 * inside[present] / (everywhere[present] + size), DECIMALS)
+    found = 2 * inside[present] / (everywhere[present] + size)
+    score = np.round(found * (often[present] / inside[present]) ** _EMPHASIS, DECIMALS)
     rare = inside[present] < min(_HANDFUL, size / 2)
     if len(present) > _CANDIDATES:  # strings are slow to sort
         rank = np.lexsort((-score, rare))
