@@ -53,6 +53,7 @@ METHODS: dict[str, Callable[[Labeled], NDArray[np.intp]]] = {
     DEFAULT: tree,
     'tree, search="none"': partial(tree, search="none"),
     "tree, log_scaling=None": partial(tree, log_scaling=None),
+    'tree, log_scaling="log1p"': partial(tree, log_scaling="log1p"),
     'tree, weighting="uniform"': partial(tree, weighting="uniform"),
     "tree, refine=None": partial(tree, refine=None),
     'tree, growth="depth"': partial(tree, growth="depth"),

@@ -162,7 +162,7 @@ def test_poisson_components_may_differ_by_totals_alone():
 
 def log_scaled(X):
     Y = np.log2(1.0 + X)
-    return Y * np.sqrt(24.0 / Y.sum(axis=1, keepdims=True))
+    return Y * np.minimum(1.0, np.sqrt(24.0 / Y.sum(axis=1, keepdims=True)))
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,20 @@ def test_it_finds_clear_components():
     np.testing.assert_allclose(np.sort(found.weights), sizes, atol=1e-6)
 
 
+def test_another_start_is_kept_if_it_is_more_likely():
+    rows = drawn(100, 60, 8, 4)
+    growing = Growing(rows, BernoulliParameters, np.ones(100), np.ones(60), 8, 1.0)
+
+    def value(parameters):
+        return em(rows, parameters, sample_weight=np.ones(100), max_iter=1).log_likelihood
+
+    R = np.random.default_rng(0).dirichlet(np.ones(8), 100)
+    start = BernoulliParameters.m_step(rows.matrix.T @ R, R.sum(axis=0), 1.0)
+    likely = em(rows, start, sample_weight=np.ones(100)).parameters
+    alone, both = growing.search(), growing.search([likely])
+    assert value(both) >= max(value(alone), value(likely)) - 1e-6 * abs(value(likely))
+
+
 def test_equal_samples_are_not_divided():
     X = np.repeat(np.eye(3), [5, 7, 9], axis=0)
     found = Growing(RowBlocks(X), BernoulliParameters, np.ones(21), np.ones(3), 6, 1.0).search()

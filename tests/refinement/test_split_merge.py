@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from momentree.refinement.split_merge import Exchange, Halves, after_exchanges, exchanges
+from momentree.refinement.split_merge import Exchange, Sides, after_exchanges, exchanges
 
 
 def groups(labels, X, k):
@@ -12,7 +12,7 @@ def groups(labels, X, k):
 
 def halves_of(here, second, X):
     sums, sizes = groups(second.astype(int), X[here], 2)
-    return Halves(here, second, sums, sizes)
+    return Sides(here, second, sums, sizes)
 
 
 def example():

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, normalize
 
 import momentree as mt
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.readers import vectorize
 
 from ..raising import raises
@@ -157,6 +157,42 @@ def test_names_from_texts():
     assert not hasattr(mt.ClusterTree(3).fit(E), "name_topics")
 
 
+def test_texts_and_a_corpus_in_place_of_counts(tmp_path):
+    texts = [["hard drive of a computer", "a soft bread", "red rose"][i % 3] for i in range(60)]
+    E, _ = directions(k=3, n=20)
+    corpus = vectorize(texts)
+    by_hand = mt.ClusterTree(3).fit(
+        E, counts=corpus.X, feature_names=corpus.vocabulary, sample_weight=corpus.weights
+    )
+    by_hand = by_hand.name_topics(corpus)
+    for given in (corpus, texts, np.array(texts)):
+        tree = mt.ClusterTree(3).fit(E, counts=given)
+        assert tree.names_ == by_hand.names_
+        np.testing.assert_array_equal(tree.labels_, by_hand.labels_)
+        assert [note.code.removesuffix("_in_fit") for note in tree.notes_] == ["copies_counted"]
+    page = tree.to_html(X=texts)
+    assert "hard drive of a computer" in page
+    tree.save(tmp_path / "t.mt")
+    loaded = mt.load(tmp_path / "t.mt")
+    assert loaded.vectorizer_config_ == {**corpus.vectorizer.to_dict(), "passages": None}
+    assert loaded.to_html(X=texts) == page
+    # A fit without texts forgets them.
+    assert not {"vectorizer_", "notes_"} & set(vars(tree.fit(E)))
+
+
+def test_names_of_columns_after_the_fit():
+    E, truth = directions(k=3)
+    tree = mt.ClusterTree(3).fit(E, counts=counts_of(truth))
+    assert [note.code for note in tree.notes_] == ["columns_without_names"]
+    named = tree.name_topics(feature_names=WORDS)
+    assert named.notes_ == []
+    assert {frozenset(name.split(", ")) for name in named.names_} == {
+        frozenset(WORDS[:2]),
+        frozenset(WORDS[2:4]),
+        frozenset(WORDS[4:]),
+    }
+
+
 def test_a_tree_of_vectors_alone():
     E, _ = directions()
     tree = mt.ClusterTree(4).fit(E)
@@ -177,6 +213,14 @@ def test_bad_input():
         mt.ClusterTree(3).fit(E, counts=-X)
     with raises(InvalidDataError, "wrong_number_of_names"):
         mt.ClusterTree(3).fit(E, counts=X, feature_names=WORDS[:3])
+    with raises(InvalidDataError, "counts_of_other_rows", found=10, needed=len(E)):
+        mt.ClusterTree(3).fit(E, counts=["red rose", "soft bread"] * 5)
+    with raises(InvalidDataError, "text_not_a_string"):
+        mt.ClusterTree(3).fit(E, counts=["red rose", None] * (len(E) // 2))
+    with raises(InvalidParameterError, "names_of_texts"):
+        mt.ClusterTree(3).fit(
+            E, counts=["red rose", "soft bread"] * (len(E) // 2), feature_names=WORDS
+        )
     E[2, 1] = np.nan
     with raises(InvalidDataError, "missing_not_binary"):
         mt.ClusterTree(3, data="embeddings").fit(E)

@@ -26,7 +26,7 @@ def tree(request, sample):
 
 def literal_log_scaled(x):
     y = np.log2(1.0 + x)
-    return (y * np.sqrt(24.0 / y.sum())).astype(np.float32).astype(float)
+    return (y * min(1.0, np.sqrt(24.0 / y.sum()))).astype(np.float32).astype(float)
 
 
 def test_probabilities_are_the_posterior_of_the_mixture(sample):

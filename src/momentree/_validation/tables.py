@@ -177,11 +177,12 @@ def _stored(X: Any, keep: NDArray[np.bool_]) -> Any:
 
 
 def _canonical(X: Any) -> Any:
-    """Return a CSR array that stores no cell twice."""
+    """Return a CSR array that stores no cell twice and no zeros."""
     X = as_csr(X)
-    if not X.has_canonical_format:
+    if not (X.has_canonical_format and X.data.all()):
         X = X.copy()  # leave the caller's matrix unchanged
         X.sum_duplicates()
+        X.eliminate_zeros()
     return X
 
 

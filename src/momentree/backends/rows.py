@@ -81,6 +81,7 @@ class RowBlocks:
         cuts = np.searchsorted(indptr, np.arange(size, int(indptr[-1]), size), side="left")
         self._cuts = np.unique(np.concatenate(([0], cuts, [n]))).astype(np.intp)
         self._dense: dict[int, Floats] = {}  # by the first row of a block
+        self._only: Block | None = None  # if there is only one, kept for small data
 
     @property
     def matrix(self) -> Any:
@@ -243,13 +244,18 @@ class RowBlocks:
         return np.concatenate(list(run(map_chain, len(chains))))
 
     def _block(self, at: slice) -> Block:
+        if self._only is not None:
+            return self._only
         X = self._X
         start, stop = X.indptr[at.start], X.indptr[at.stop]
         data = X.data[start:stop].astype(np.float64, copy=False)
         indptr = X.indptr[at.start : at.stop + 1] - start
         shape = (at.stop - at.start, self.shape[1])
         dense = data.reshape(shape) if self._full else self._dense.get(at.start)
-        return Block(at, data, X.indices[start:stop], indptr, self.shape[1], dense)
+        block = Block(at, data, X.indices[start:stop], indptr, self.shape[1], dense)
+        if data.base is not None and len(self._cuts) == 2:  # no copy is kept
+            self._only = block
+        return block
 
     @cached_property
     def _chains(self) -> list[list[slice]]:

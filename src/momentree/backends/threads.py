@@ -135,7 +135,7 @@ def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
     At most one task per thread is started before the first result is taken, which limits memory.
     SciPy and BLAS release the GIL.
     """
-    n = min(get_num_threads(), n_tasks)
+    n = n_tasks if n_tasks <= 1 else min(get_num_threads(), n_tasks)
     if n <= 1:
         yield from map(task, range(n_tasks))
         return

@@ -86,13 +86,7 @@ def grow_tree(
             tree = TopicTree(**parameters).fit(corpus)
         else:
             name, X = embeddings
-            tree = ClusterTree(**parameters, data="embeddings").fit(
-                X,
-                counts=corpus.X,
-                sample_weight=corpus.weights,
-                feature_names=corpus.vocabulary,
-            )
-            tree = tree.name_topics(corpus)
+            tree = ClusterTree(**parameters, data="embeddings").fit(X, counts=corpus)
             shown["embeddings"] = f"{name}: {X.shape[1]:,} dimensions"
         took = time.perf_counter() - start
     choice = getattr(tree, "choice_", None)
@@ -119,7 +113,7 @@ def grow_tree(
         table=lambda: _table(corpus, "leaf", tree, tree.predict(X), tree.predict_proba(X)),
         format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
-        save=lambda path: tree.save(path, vectorizer_config=_config(corpus)),
+        save=lambda path: tree.save(path),
         remarks=remarks,
     )
 

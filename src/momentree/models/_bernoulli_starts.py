@@ -23,6 +23,8 @@ Start = Initialization[BernoulliParameters]
 
 ROUNDS = 3
 """Rounds of bias correction; more did not improve the agreement with known mixtures."""
+VALUES = 1_000
+"""Stored values times k^-2 from which decomposing moments takes a few EM steps at most."""
 POSSIBLE = 0.05
 """Fraction of the average sample mixed into every initial component, against extreme estimates."""
 
@@ -72,8 +74,16 @@ def start_from_views(
     return _smoothed(in_order, name, data)
 
 
-def start_from_splits(data: BinaryData, n_components: int, smoothing: float) -> Start:
-    """Search for the most likely mixture by dividing, merging and exchanging components."""
+def start_from_splits(
+    data: BinaryData,
+    n_components: int,
+    smoothing: float,
+    decompose: Callable[[Moments], Decomposition],
+) -> Start:
+    """Search for the most likely mixture by dividing, merging and exchanging components.
+
+    The components of raw moments are another start if decomposing them takes little time.
+    """
     growing = Growing(
         data.rows,
         data.family,
@@ -82,7 +92,11 @@ def start_from_splits(data: BinaryData, n_components: int, smoothing: float) -> 
         n_components,
         smoothing,
     )
-    found = growing.search()
+    others = []
+    if data.rows.matrix.nnz >= VALUES * n_components**2:
+        moments = _smoothed(decompose(data.moments), "raw_moments", data).parameters
+        others = [moments] if moments.n_components == n_components else []
+    found = growing.search(others)
     k = found.n_components
     reason = Message("only_equal_samples") if k < n_components else None
     return Initialization.of(

@@ -252,7 +252,7 @@ class CountMixture(FitsTexts, FlatModel):
 
         omega and mu are the weights and centers of ``posterior_``; y = x or, with log scaling,
 
-            y_w = log2(1 + x_w) sqrt(24 / sum_v log2(1 + x_v)).
+            y_w = log2(1 + x_w) min(1, sqrt(24 / sum_v log2(1 + x_v))).
 
         With EM and without log scaling, omega and mu are ``weights_`` and ``components_``.
 

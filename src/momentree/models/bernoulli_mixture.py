@@ -68,7 +68,8 @@ class BernoulliMixture(BernoulliGroups):
 "three_view_tpm"}, default="auto"
         "splits" searches for the most likely mixture: it divides components along the principal
         directions of their records, merges similar ones and runs EM, as long as this raises the
-        likelihood; see :class:`momentree.refinement.Growing`.
+        likelihood; see :class:`momentree.refinement.Growing`. With at least 1000 k^2 ones, the
+        components of raw moments are another start.
         "raw_moments" decomposes the raw moments, as the thesis does. "moments" then subtracts the
         bias that the estimated parameters predict and decomposes again, three times; see
         :class:`momentree.moments.CorrectedMoments`.
@@ -260,7 +261,7 @@ class BernoulliMixture(BernoulliGroups):
             start = "splits"
         log.info("starting from %s", start)
         if start == "splits":
-            return [start_from_splits(data, k, self.smoothing)]
+            return [start_from_splits(data, k, self.smoothing, self._decompose)]
         if start in ("auto", "moments", "raw_moments"):
             starts = starts_from_moments(data, self._decompose)
             return {"auto": starts, "raw_moments": starts[:1], "moments": starts[-1:]}[start]

@@ -28,7 +28,8 @@ from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
-from momentree.tree.texts import FitsTexts, Vectorizer
+from momentree.tree.counted_texts import Vectorizer
+from momentree.tree.texts import FitsTexts
 
 Refine = Literal["em", "variational", "gibbs"]
 Start = Literal["auto", "moments", "single-topic"]

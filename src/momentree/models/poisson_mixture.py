@@ -14,7 +14,7 @@ from momentree.models._count_mixture import CountData, CountMixture, Start
 from momentree.models._sample import SamplesByComponent, draw_by_component
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters
-from momentree.tree.texts import Vectorizer
+from momentree.tree.counted_texts import Vectorizer
 
 
 class PoissonMixture(SamplesByComponent, CountMixture):

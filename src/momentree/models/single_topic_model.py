@@ -17,7 +17,7 @@ from momentree.models._sample import SamplesOfDocuments, draw_by_component, draw
 from momentree.moments import SingleTopicMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
-from momentree.tree.texts import Vectorizer
+from momentree.tree.counted_texts import Vectorizer
 
 
 class SingleTopicModel(SamplesOfDocuments, CountMixture):

@@ -54,7 +54,7 @@ class BernoulliParameters(MixtureParameters):
         """
         ones, observed = cls._values(sums, sizes)
         mu = (ones + smoothing * _mean(ones, observed)) / (observed + smoothing)
-        return cls(sizes / sizes.sum(), np.clip(mu, 0.0, 1.0))
+        return cls(sizes / sizes.sum(), np.minimum(np.maximum(mu, 0.0), 1.0))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
         """Return the log density of the Beta prior, which adds `smoothing` samples of mean m.
@@ -75,13 +75,16 @@ class BernoulliParameters(MixtureParameters):
 
     @classmethod
     def _values(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-        """Return the numbers of ones and of observed values of each feature in each group."""
-        return sums, np.broadcast_to(sizes, sums.shape)
+        """Return the numbers of ones and of observed values of each feature in each group.
+
+        The second has one row if it is the same for all features.
+        """
+        return sums, np.asarray(sizes)[None]
 
     @cached_property
     def _logs(self) -> tuple[Floats, Floats]:
         """The logarithms of mu and 1 - mu, which an EM step uses three times."""
-        mu = np.clip(self.centers, CERTAIN, 1.0 - CERTAIN)
+        mu = np.minimum(np.maximum(self.centers, CERTAIN), 1.0 - CERTAIN)  # faster than clip
         return np.log(mu), np.log1p(-mu)
 
     def __getstate__(self) -> dict[str, Floats]:

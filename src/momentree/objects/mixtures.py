@@ -189,6 +189,8 @@ class MixtureParameters(ABC):
 
 def check_sums(parameter: str, sums: Floats) -> None:
     """Check that sums of probabilities are 1."""
-    sums = np.atleast_1d(sums)
+    sums = np.asarray(sums)
     if not np.abs(sums - 1.0).max(initial=0.0) < SUM_TOLERANCE:
-        raise InvalidDataError("sums_not_one", parameter=parameter, sums=sums.tolist())
+        raise InvalidDataError(
+            "sums_not_one", parameter=parameter, sums=np.atleast_1d(sums).tolist()
+        )

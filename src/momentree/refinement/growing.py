@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -29,10 +30,10 @@ BASE, PER_STEP = 30.0, 5.0
 starts take at least six steps each, and more where EM converges slowly."""
 MANY = 25
 """From this many components on, random starts end so much lower that one search is enough."""
-SLOW = 10
-"""Steps until EM converges for one further search: random starts, too, need more steps then."""
 FURTHER = 2
 """The most further searches; they grow to 2 k and 3 k components."""
+FURTHER_TIME = 26.0
+"""Time of growing and merging in a further search, in EM steps."""
 EXCHANGED = 0.25
 """Fraction of the components that are exchanged at once, at most."""
 FAILURES = 3
@@ -89,30 +90,46 @@ class Growing(Generic[P]):
     smoothing: float
     spent: float = field(default=0.0, init=False)
 
-    def search(self) -> P:
-        """Return the most likely mixture found; it has fewer components if samples are equal.
+    def search(self, others: Sequence[P] = ()) -> P:
+        """Return the most likely mixture found.
 
+        Parameters
+        ----------
+        others : sequence of MixtureParameters, default=()
+            Further starts with k components.
+
+        Returns
+        -------
+        MixtureParameters
+            k components, or fewer if samples are equal.
+
+        Notes
+        -----
         Grow to k components and exchange some. If EM needed many steps, grow on to 2 k, merge back
         to k and exchange again, and the same with 3 k: the slower EM converges, the more optima
         there are, and the longer any search takes.
         """
         k = self.n_components
-        grown = self.grown(self._first(), k)
+        grown = self._grown(self._first(), k)
         refined, n_steps = self._converged(grown)
         self._budget = BASE + n_steps * (PER_STEP if k < MANY else 1.0)
-        best = self.exchanged(refined)
-        for times in range(2, 2 + (min(FURTHER, n_steps // SLOW) if k < MANY else 0)):
-            if self.spent > self._budget:
+        best = self._exchanged(refined)
+        for start in others:
+            found = self._exchanged(self._converged(self._expected(start))[0])
+            if found.log_likelihood > best.log_likelihood:
+                best = found
+        for times in range(2, 2 + FURTHER * (k < MANY)):
+            if self.spent + FURTHER_TIME + n_steps > self._budget:
                 break
-            grown = self.grown(grown, times * k)
+            grown = self._grown(grown, times * k)
             if len(grown.sizes) <= k:
                 break
-            found = self.exchanged(self._converged(self.merged(grown, k))[0])
+            found = self._exchanged(self._converged(self._merged(grown, k))[0])
             if found.log_likelihood > best.log_likelihood:
                 best = found
         return best.parameters
 
-    def grown(self, found: Found[P], n_components: int) -> Found[P]:
+    def _grown(self, found: Found[P], n_components: int) -> Found[P]:
         """Divide the components that gain most, and run a few EM steps, until there are k."""
         two: Halves | None = None
         while (n := len(found.sizes)) < n_components:
@@ -127,7 +144,7 @@ class Growing(Generic[P]):
             two = two.of(np.delete(np.arange(n), chosen))
         return found
 
-    def merged(self, found: Found[P], n_components: int) -> Found[P]:
+    def _merged(self, found: Found[P], n_components: int) -> Found[P]:
         """Merge the pair of least loss until there are k components, in two rounds."""
         for rounds in (2, 1):
             n = math.ceil((len(found.sizes) - n_components) / rounds)
@@ -135,7 +152,7 @@ class Growing(Generic[P]):
             found = self._stepped(self._m_step(sums, sizes), STEPS)
         return found
 
-    def exchanged(self, found: Found[P]) -> Found[P]:
+    def _exchanged(self, found: Found[P]) -> Found[P]:
         """Merge pairs and divide others as long as this raises the likelihood.
 
         An exchange merges components i and j and divides c. Those of positive gain are made at

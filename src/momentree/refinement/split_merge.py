@@ -16,7 +16,7 @@ NEAREST = 4
 
 
 @dataclass(frozen=True)
-class Halves:
+class Sides:
     """The samples of a component on two sides."""
 
     samples: Ints
@@ -37,7 +37,7 @@ class Exchange:
 def exchanges(
     sums: Floats,
     sizes: Floats,
-    halves: Mapping[int, Halves],
+    halves: Mapping[int, Sides],
     *,
     smoothing: float,
     min_size: float,
@@ -50,7 +50,7 @@ def exchanges(
     ----------
     sums, sizes : ndarray of shape (d, k) and (k,)
         Sums of the counts, and total sample weight, of each component.
-    halves : mapping from int to Halves
+    halves : mapping from int to Sides
         The sides of each component that can be split.
     smoothing : float > 0
         Pseudo-count of every word.
@@ -91,7 +91,7 @@ def exchanges(
     return found
 
 
-def after_exchanges(labels: Ints, halves: Mapping[int, Halves], chosen: Sequence[Exchange]) -> Ints:
+def after_exchanges(labels: Ints, halves: Mapping[int, Sides], chosen: Sequence[Exchange]) -> Ints:
     """Return the component of each sample after exchanges, shape (n,)."""
     new = labels.copy()
     for e in chosen:

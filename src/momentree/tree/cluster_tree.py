@@ -62,8 +62,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     Parameters
     ----------
-    max_leaf_nodes : int >= 1 or None, default=8
-        Number of leaves (clusters) at which growth stops. None sets no limit; see `stop`.
+    max_leaf_nodes : int >= 1, "auto" or None, default=8
+        Number of leaves (clusters) at which growth stops. "auto" and None set no limit; see `stop`.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
         ``growth="depth"`` it is the smallest depth that allows `max_leaf_nodes` leaves.
@@ -135,6 +135,11 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         Kind of the data.
     vocabulary_ : ndarray of str of shape (n_features,) or (n_words,)
         Column names of X, or of `counts`; "0", "1", ... if there are none.
+    vectorizer_ : TextVectorizer
+        Counts new texts, for :meth:`to_html`, after a fit to texts in `counts`.
+    notes_ : list of Message
+        What was stripped, dropped or found twice in texts, and whether counts had no column names,
+        after a fit with `counts`.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)

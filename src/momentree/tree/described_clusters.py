@@ -17,17 +17,19 @@ from momentree._validation import check_counts, check_sample_weight
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.tree._base import TreeEstimator
+from momentree.tree.counted_texts import corpus_of, of_fit
 from momentree.tree.names import NamedTopics
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.page import RecordsPage, TopicsPage
+from momentree.tree.texts import KeepsWords
 
 
 def _is_described(tree: Any) -> bool:
     return bool(getattr(tree, "_described", False))
 
 
-class DescribedClusters(RecordsPage, NamedTopics, TreeEstimator):
+class DescribedClusters(RecordsPage, KeepsWords, TreeEstimator):
     """Trees of samples whose nodes can be described by counts that took no part in the fit."""
 
     _described: bool  # only after a fit with counts
@@ -52,15 +54,16 @@ class DescribedClusters(RecordsPage, NamedTopics, TreeEstimator):
         y : None
             Ignored.
         counts : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_words), \
-default=None
-            Counts >= 0 of the words of each sample. They take no part in the tree, but name and
-            describe its nodes, whose centers are then word distributions. See
-            ``docs/embeddings.md``.
+{sequence, array or column} of str of shape (n_samples,), or Corpus, default=None
+            Counts >= 0 of the words of each sample, or its text, as for
+            :meth:`momentree.TopicTree.fit`. They take no part in the tree, but name and describe
+            its nodes, whose centers are then word distributions. See ``docs/embeddings.md``.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0; a weight of 2 has the effect of two copies of the sample.
+            Weights >= 0; a weight of 2 has the effect of two copies of the sample. With None, many
+            copies of a text in `counts` together have the weight of one.
         feature_names : sequence of str of shape (n_features,) or (n_words,), default=None
             Codes, words or other names of the columns of `counts`, or of X without `counts`. None
-            uses the column names of a data frame.
+            uses the column names of a data frame, or the words of texts.
 
         Returns
         -------
@@ -72,13 +75,17 @@ default=None
         InvalidDataError
             If X or `counts` contains other values, or they, the weights or the names do not match.
         EmptyCorpusError
-            If no sample of positive weight has a nonzero value.
+            If no sample of positive weight has a nonzero value, or no word of texts is kept.
         InvalidParameterError
-            If a parameter is invalid.
+            If a parameter is invalid, or `feature_names` are given with texts.
         """
         self._described = counts is not None
         if counts is None:
+            self._forget_words()
             return super().fit(X, y, sample_weight=sample_weight, feature_names=feature_names)
+        corpus, vectorizer = corpus_of(counts, None, weighted=sample_weight is not None)
+        if corpus is not None:
+            counts, sample_weight, feature_names = of_fit(corpus, sample_weight, feature_names)
         words = getattr(counts, "columns", None) if feature_names is None else feature_names
         counts = as_csr(check_counts(counts))
         n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -95,6 +102,7 @@ default=None
         self._merges = self._merges.described(d, center)
         choose_words_of(self.tree_, counts, self.labels_, names, weight)
         self._name(self.tree_)
+        self._keep_words(corpus, vectorizer)
         return self
 
     def _name(self, root: TreeNode) -> None:
@@ -112,7 +120,7 @@ default=None
         path : str or path-like, default=None
             File to write the page to as well.
         X : Records, or {ndarray, sparse matrix or array, data frame}, default=None
-            The records of ``fit``, or its `counts`.
+            The records of ``fit``, or its `counts`, also as texts or Corpus.
         **options
             For a tree described by counts, those of :meth:`momentree.TopicTree.to_html`: `ids`,
             `texts`, `labels`, `order`, `title`, `documents`. For a tree of records, those of
@@ -137,6 +145,10 @@ default=None
     @property
     def _n_names(self) -> int:
         return len(self.vocabulary_) if _is_described(self) else super()._n_names
+
+    def _restore_vectorizer(self) -> None:
+        if _is_described(self):
+            super()._restore_vectorizer()
 
     def _check_restored(self) -> int:
         k = super()._check_restored()

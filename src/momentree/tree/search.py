@@ -15,7 +15,7 @@ from momentree.inference import log_joint, log_posterior
 from momentree.objects import TopicParameters
 from momentree.refinement import em
 from momentree.refinement.moves import move_samples
-from momentree.refinement.split_merge import Halves, after_exchanges, exchanges
+from momentree.refinement.split_merge import Sides, after_exchanges, exchanges
 from momentree.tree.growth import Grown, log
 from momentree.tree.hierarchy import hierarchy
 from momentree.tree.split import Split
@@ -66,7 +66,7 @@ class TopicSearch:
     splitter: TopicSplitter
     min_size: float
     tol: float = 1e-5
-    _halves: dict[bytes, Halves | None] = field(default_factory=dict)
+    _halves: dict[bytes, Sides | None] = field(default_factory=dict)
 
     def from_tree(self, grown: Grown, counts: Any) -> Answer:
         """Return the most likely answer with as many topics as a tree has leaves.
@@ -158,7 +158,7 @@ class TopicSearch:
         small = frozenset(np.flatnonzero(~large).tolist())
         return Answer(start, found, labels, small, objective)
 
-    def _all_halves(self, labels: Ints, k: int) -> dict[int, Halves]:
+    def _all_halves(self, labels: Ints, k: int) -> dict[int, Sides]:
         """Return the sides of all components that can be split; unchanged ones are remembered."""
         order = np.argsort(labels, kind="stable")
         ends = np.searchsorted(labels[order], np.arange(k + 1))
@@ -172,12 +172,12 @@ class TopicSearch:
         self._halves.update(known)
         return {j: two for j, key in enumerate(keys) if (two := known[key]) is not None}
 
-    def _halved(self, here: Ints) -> Halves | None:
+    def _halved(self, here: Ints) -> Sides | None:
         splitter = replace(self.splitter, refine_iter=HALF_ITER)
         split = splitter(self.rows.take(here), self.weight[here], self.count_per_token[here])
         if not isinstance(split, Split):
             return None
-        return Halves(here, np.asarray(split.side == 1), split.sums, split.sizes)
+        return Sides(here, np.asarray(split.side == 1), split.sums, split.sizes)
 
 
 def tree_over(answer: Answer, grown: Grown, rows: RowBlocks, weight: Floats) -> Grown:

@@ -54,8 +54,7 @@ class TopicSplitter:
             random_state=self.random_state,
         )
         if not moments.has_triples:
-            scaled = bool((count_per_token != 1).any())
-            return Message("no_triples_after_log_scaling" if scaled else "no_triples")
+            return Message("no_triples")
         white = self.whiten(moments, 2)
         if white.rank < 2:
             return white.reason or Message("one_component")

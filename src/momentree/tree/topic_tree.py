@@ -30,6 +30,7 @@ from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
+from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
@@ -38,7 +39,7 @@ from momentree.tree.search import TopicSearch, tree_over
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import TopicStop, accept_all, topic_bic
-from momentree.tree.texts import FitsTexts, Vectorizer
+from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_split import EARLY, TopicSplitter
 
 

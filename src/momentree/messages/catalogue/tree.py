@@ -11,11 +11,7 @@ WORDS: dict[str, str] = {
     "small_side": (
         "one side would have a total weight below {parameters.min_samples_leaf:{least:g}}"
     ),
-    "no_triples": "no document has three words or more",
-    "no_triples_after_log_scaling": (
-        "no document has three words or more after log scaling, which lowers the counts of "
-        "repeated words"
-    ),
+    "no_triples": "no document has three words or more; log scaling counts repeated words less",
     "one_component": "the moments support no second component",
     "bic_penalty": (
         "a split would gain {gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"
@@ -62,12 +58,13 @@ WORDS: dict[str, str] = {
         "fit_transform and transform, such as CountVectorizer()"
     ),
     "settings_of_vectorizer": (
-        "{problem}. In fit, these are settings of the vectorizer, as in "
+        "{problem}. These are settings of the counts: count the texts first, as in "
+        "vectorize(texts, min_df=1, max_df=1.0), and give fit the result; topic models also take "
         "vectorizer=TextVectorizer(min_df=1, max_df=1.0)"
     ),
     "copies_counted_in_fit": (
-        "{n_rows:,} of {every} {n_rows:?is a copy/are copies} of others{near}; "
-        "fit(vectorize(texts, unique=True)) counts each text once"
+        "{n_rows:,} of {every} {n_rows:?is a copy/are copies} of others{near}; give them less "
+        "weight by sample_weight, or count each text once by fit(vectorize(texts, unique=True))"
     ),
     "fitted_to_counts": (
         "X contains texts, but the model was fitted to counts and cannot count words; fit it to "

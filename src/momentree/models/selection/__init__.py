@@ -1,4 +1,4 @@
-"""Choose the number of components by document completion, spectrum, BIC and coherence."""
+"""Choose the number of components, and compare fits."""
 
 from momentree.models.selection.bic import lowest_bic
 from momentree.models.selection.fits import compare_fits

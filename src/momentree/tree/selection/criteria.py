@@ -92,9 +92,9 @@ def _completion(curves: Curves, inner: Inner, *, text: bool) -> Estimate | None:
 
     If the words of a document are independent given its topic, the documents could come from the
     best model, and its number of topics is the answer: the fewest that are as good, within one
-    standard error or half a percent of the gain. Else
-    there are ever finer topics, and the best number grows with the number of documents; then the
-    answer is the fewest topics with `MOST` of the gain.
+    standard error or half a percent of the gain. Otherwise there are ever finer topics, and the
+    best number grows with the number of documents; then the answer is the fewest topics with `MOST`
+    of the gain.
     """
     k, scores = curves.candidates, curves.completion
     own = _best(k, scores, curves.completion_error)
