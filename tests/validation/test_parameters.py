@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from momentree import TopicTree
+from momentree import SingleTopicModel, TopicTree
 from momentree.decomposition import svtd, tensor_power_method
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
@@ -138,3 +138,10 @@ def test_wrong_shapes_are_described():
 def test_bad_sample_weights_are_refused(weights, code):
     with raises(InvalidDataError, code):
         group_profiles(np.eye(3), [0, 1, 1], sample_weight=weights)
+
+
+@pytest.mark.parametrize("model", [TopicTree("Auto"), SingleTopicModel("Auto")], ids=type)
+def test_a_misspelled_auto_names_the_right_one(model):
+    with raises(InvalidParameterError, "not_a_number", value="Auto") as caught:
+        model.fit(np.eye(4))
+    assert "'auto'" in str(caught.value)

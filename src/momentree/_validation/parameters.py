@@ -52,12 +52,13 @@ def check_integer(
     at_least: int,
     at_most: int | None = None,
     optional: bool = False,
+    auto: bool = False,
 ) -> None:
     """Check that a parameter is a whole number in a range, or None if it is optional.
 
-    The error code is ``not_a_number``.
+    With `auto`, it may also be "auto". The error code is ``not_a_number``.
     """
-    if optional and value is None:
+    if (optional and value is None) or (auto and isinstance(value, str) and value == "auto"):
         return
     sound = (
         isinstance(value, Integral)
@@ -67,6 +68,7 @@ def check_integer(
     )
     if not sound:
         expected = Message("whole_number", ends=_ends(at_least, None, at_most, None))
+        expected = Message("or_auto", expected=expected) if auto else expected
         raise _not_a_number(parameter, value, expected, optional=optional)
 
 

@@ -211,8 +211,8 @@ class FlatModel(
             raise InvalidDataError(code, n_rows=found, n_components=self._wanted)
 
     def _check_parameters(self) -> None:
-        if not (self._auto_model and self._is_auto):
-            check_integer("n_components", self.n_components, at_least=1)
+        auto = self._auto_model is not None
+        check_integer("n_components", self.n_components, at_least=1, auto=auto)
         if not callable(self.decomposition):
             check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
         check_number("smoothing", self.smoothing, above=0)

@@ -142,8 +142,7 @@ class TreeEstimator(
         """Return the assigner, and the checked samples in the form that it expects."""
 
     def _check_parameters(self) -> None:
-        if not (isinstance(self.max_leaf_nodes, str) and self.max_leaf_nodes == "auto"):
-            check_integer("max_leaf_nodes", self.max_leaf_nodes, at_least=1, optional=True)
+        check_integer("max_leaf_nodes", self.max_leaf_nodes, at_least=1, optional=True, auto=True)
         check_integer("max_depth", self.max_depth, at_least=0, optional=True)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_number("min_samples_leaf", self.min_samples_leaf, above=0)

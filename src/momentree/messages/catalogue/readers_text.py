@@ -228,8 +228,8 @@ WORDS: dict[str, str] = {
         "omit one of them"
     ),
     "tokenizer_only_named": (
-        "the words were found by the function {value}, which is not part of the file of a model; "
-        "give it again with {parameters.tokenizer}"
+        "{value} is only the name of the function that finds the words, as in the file of a "
+        "model; give the function itself with {parameters.tokenizer}"
     ),
     "not_a_function_name": (
         "{parameter:=value}; expected a module and a function, such as jieba:lcut"

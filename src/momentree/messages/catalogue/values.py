@@ -15,6 +15,7 @@ WORDS: dict[str, str] = {
     "at_most": "of at most {end:,}",
     "below": "below {end:,}",
     "or_none": "{expected}, or None",
+    "or_auto": "{expected}, or 'auto'",
     # --- arrays ----------------------------------------------------------------------------------
     "not_numbers": "{parameter} is not an array of real numbers: {error}",
     "wrong_shape": "{parameter} has shape {found}; expected {expected}",
