@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,9 +122,9 @@ CORPORA = {"20newsgroups": newsgroups, "planetmath": planetmath, "docstrings": d
 # --- methods ------------------------------------------------------------------------------------
 
 
-def tree(X: Any, k: int) -> Tree:
+def tree(X: Any, k: int, **options: Any) -> Tree:
     """Fit a tree of topics with its defaults."""
-    fitted = TopicTree(k).fit(X)
+    fitted = TopicTree(k, **options).fit(X)
     return Tree(fitted, lambda n: fitted.cut(min(n, fitted.n_leaves_)).labels_)
 
 
@@ -149,6 +150,7 @@ def bisecting(X: Any, k: int) -> Tree:
 
 METHODS: dict[str, Callable[[Any, int], Tree]] = {
     "tree, defaults": tree,
+    'tree, search="none"': partial(tree, search="none"),
     "LSA, Ward": ward,
     "LSA, bisecting k-means": bisecting,
 }

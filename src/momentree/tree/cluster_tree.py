@@ -283,8 +283,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def _grown(self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:
         k = self.n_components
-        chosen = self.choice_.n_components if self.choice_ else None
-        limits = Limits(k, 1) if k else Limits.of(self, chosen)
+        choice = getattr(self, "choice_", None)  # a part of an edited tree chooses nothing
+        limits = Limits(k, 1) if k else Limits.of(self, choice and choice.n_components)
         merged = (
             feature_map.kind == "embeddings"
             and self.refine in ("em", "leaves")
