@@ -79,7 +79,8 @@ def dendrogram_purity(tree: Any, labels: ArrayLike) -> float:
     1.0
     >>> round(dendrogram_purity(linkage(X, "ward"), ["a", "a", "a", "b"]), 3)
     0.833
-    A tree with more leaves than classes is not worse, if classes are nodes above leaves:
+
+    A fitted tree of topics:
 
     >>> from momentree import TopicTree
     >>> X = np.repeat(np.kron(np.eye(3), np.ones(4)), [30, 20, 10], axis=0)
