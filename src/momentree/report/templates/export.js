@@ -201,6 +201,8 @@ function setupExport() {
     height: 420, legend: leafLegend, ticks: areas.ticks.map(([column, text]) => [(column + 0.5) / areas.names.length, text]),
   }]));
   add("document-map", () => chartTools("document-map", savedPoints));
+  add("diagram", () => chartTools("states", () => [$("#diagram"), { height: 800 }]));
+  add("transitions", () => tableTools($("#transition-table"), "transitions"));
   add("heat", () => chartTools("heat-map", heatChart));
   for (const table of $$(".text-table")) {
     const what = table.parentElement.getAttribute("aria-labelledby").replace("-title", "");
