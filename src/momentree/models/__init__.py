@@ -6,8 +6,10 @@ from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocati
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
     ComponentChoice,
+    StatesFit,
     choose_n_components,
     compare_fits,
+    compare_states,
     lowest_bic,
 )
 from momentree.models.single_topic_model import SingleTopicModel
@@ -20,8 +22,10 @@ __all__ = [
     "LatentDirichletAllocation",
     "PoissonMixture",
     "SingleTopicModel",
+    "StatesFit",
     "choose_n_components",
     "compare_fits",
+    "compare_states",
     "load",
     "lowest_bic",
 ]

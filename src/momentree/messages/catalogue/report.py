@@ -2,6 +2,9 @@
 
 WORDS: dict[str, str] = {
     "positions_shown": ("Only positions that at least {least:,} sequences reach are shown."),
+    "model_independent": "independent steps",
+    "model_states": "{n_states:~state}",
+    "model_chain": "Markov chain of the codes",
     "sequences_not_of_fit": (
         "the sequences have {n_codes:~code}, but the model was fitted to {fitted}; pass the "
         "sequences of the fit, or read others with their coder"

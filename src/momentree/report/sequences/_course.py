@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from momentree.report.text import clean_text, for_readers, snippet
 _COLUMNS = 60
 """Maximum number of columns of the chart of positions."""
 _FEWEST = 10
-"""With suppression, positions are shown that at least this many times `min_cell` sequences reach."""
+"""With suppression, at least this many times `min_cell` sequences reach a position shown."""
 _RUNS = 5
 """States of a path that are told apart; longer paths end in an ellipsis."""
 _PATHS = 12
@@ -68,7 +69,7 @@ def common_paths(path: Ints, lengths: Ints, disclosure: Disclosure) -> dict[str,
     at = np.flatnonzero(new)
     runs = path[at].tolist()
     bounds = np.searchsorted(at, np.concatenate([[0], ends])).tolist()
-    for start, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, end in pairwise(bounds):
         states = runs[start : min(end, start + _RUNS)]
         found[(*states, -1) if end - start > _RUNS else tuple(states)] += 1
     ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))

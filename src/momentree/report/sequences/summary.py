@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
 from momentree.naming.given import check_names
 from momentree.report._estimators import check_fitted
 from momentree.report._provenance import provenance
@@ -28,6 +30,7 @@ from momentree.tree.node import TreeNode
 
 if TYPE_CHECKING:
     from momentree.datasets import Sequences
+    from momentree.models import StatesFit
 
 _DIGITS = 4
 _N_CODES = 12
@@ -62,7 +65,7 @@ def summarize_sequences(
     include_sequences: bool = False,
     title: str | None = None,
     made_with: Mapping[str, object] | None = None,
-    fits: Sequence[Mapping[str, Any]] | None = None,
+    fits: Sequence[StatesFit] | None = None,
     state_names: Mapping[Any, str] | None = None,
 ) -> dict[str, Any]:
     """Summarize the states of sequences as a dictionary for `render_html`.
@@ -82,8 +85,8 @@ def summarize_sequences(
         Heading of the page; "States of sequences" by default.
     made_with : mapping of str to object, optional
         Further lines for the section on how the page was made.
-    fits : sequence of mappings, optional
-        Rows of `momentree.models.compare_states`, which compare other numbers of states.
+    fits : sequence of StatesFit, optional
+        Other numbers of states and simpler models, from `momentree.models.compare_states`.
     state_names : mapping of int or str to str, optional
         Names that replace those made of codes, by the number of a state.
 
@@ -199,7 +202,7 @@ def summarize_sequences(
         if include_sequences
         else None,
         "certainty": round(float(proba.max(axis=1).mean()), 3),
-        "fits": None if fits is None else [dict(row) for row in fits],
+        "fits": None if fits is None else [_fit_row(fit, k) for fit in fits],
         "notes": [for_readers(note) for note in notes],
         "given_names": given,
         "made": provenance(estimator, made_with),
@@ -266,6 +269,12 @@ def _describe(
         if few:
             nodes[-1]["n_samples"] = 0
     return nodes
+
+
+def _fit_row(fit: StatesFit, k: int) -> dict[str, Any]:
+    words = Message(f"model_{fit.kind}", n_states=fit.n_states)
+    chosen = fit.kind == "states" and fit.n_states == k
+    return {"model": for_readers(words), "chosen": chosen, **asdict(fit)}
 
 
 def _stay(probability: float) -> float | None:
