@@ -1,4 +1,4 @@
-"""``momentree sequences``: find the states of sequences of codes, and how they follow each other."""
+"""``momentree sequences``: find the states of sequences of codes, and moves between them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXAMPLES = """
 [bold]Examples[/bold]
 
 Clicks, in a table with one row per click:\n
-  momentree sequences clicks.csv --id-column user --time-column time --code-column page -o clicks.html
+  momentree sequences clicks.csv --id-column user --code-column page -o clicks.html
 
 Diagnoses of patients over time, rolled up, in six states, and a model for new patients:\n
   momentree sequences visits.csv -k 6 --rollup icd10 --save visits.mt
@@ -37,9 +37,9 @@ def sequences(
         typer.Argument(
             metavar="TABLE",
             parser=options.input_path,
-            help="A CSV, TSV, Parquet, Excel or OpenDocument table with one row per step: the id of "
-            "its sequence, its time and its code. Or with one row per sequence, with all codes in "
-            "one cell.",
+            help="A CSV, TSV, Parquet, Excel or OpenDocument table with one row per step: the id "
+            "of its sequence, its time and its code. Or with one row per sequence, with all codes "
+            "in one cell.",
         ),
     ],
     states: Annotated[
@@ -57,7 +57,7 @@ def sequences(
         str | None,
         options.sequences_option(
             metavar="NAME",
-            help="Column that says which rows form a sequence, such as the id of a patient or user.",
+            help="Column that says which rows form a sequence, such as the id of a patient.",
             show_default="detected",
         ),
     ] = None,
@@ -108,8 +108,8 @@ def sequences(
         options.output_option(
             metavar="N",
             parser=options.count,
-            help="Suppress what fewer than N sequences have in common, on the screen, in the report "
-            "and in --json.",
+            help="Suppress what fewer than N sequences have in common, on the screen, in the "
+            "report and in --json.",
         ),
     ] = 5,
     include_sequences: Annotated[
