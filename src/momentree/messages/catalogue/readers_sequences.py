@@ -2,7 +2,7 @@
 
 WORDS: dict[str, str] = {
     # Columns
-    "guessed_sequence_columns": "used the columns {id!r} (id), {time!r} (time) and {code!r} (code)",
+    "guessed_sequence_columns": "used the columns {columns:and}",
     "sequence_column_of_two_roles": (
         "{path}: column {column!r} cannot be two of id, time and code; name a different column for "
         "each with {parameters.id_column}, {parameters.time_column} and {parameters.code_column}"

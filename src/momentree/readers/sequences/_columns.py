@@ -54,9 +54,11 @@ def find_columns(
         columns.notes.append(
             Message(
                 "guessed_sequence_columns",
-                id=excerpt(key or "–"),
-                time=excerpt(time or "–"),
-                code=excerpt(code),
+                columns=[
+                    f"{excerpt(name)} ({role})"
+                    for role, name in (("id", key), ("time", time), ("code", code))
+                    if name is not None
+                ],
             )
         )
     return columns
