@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import momentree.report as report
     from momentree.models import (
         BernoulliMixture,
+        CategoricalHMM,
         LatentDirichletAllocation,
         PoissonMixture,
         SingleTopicModel,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BernoulliMixture",
+    "CategoricalHMM",
     "ClusterTree",
     "LatentDirichletAllocation",
     "PoissonMixture",
@@ -52,6 +54,7 @@ __all__ = [
 
 _HOMES = {
     "BernoulliMixture": "momentree.models",
+    "CategoricalHMM": "momentree.models",
     "ClusterTree": "momentree.tree",
     "LatentDirichletAllocation": "momentree.models",
     "PoissonMixture": "momentree.models",

@@ -17,6 +17,7 @@ from momentree._validation.parameters import (
     check_number,
     generator,
 )
+from momentree._validation.sequences import check_sequence_lengths, check_symbols
 from momentree._validation.tables import (
     check_counts,
     check_feature_names,
@@ -47,8 +48,10 @@ __all__ = [
     "check_ones",
     "check_parameters",
     "check_sample_weight",
+    "check_sequence_lengths",
     "check_shape",
     "check_something",
+    "check_symbols",
     "check_table",
     "check_texts",
     "check_values",

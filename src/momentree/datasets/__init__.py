@@ -1,6 +1,7 @@
 """Datasets: file readers, samplers that return their true parameters, and a built-in corpus."""
 
 from momentree.datasets.docstrings import load_docstrings
+from momentree.datasets.hidden_markov import HMMSample, make_hmm
 from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mixture
 from momentree.datasets.patients import make_patient_records
 from momentree.datasets.samples import LDASample, MixtureSample, PatientSample, TopicSample
@@ -41,6 +42,7 @@ __all__ = [
     "Corpus",
     "Documents",
     "Embeddings",
+    "HMMSample",
     "LDASample",
     "MixtureSample",
     "Passages",
@@ -60,6 +62,7 @@ __all__ = [
     "load_docstrings",
     "make_bernoulli_mixture",
     "make_hierarchical_topics",
+    "make_hmm",
     "make_hospital_visits",
     "make_lda",
     "make_patient_records",

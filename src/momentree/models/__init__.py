@@ -2,6 +2,7 @@
 
 from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
+from momentree.models.categorical_hmm import CategoricalHMM
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
@@ -18,6 +19,7 @@ from momentree.persistence import load
 __all__ = [
     "DECOMPOSITIONS",
     "BernoulliMixture",
+    "CategoricalHMM",
     "ComponentChoice",
     "LatentDirichletAllocation",
     "PoissonMixture",
