@@ -99,6 +99,8 @@ def _check(sequences: Sequences) -> None:
     """Refuse sequences in which nothing can follow anything, before the fit."""
     if sequences.lengths.max() < 2:
         raise InvalidDataError("sequences_of_one_step", n_records=len(sequences))
+    if (longest := int(sequences.lengths.max())) < 3:
+        raise InvalidDataError("sequences_too_short", n_records=len(sequences), longest=longest)
     if len(sequences.codes) < 2:
         raise InvalidDataError("sequences_of_one_code", code=str(sequences.codes[0]))
 

@@ -207,6 +207,10 @@ WORDS: dict[str, str] = {
         "each of {n_records:~sequence} has one step, so nothing follows anything; check that "
         "{parameters.id_column} names the column that says which rows form a sequence"
     ),
+    "sequences_too_short": (
+        "the longest of {n_records:~sequence} has {longest} steps; states require at least three "
+        "steps in a row. Check {parameters.id_column}, or add longer sequences"
+    ),
     "sequences_of_one_code": (
         "all steps have the same code, {code!r}, so there are no states; check "
         "{parameters.code_column}, or keep rare codes with {parameters.min_sequences:1}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers.sequences._times import are_times
+from momentree.readers.sequences._times import mostly_times
 from momentree.readers.tables.roles import MISSING, Role, first_role, fits
 from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts
 
@@ -77,7 +77,9 @@ class _Guess:
 
     def time(self) -> str | None:
         """Return the column of times with the most typical name; None if there is none."""
-        times = [name for name in self.free if fits("time", name) and are_times(self.sample[name])]
+        times = [
+            name for name in self.free if fits("time", name) and mostly_times(self.sample[name])
+        ]
         best = first_role("time", times)
         if len(best) > 1:
             raise ReadError(

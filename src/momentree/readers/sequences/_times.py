@@ -77,12 +77,12 @@ def read_times(
     return values[cells.index], notes
 
 
-def are_times(texts: Sequence[str]) -> bool:
-    """Return whether all values are numbers, or dates of one format, perhaps not a clear one."""
+def mostly_times(texts: Sequence[str]) -> bool:
+    """Return whether at least half of the values are numbers, or dates of one format."""
     if not texts:
         return False
     found, _ = _guessed(np.array(sorted(set(texts))[:_TRIED], dtype=object))
-    return not bool(np.isnan(found).any())
+    return 2 * int(np.isnan(found).sum()) <= len(found)
 
 
 def _guessed(texts: NDArray[Any]) -> tuple[Floats, list[str]]:
@@ -94,9 +94,10 @@ def _guessed(texts: NDArray[Any]) -> tuple[Floats, list[str]]:
     if not np.isnan(iso).any():
         return iso, ["ISO8601"]
     first = texts[np.unique(np.linspace(0, len(texts) - 1, _TRIED).astype(np.intp))]
-    tried = [fmt for fmt in _FORMATS if not np.isnan(_dates(first, fmt)).any()]
-    found = {fmt: _dates(texts, fmt) for fmt in tried}
-    good = [fmt for fmt in tried if not np.isnan(found[fmt]).any()]
+    n_wrong = {fmt: int(np.isnan(_dates(first, fmt)).sum()) for fmt in _FORMATS}
+    least = min(n_wrong.values())
+    found = {fmt: _dates(texts, fmt) for fmt in _FORMATS if n_wrong[fmt] == least < len(first)}
+    good = [fmt for fmt in found if not np.isnan(found[fmt]).any()]
     if good:
         # Formats that agree on all values are one, such as "%b" and "%B" in May.
         same = [fmt for fmt in good[1:] if not np.array_equal(found[fmt], found[good[0]])]
