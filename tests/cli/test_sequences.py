@@ -118,7 +118,7 @@ def test_number_of_states_is_chosen(clicks, run):
     [
         ("", "empty_file"),
         ("user,time,page\n", "no_rows"),
-        ("user,time,page\na,1,x\n", "no_sequence_ids"),
+        ("page\nx\ny\n", "no_sequence_ids"),
         ("user,time,page\na,1,x\nb,1,y\nc,1,x\n", "sequences_of_one_step"),
         ("user,time,page\na,1,x\na,2,x\na,3,x\nb,1,x\n", "sequences_of_one_code"),
         ("user,time,page\na,1,x\na,2,y\nb,1,x\nb,2,y\n", "sequences_too_short"),

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 
 _DIGITS = 4
 _N_CODES = 12
+_MODELS = {
+    "independent": "model_independent",
+    "states": "model_states",
+    "chain": "model_chain",
+}
 _SEPARATOR = "\N{NO-BREAK SPACE}· "
 
 
@@ -272,7 +277,7 @@ def _describe(
 
 
 def _fit_row(fit: StatesFit, k: int) -> dict[str, Any]:
-    words = Message(f"model_{fit.kind}", n_states=fit.n_states)
+    words = Message(_MODELS[fit.kind], n_states=fit.n_states)
     chosen = fit.kind == "states" and fit.n_states == k
     return {"model": for_readers(words), "chosen": chosen, **asdict(fit)}
 
