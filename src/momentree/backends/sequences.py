@@ -41,8 +41,6 @@ class SequenceBlock:
         First and last piece of each sequence.
     owner : ndarray of int of shape (n,)
         Sequence of each observation.
-    later, earlier : ndarray of int
-        Positions of all observations that follow another one, and of those that they follow.
     """
 
     def __init__(self, starts: Ints, lengths: Ints, n_states: int) -> None:
@@ -76,11 +74,6 @@ class SequenceBlock:
         for i in range(1, int(counts.max())):
             at = begin[counts > i] + i
             self.links.append((place[at - 1], place[at]))
-        before = np.concatenate([np.empty(0, np.intp), *(a for a, _ in self.links)])
-        after = np.concatenate([np.empty(0, np.intp), *(b for _, b in self.links)])
-        inside = np.arange(offsets[1], n)
-        self.later: Ints = np.concatenate([inside, after])
-        self.earlier: Ints = np.concatenate([inside - active[time[inside] - 1], self.last[before]])
 
 
 def sequence_blocks(lengths: Ints, keys: Floats, n_states: int) -> list[SequenceBlock]:

@@ -89,7 +89,7 @@ def forward_backward(block: SequenceBlock, X: Any, parameters: HMMParameters) ->
 
     # In place of B: U_t = B_t * beta_t / c_t.
     B /= scale
-    gamma = np.empty((k, n))
+    gamma, moves = np.empty((k, n)), np.zeros((k, k))
     for t in range(len(offsets) - 2, -1, -1):
         a, b = offsets[t], offsets[t + 1]
         on = offsets[t + 2] - b if t + 2 < len(offsets) else 0
@@ -98,11 +98,14 @@ def forward_backward(block: SequenceBlock, X: Any, parameters: HMMParameters) ->
             np.matmul(A, B[:, b : b + on], out=beta[:, :on])
         beta[:, on:] = after[:, on : b - a]
         B[:, a:b] *= beta
+        if t:
+            moves += alpha[:, offsets[t - 1] : offsets[t - 1] + b - a] @ B[:, a:b].T
+    for here, there in block.links:
+        moves += alpha[:, block.last[here]] @ B[:, there].T
     gamma *= alpha
     gamma /= gamma.sum(axis=0)
-    moves = A * (alpha[:, block.earlier] @ B[:, block.later].T)
     found = np.bincount(block.owner, weights=np.log(scale) + logs)
-    return Expectations(found, gamma, gamma[:, block.heads].sum(axis=1), moves)
+    return Expectations(found, gamma, gamma[:, block.heads].sum(axis=1), A * moves)
 
 
 def _link(block: SequenceBlock, A: Floats, B: Floats, before: Floats, after: Floats) -> None:

@@ -118,7 +118,7 @@ class CategoricalEmissions:
 
     def likelihoods(self, X: Ints) -> tuple[Floats, float]:
         """Return P[x_i | state j], shape (k, n), and 0."""
-        return np.maximum(self.probabilities, LEAST)[:, X], 0.0
+        return np.maximum(self.probabilities, LEAST).take(X, axis=1), 0.0
 
     def sums(self, X: Ints, gamma: Floats) -> Floats:
         """Return the expected number of each symbol in each state, shape (d, k)."""
