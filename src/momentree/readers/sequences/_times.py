@@ -106,15 +106,12 @@ def _guessed(texts: NDArray[Any]) -> tuple[Floats, list[str]]:
 
 
 def _numbers(texts: NDArray[Any]) -> Floats:
-    values = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
-    for at in np.flatnonzero(np.isnan(values))[:_TRIED]:
+    values = np.array(pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce"), np.float64)
+    for at in np.flatnonzero(np.isnan(values)):
         value = number(str(texts[at]))
-        if value is None:  # one is enough to know
+        if value is None:  # one is enough to know that these are no numbers
             break
         values[at] = value
-    else:
-        missing = np.flatnonzero(np.isnan(values))
-        values[missing] = [number(str(texts[at])) or np.nan for at in missing]
     return np.where(np.isfinite(values), values, np.nan)
 
 

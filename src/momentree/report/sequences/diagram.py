@@ -80,9 +80,8 @@ def _places(weights: Floats) -> Floats:
     """Place states on an ellipse, so that those with many moves between them are neighbors."""
     k = len(weights)
     between = weights + weights.T
-    angle = np.pi + 2.0 * np.pi * np.arange(k) / k
-    if k > 2:
-        angle += np.pi / k  # two at the top, for more room at the sides
+    # One state at the top, or two: nothing is drawn above them but their names.
+    angle = 2.0 * np.pi * np.arange(k) / k - np.pi / 2.0 + (0 if k % 2 else np.pi / k)
     spots = np.stack(
         [WIDTH / 2 + _RADIUS_X * np.cos(angle), HEIGHT / 2 + _RADIUS_Y * np.sin(angle)], axis=1
     )
