@@ -51,11 +51,10 @@ def check_symbols(X: Any, n_symbols: int | None = None) -> Ints:
         raise InvalidDataError("no_symbols")
     if values.dtype.kind not in "iubf":
         try:
-            values = values.astype(np.float64) if values.dtype.kind == "O" else values
-        except (TypeError, ValueError):
-            pass
-        if values.dtype.kind != "f":
-            raise InvalidDataError("symbols_not_numbers", row=0, value=str(values[0]))
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            value = str(values[0])
+            raise InvalidDataError("symbols_not_numbers", row=0, value=value) from error
     with np.errstate(invalid="ignore"):
         bad = ~((values >= 0) & (values < MOST_SYMBOLS) & (values % 1 == 0))
     if bad.any():

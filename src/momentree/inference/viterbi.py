@@ -38,7 +38,7 @@ def viterbi(block: SequenceBlock, X: Any, parameters: HMMParameters) -> tuple[In
     log_pi = np.log(np.maximum(parameters.startprob, LEAST))
     B, logs = parameters.emissions.likelihoods(X)
     B = np.log(B)
-    offsets, k = block.offsets, len(log_pi)
+    offsets = block.offsets
     before = np.repeat(log_pi[:, None], len(block.last), axis=1)
     firsts = _link(block, log_A, B, before) if block.links else None
     score, came = np.empty_like(B), np.zeros(B.shape, dtype=np.intp)

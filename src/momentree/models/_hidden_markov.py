@@ -29,7 +29,7 @@ from momentree.backends.sequences import SequenceBlock, sequence_blocks
 from momentree.exceptions import InvalidDataError
 from momentree.inference.forward_backward import forward_backward
 from momentree.inference.viterbi import viterbi
-from momentree.messages import Message
+from momentree.models._hmm_starts import most_likely
 from momentree.objects.hidden_markov import HMMParameters
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
@@ -73,10 +73,8 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         """Return a number for each sequence that depends only on its content."""
 
     @abstractmethod
-    def _candidates(
-        self, X: Any, lengths: Ints, learner: BaumWelch
-    ) -> tuple[dict[str, HMMParameters], list[Message]]:
-        """Return starts by name, best guess first, and notes."""
+    def _starts(self, X: Any, lengths: Ints) -> dict[str, HMMParameters]:
+        """Return starts by name, at least one."""
 
     @property
     @abstractmethod
@@ -126,7 +124,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             blocks = self._blocks(X, n)
             learner = BaumWelch(blocks, X, self.smoothing)
-            found, name, notes = self._search(X, n, learner)
+            found, name = self._refined(X, n, learner)
             sizes = np.zeros(self.n_components)
             for block in blocks:
                 sizes += forward_backward(block, X[block.at], found.parameters).gamma.sum(axis=1)
@@ -139,26 +137,16 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             self.labels_ = self._decoded(blocks, X)[0]
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.log_likelihood_ = found.log_likelihood
-        self.diagnostics_ = {"start": name, "warnings": notes}
+        self.diagnostics_ = {"start": name}
         return self
 
-    def _search(
-        self, X: Any, lengths: Ints, learner: BaumWelch
-    ) -> tuple[RefinedHMM, str, list[Message]]:
-        """Return the most likely result of all starts."""
-        starts, notes = self._candidates(X, lengths, learner)
-        if not self.refine:
-            name = next(iter(starts))
-            value = learner.step(starts[name])[1]
-            return RefinedHMM(starts[name], value, 0, converged=True), name, notes
-        best, chosen = None, ""
-        for name, start in starts.items():
-            found = learner.run(start, max_iter=self.max_iter, tol=self.tol)
-            log.info("start %s: log-likelihood %.6g", name, found.log_likelihood)
-            if best is None or found.log_likelihood > best.log_likelihood:
-                best, chosen = found, name
-        assert best is not None  # noqa: S101 - there is always a start
-        return best, chosen, notes
+    def _refined(self, X: Any, lengths: Ints, learner: BaumWelch) -> tuple[RefinedHMM, str]:
+        """Return the most likely result of all starts, and the name of its start."""
+        starts = self._starts(X, lengths)
+        if self.refine:
+            return most_likely(learner, starts, self.max_iter, self.tol)
+        name, start = next(iter(starts.items()))
+        return RefinedHMM(start, learner.step(start)[1], 0, converged=True), name
 
     def _check_parameters(self) -> None:
         check_integer("n_components", self.n_components, at_least=1)

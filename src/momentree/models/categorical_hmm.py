@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,20 +12,13 @@ from momentree._choices import Refine
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_integer, check_shape, check_symbols
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
 from momentree.models._base import DECOMPOSITIONS, Decomposer
 from momentree.models._hidden_markov import HiddenMarkovModel
-from momentree.moments import HMMMoments
+from momentree.models._hmm_starts import from_contexts, from_moments, from_windows, softened
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
 from momentree.objects.mixtures import check_sums
-from momentree.parameters import hmm_parameters
-from momentree.refinement.baum_welch import BaumWelch
 
-HMMStart = Literal["auto", "moments"]
-
-MIXED = 0.3
-"""Weight of the average in the start of EM: EM never leaves a probability of zero, and moments
-that are clipped at zero may be far off."""
+HMMStart = Literal["auto", "moments", "windows", "contexts"]
 
 
 class CategoricalHMM(HiddenMarkovModel):
@@ -45,9 +39,14 @@ class CategoricalHMM(HiddenMarkovModel):
         same signature.
     refine : {"em", None}, default="em"
         "em" refines the start by Baum-Welch. None returns the moment estimates.
-    start : {"auto", "moments"}, default="auto"
+    start : {"auto", "moments", "windows", "contexts"}, default="auto"
         How Baum-Welch starts. "moments" decomposes the moments of triples of consecutive symbols;
-        see :class:`momentree.moments.HMMMoments`.
+        see :class:`momentree.moments.HMMMoments`. It requires sequences of three observations
+        and at least k symbols with linearly independent distributions in the states.
+        "windows" groups windows of 8 observations by their counts of symbols, which suits states
+        that last, and does not have these requirements. "contexts" groups symbols by the symbols
+        before and after them. "auto" runs Baum-Welch from all three, and continues with the most
+        likely one; without Baum-Welch, it is the first of them that applies.
     smoothing : float >= 0, default=0.001
         Number of average observations and transitions added to each state, so that no probability
         is 0.
@@ -155,29 +154,28 @@ class CategoricalHMM(HiddenMarkovModel):
         place = np.arange(len(X)) - np.repeat(starts, lengths)
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
-    def _candidates(
-        self, X: Ints, lengths: Ints, learner: BaumWelch
-    ) -> tuple[dict[str, HMMParameters], list[Message]]:
-        k = self.n_components
-        if lengths.max() < 3:
-            raise InvalidDataError("no_triples", longest=int(lengths.max()))
-        moments = HMMMoments.from_data(X, lengths, n_components=k, n_symbols=self._d)
-        method: Any = self.decomposition
-        method = method if callable(method) else getattr(decompositions, method)
-        found = method(moments, k, random_state=self.random_state)
-        parameters = hmm_parameters(found, moments)
-        return {"moments": self._softened(parameters, X)}, []
+    def _starts(self, X: Ints, lengths: Ints) -> dict[str, HMMParameters]:
+        k, d = self.n_components, self._d
+        methods: dict[str, Callable[[], HMMParameters | None]] = {
+            "moments": lambda: from_moments(X, lengths, k, d, self._method, self.random_state),
+            "windows": lambda: from_windows(X, lengths, k, d),
+            "contexts": lambda: from_contexts(X, lengths, k, d),
+        }
+        wanted = methods if self.start == "auto" else [self.start]
+        found = {name: methods[name]() for name in wanted}
+        starts = {name: one for name, one in found.items() if one is not None}
+        if not starts and self.start != "auto":
+            raise InvalidDataError("no_such_start", parameter="start", start=self.start, k=k)
+        if not starts:  # one state, or almost equal sequences
+            starts = {"cycle": _cycle(X, k, d)}
+        if not self.refine:
+            return starts
+        return {name: softened(one, X, d) for name, one in starts.items()}
 
-    def _softened(self, parameters: HMMParameters, X: Ints) -> HMMParameters:
-        """Return a start of EM between given parameters and the average."""
-        k = parameters.n_states
-        mean = np.bincount(X, minlength=self._d) / len(X)
-        emissions = (1.0 - MIXED) * parameters.emissions.probabilities + MIXED * mean
-        return HMMParameters(
-            (1.0 - MIXED) * parameters.startprob + MIXED / k,
-            (1.0 - MIXED) * parameters.transmat + MIXED / k,
-            CategoricalEmissions(emissions),
-        )
+    @property
+    def _method(self) -> Any:
+        method = self.decomposition
+        return method if callable(method) else getattr(decompositions, method)
 
     @property
     def _emissions(self) -> CategoricalEmissions:
@@ -208,3 +206,16 @@ class CategoricalHMM(HiddenMarkovModel):
             raise InvalidDataError("below_zero", name="emissionprob_")
         check_sums("emissionprob_", self.emissionprob_.sum(axis=1))
         return k
+
+
+def _cycle(X: Ints, k: int, d: int) -> HMMParameters:
+    """Return a start in which every k-th symbol belongs to a state."""
+    mean = np.bincount(X, minlength=d) / len(X)
+    own = (np.arange(d) % k == np.arange(k)[:, None]) * mean
+    own = own + 1e-3 * mean
+    same = np.full(k, 1.0 / k)
+    return HMMParameters(
+        same,
+        np.tile(same, (k, 1)),
+        CategoricalEmissions(own / own.sum(axis=1, keepdims=True)),
+    )

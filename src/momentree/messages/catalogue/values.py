@@ -108,8 +108,8 @@ WORDS: dict[str, str] = {
     "too_few_samples": "{found:~sample}; at least {needed} {needed:?is/are} required",
     # --- sequences -------------------------------------------------------------------------------
     "not_sequence_lengths": (
-        "lengths must be a list of whole numbers of 1 or more that sum to {n_rows:,}, the number of "
-        "rows of X"
+        "lengths must be a list of whole numbers of 1 or more that sum to {n_rows:,}, the number "
+        "of rows of X"
     ),
     "lengths_do_not_match": (
         "lengths sum to {total:,}, but X has {n_rows:~row}; give the length of each sequence, in "
@@ -119,7 +119,7 @@ WORDS: dict[str, str] = {
         "X has shape {shape}; expected one column of symbols, whole numbers from 0: use "
         "GaussianHMM for several columns of numbers"
     ),
-    "no_symbols": "X is empty; expected at least one observation, 0 sample(s) found",
+    "no_symbols": "X is empty; expected at least one observation",
     "symbols_not_numbers": (
         "X contains {value!r} in row {row}; expected symbols as whole numbers from 0: number them, "
         "as in pandas.factorize(X)[0]"
@@ -134,7 +134,11 @@ WORDS: dict[str, str] = {
     ),
     "no_triples": (
         "the longest sequence has {longest:~observation}; moments require three consecutive ones: "
-        "give longer sequences, or check {parameters.lengths}"
+        "give longer sequences, or check lengths"
+    ),
+    "no_such_start": (
+        "{parameter:=start} finds fewer than {k:~state} in these sequences; lower "
+        "{parameters.n_components}, or use {parameters.start:'auto'}"
     ),
     "too_few_observations": (
         "{n_rows:~sample}, fewer than {parameters.n_components:{n_components}}; lower it or add "
