@@ -70,5 +70,14 @@ def test_a_state_is_read_from_its_circle_to_its_codes(driver, summary, tmp_path)
             strict=True,
         )
         assert all(str(node) not in pair for pair in ends)
+        press(page, "#tab-explore", "#rename")
+        page.execute_script(
+            "document.getElementById('new-name').value = 'Buying';"
+            "document.querySelector('form.rename').requestSubmit();"
+        )
+        press(page, "#tab-moves")
+        name = f'.diagram .state[data-node="{node}"] .state-name'
+        shown = page.execute_script("return document.querySelector(arguments[0]).textContent", name)
+        assert shown == "Buying"
         press(page, "#tab-proportions", "#tab-fit", "#tab-examples", "#tab-table")
         assert visible(page, "#table", "#proportions") == [True, False]

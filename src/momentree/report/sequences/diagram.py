@@ -11,16 +11,21 @@ import numpy as np
 from momentree._types import Floats
 from momentree.report.numbers import whole_percent
 
-WIDTH, HEIGHT = 900, 620
-_RADIUS_X, _RADIUS_Y = 290.0, 200.0
-_SMALLEST, _LARGEST = 20.0, 52.0
+WIDTH, HEIGHT = 1100, 620
+_RADIUS_X, _RADIUS_Y = 310.0, 215.0
+_LARGEST, _SMALLEST = 52.0, 0.4
+"""Radius of the largest circle, and of the smallest possible one as a part of it."""
+_OF_GAP = 0.36
+"""The largest circle as a part of the shortest distance between neighbors."""
+_STEEP = 0.75
+"""Names stand above or below a circle if the sine of its direction is at least this."""
 _BEND = 0.16
 """How far an arrow bends to its left, in lengths, so that two states have two arrows."""
 _THICKEST = 12.0
 _FAINT = 0.05
 """Less likely moves have no arrow, except for the most likely one from each state."""
 _MOST_STATES = 12
-_LINE = 24
+_LINE, _LINE_HEIGHT = 26, 17.0
 """Characters in a line of a name."""
 
 
@@ -34,8 +39,10 @@ def state_diagram(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     )
     nodes = {node["leaf"]: node for node in summary["nodes"] if node["leaf"] is not None}
     shares = np.array([nodes[j]["share"] for j in range(k)])
-    radius = _SMALLEST + (_LARGEST - _SMALLEST) * np.sqrt(shares / shares.max())
     places = _places(np.nan_to_num(moves) * shares[:, None])
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2) + np.diag(np.full(k, np.inf))
+    largest = min(_LARGEST, _OF_GAP * float(gaps.min()))
+    radius = largest * (_SMALLEST + (1.0 - _SMALLEST) * np.sqrt(shares / shares.max()))
     arrows = [
         _arrow(a, b, float(moves[a, b]), places, radius)
         for a, b in zip(*np.nonzero(_drawn(moves)), strict=True)
@@ -52,16 +59,7 @@ def state_diagram(summary: Mapping[str, Any]) -> dict[str, Any] | None:
                 "x": round(float(places[j, 0]), 1),
                 "y": round(float(places[j, 1]), 1),
                 "r": round(float(radius[j]), 1),
-                # Names stand outside of the circle of states, where no arrow is.
-                "name_y": round(
-                    float(
-                        places[j, 1] - radius[j] - 26
-                        if places[j, 1] < HEIGHT / 2 - 1
-                        else places[j, 1] + radius[j] + 18
-                    ),
-                    1,
-                ),
-                "lines": _lines(nodes[j]["name_parts"]),
+                **_name(places[j], float(radius[j]), nodes[j]["name_parts"]),
             }
             for j in range(k)
         ],
@@ -143,9 +141,20 @@ def _point(at: Floats) -> str:
     return f"{at[0]:.1f} {at[1]:.1f}"
 
 
-def _lines(parts: list[str]) -> list[str]:
-    """Return a name in two lines."""
+def _name(place: Floats, radius: float, parts: list[str]) -> dict[str, Any]:
+    """Return a name in two lines, outside of the circle of states, where no arrow is."""
     lines = [parts[0], " · ".join(parts[1:])]
-    return [
+    lines = [
         line if len(line) <= _LINE else f"{line[: _LINE - 1].rstrip()}…" for line in lines if line
     ]
+    across = float(place[0] - WIDTH / 2) / _RADIUS_X
+    down = float(place[1] - HEIGHT / 2) / _RADIUS_Y
+    x, y = float(place[0]), float(place[1])
+    height = _LINE_HEIGHT * len(lines)
+    if abs(down) >= _STEEP:
+        y += radius + 18.0 if down > 0 else 9.0 - radius - height
+    else:
+        x += math.copysign(radius + 9.0, across)
+        y += 14.0 - height / 2
+    anchor = "middle" if abs(across) < 0.1 else "start" if across > 0 else "end"
+    return {"name_x": round(x, 1), "name_y": round(y, 1), "anchor": anchor, "lines": lines}

@@ -4,6 +4,7 @@ const { codes } = data;
 const nameSeparator = "\u00a0· ";
 const unnamed = (node) => node.top.slice(0, 3).map((j) => codes.short[j]).join(nameSeparator) || `state ${node.leaf}`;
 const sizeOf = (node) => `${node.size} steps`;
+const DIAGRAM_NAME = 190; // width of a line, in units of the diagram
 const pick = (id) => openNode(id);
 const states = leafNodes.map((node) => node.leaf).sort((a, b) => a - b);
 
@@ -77,6 +78,15 @@ function drawMoves(node) {
 }
 
 const drawStates = (node) => drawSplits(node, "States", (child) => percent(child.share, 0), (child) => child.top.slice(0, 8).map((j) => codes.short[j]).join(nameSeparator));
+
+// Names in the diagram have two lines; one given by the reader has the first alone.
+renamed.push((node) => {
+  const lines = $$(`.diagram .state[data-node="${node.id}"] .state-name`);
+  if (!lines.length) return;
+  ruler.font = `14px ${CHART_FONT}`;
+  lines[0].textContent = fitLetters(node.name_parts[0], DIAGRAM_NAME);
+  if (lines[1]) lines[1].textContent = fitLetters(node.name_parts.slice(1).join(nameSeparator), DIAGRAM_NAME);
+});
 
 // Columns of the table that are sorted, but are no part of the nodes.
 for (const node of nodes) {
