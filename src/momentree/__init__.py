@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from momentree.models import (
         BernoulliMixture,
         CategoricalHMM,
+        GaussianHMM,
         LatentDirichletAllocation,
         PoissonMixture,
         SingleTopicModel,
@@ -33,6 +34,7 @@ __all__ = [
     "BernoulliMixture",
     "CategoricalHMM",
     "ClusterTree",
+    "GaussianHMM",
     "LatentDirichletAllocation",
     "PoissonMixture",
     "SingleTopicModel",
@@ -56,6 +58,7 @@ _HOMES = {
     "BernoulliMixture": "momentree.models",
     "CategoricalHMM": "momentree.models",
     "ClusterTree": "momentree.tree",
+    "GaussianHMM": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",

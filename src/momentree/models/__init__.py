@@ -3,6 +3,7 @@
 from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.categorical_hmm import CategoricalHMM
+from momentree.models.gaussian_hmm import GaussianHMM
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
@@ -21,6 +22,7 @@ __all__ = [
     "BernoulliMixture",
     "CategoricalHMM",
     "ComponentChoice",
+    "GaussianHMM",
     "LatentDirichletAllocation",
     "PoissonMixture",
     "SingleTopicModel",

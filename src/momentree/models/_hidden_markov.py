@@ -86,6 +86,11 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         """Set the attributes of the emissions."""
 
     @property
+    def _log_volume(self) -> float:
+        """What is added to the log-likelihood of each observation."""
+        return 0.0
+
+    @property
     @abstractmethod
     def _n_parameters(self) -> int:
         """Number of free parameters."""
@@ -136,7 +141,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             self.weights_ = sizes[order] / sizes.sum()
             self.labels_ = self._decoded(blocks, X)[0]
         self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.log_likelihood_ = found.log_likelihood
+        self.log_likelihood_ = found.log_likelihood + len(X) * self._log_volume
         self.diagnostics_ = {"start": name}
         return self
 
@@ -175,7 +180,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             path, log_joint = viterbi(block, X[block.at], self._parameters)
             states[block.at] = path
             total += float(log_joint.sum())
-        return states, total
+        return states, total + len(X) * self._log_volume
 
     def decode(self, X: Any, lengths: ArrayLike | None = None) -> tuple[float, Ints]:
         """Return the most likely states, and their joint log-probability with X.
@@ -261,7 +266,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         ]
         out = np.empty(len(n))
         out[order] = np.concatenate(found)
-        return out
+        return np.asarray(out + n * self._log_volume)
 
     def score(self, X: Any, lengths: ArrayLike | None = None) -> float:
         """Return the total log-likelihood.

@@ -52,7 +52,7 @@ class CategoricalHMM(HiddenMarkovModel):
         is 0.
     max_iter : int >= 1, default=500
         Maximum number of steps of Baum-Welch, from each start.
-    tol : float >= 0, default=1e-7
+    tol : float >= 0, default=1e-9
         Baum-Welch stops when a step raises the log-likelihood by at most this fraction of its
         size.
     random_state : int, RandomState or None, default=None
@@ -118,7 +118,7 @@ class CategoricalHMM(HiddenMarkovModel):
         start: HMMStart = "auto",
         smoothing: float = 1e-3,
         max_iter: int = 500,
-        tol: float = 1e-7,
+        tol: float = 1e-9,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
     ) -> None:
