@@ -42,7 +42,7 @@ def test_simpler_models_are_fitted_by_counting():
 
 
 def test_search_stops_when_bic_rises_twice():
-    sequences = draw(40, seed=2)
+    sequences = draw(30, seed=2)
     tried = []
     compare_states(
         CategoricalHMM(), sequences.symbols, sequences.lengths, range(2, 11), progress=tried.append

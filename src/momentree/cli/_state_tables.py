@@ -15,8 +15,6 @@ from momentree.messages import Message
 from momentree.report.numbers import whole_percent
 
 _CODE = 40
-_MOST_STATES = 16
-"""States of the largest table of moves."""
 _HIDDEN = "*"
 
 
@@ -38,7 +36,7 @@ def draw_states(summary: Mapping[str, Any], console: Console) -> list[Renderable
         Text(str(Message("stay_explained"))),
         "",
         *_codes(summary, console),
-        *_moves(summary),
+        *_moves(summary, console),
         *_fits(summary),
     ]
 
@@ -58,17 +56,19 @@ def _codes(summary: Mapping[str, Any], console: Console) -> list[RenderableType]
     return [Text(str(Message("codes_of_states"))), "", table]
 
 
-def _moves(summary: Mapping[str, Any]) -> list[RenderableType]:
+def _moves(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
     k = summary["n_leaves"]
-    if k > _MOST_STATES:
-        return []
     table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="dim")
     for title in ("from", *map(str, range(k))):
         table.add_column(title, justify="right", no_wrap=True)
     rows = [("first step", summary["startprob"])]
     rows += [(str(j), row) for j, row in enumerate(summary["transmat"])]
-    for title, row in rows:
-        table.add_row(title, *(_HIDDEN if p is None else _percent(p) for p in row))
+    texts = [[title, *(_HIDDEN if p is None else _percent(p) for p in row)] for title, row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    if sum(widths) + 2 * k > console.width:  # the report has the table too
+        return []
+    for cells in texts:
+        table.add_row(*cells)
     parts: list[RenderableType] = ["", Text(str(Message("moves_of_states"))), "", table]
     if any(p is None for _, row in rows for p in row):
         hidden = Message("hidden_moves", mark=_HIDDEN, min_cell=summary["min_cell"])

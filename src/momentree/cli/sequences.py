@@ -100,7 +100,10 @@ def sequences(
             show_default="titles of ICD if the codes are clearly diagnoses",
         ),
     ] = None,
-    rename: options.Rename = None,
+    rename: Annotated[
+        list[str] | None,
+        options.output_option(metavar="N=NAME", help="Name a state. Repeatable."),
+    ] = None,
     output: options.Output = None,
     title: options.Title = None,
     min_cell: Annotated[

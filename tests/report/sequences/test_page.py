@@ -51,6 +51,11 @@ def test_equal_summaries_give_equal_pages(summary):
     assert render_html(again) == render_html(summary)
 
 
+def test_pairs_may_all_differ_from_the_model(summary):
+    pairs = {**summary["pairs"], "pairs": [{**summary["pairs"]["pairs"][0], "deviant": True}]}
+    assert render_html({**summary, "pairs": pairs}).count("Most different from the model") == 1
+
+
 def test_a_state_is_read_from_its_circle_to_its_codes(driver, summary, tmp_path):
     by_leaf = {node["leaf"]: node for node in summary["nodes"]}
     address = write_html(summary, tmp_path / "page.html").as_uri()

@@ -78,15 +78,16 @@ def test_pairs_of_codes_fit_a_model_of_the_right_kind(summary):
     first = pairs["pairs"][0]
     before = sequences.sequence_of[:-1] == sequences.sequence_of[1:]
     a, b = sequences.symbols[:-1][before], sequences.symbols[1:][before]
-    share = ((a == first["first"]) & (b == first["second"])).mean()
+    one, two = (PAGES.index(summary["codes"]["code"][j]) for j in first["codes"])
+    share = ((a == one) & (b == two)).mean()
     assert first["observed"] == pytest.approx(share, abs=1e-3)
     # Exactly: the sum over positions of the probability of a pair, by powers of the transitions.
     state, expected, n = model.startprob_, 0.0, 0
     E = model.emissionprob_
     for t in range(1, sequences.lengths.max()):
         reached = (sequences.lengths > t).sum()
-        one = (state * E[:, first["first"]]) @ model.transmat_ @ E[:, first["second"]]
-        expected, n = expected + reached * one, n + reached
+        expected += reached * (state * E[:, one]) @ model.transmat_ @ E[:, two]
+        n += reached
         state = state @ model.transmat_
     assert first["expected"] == pytest.approx(expected / n, abs=1e-5)
 

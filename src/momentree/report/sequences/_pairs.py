@@ -69,8 +69,7 @@ def compare_pairs(
     digits = disclosure.decimals(max(float(n), float(disclosure.min_cell)))
     pairs = [
         {
-            "first": int(codes[i]),
-            "second": int(codes[j]),
+            "codes": [int(codes[i]), int(codes[j])],
             "observed": round(float(observed[i, j] / n), max(digits, 3)),
             "expected": round(float(model[i, j] / n), 5),
             "chance": round(float(chance[i, j] / n), 5),

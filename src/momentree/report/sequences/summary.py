@@ -15,7 +15,6 @@ from momentree.naming.given import check_names
 from momentree.report._estimators import check_fitted
 from momentree.report._provenance import provenance
 from momentree.report.disclosure import Disclosure
-from momentree.report.layout import icicle_cells
 from momentree.report.records._short_titles import short_titles
 from momentree.report.sequences._counts import PathCounts, hidden_cells, shown
 from momentree.report.sequences._course import (
@@ -24,22 +23,20 @@ from momentree.report.sequences._course import (
     single_sequences,
 )
 from momentree.report.sequences._pairs import compare_pairs
+from momentree.report.sequences._states import describe_states
 from momentree.report.text import clean_text, for_readers
-from momentree.tree.naming import CODE_LAMBDA, choose_codes, most_relevant
-from momentree.tree.node import TreeNode
+from momentree.tree.naming import CODE_LAMBDA
 
 if TYPE_CHECKING:
     from momentree.datasets import Sequences
     from momentree.models import StatesFit
 
 _DIGITS = 4
-_N_CODES = 12
 _MODELS = {
     "independent": "model_independent",
     "states": "model_states",
     "chain": "model_chain",
 }
-_SEPARATOR = "\N{NO-BREAK SPACE}· "
 
 
 class FittedStates(Protocol):
@@ -101,7 +98,7 @@ def summarize_sequences(
         Ready for JSON. ``kind`` ("sequences-flat"), ``title``, ``n_sequences``, ``n_steps``,
         ``n_features`` (codes), ``n_leaves`` (states), ``min_cell``, ``default_lambda``;
         ``codes``: ``code``, ``name``, ``short`` and ``rate`` (share of all steps) of the codes that
-        no or at least `min_cell` sequences have;
+        the other entries refer to, if at least `min_cell` sequences have them;
         ``nodes``: the root, then the states by descending share, with ``id``, ``parent``,
         ``children``, ``depth``, ``leaf`` (number of the state), ``name``, ``name_parts``,
         ``long_name_parts``, ``share`` (of the steps), ``n_samples`` (steps of the most likely
@@ -151,21 +148,18 @@ def summarize_sequences(
         state_names or {}, {str(j): None for j in range(k)}, parameter="state_names"
     )
     hidden_moves = hidden_cells(counts.moves, estimator.transmat_, disclosure)
-    nodes = _describe(
+    shorts = short_titles(vocabulary, names)
+    nodes = describe_states(
         share,
         counts,
         emission,
         base,
         np.where(hidden_moves, np.nan, estimator.transmat_),
         names,
-        short_titles(vocabulary, names),
+        shorts,
         given,
         disclosure,
     )
-    for node in nodes:
-        kept = np.isin(node["top"], named)
-        node["top_rates"] = np.asarray(node["top_rates"])[kept].tolist()
-        node["top"] = np.searchsorted(named, np.asarray(node["top"])[kept]).tolist()
     starts = hidden_cells(counts.starts[None], estimator.startprob_[None], disclosure)[0]
     pairs = compare_pairs(
         symbols,
@@ -176,11 +170,10 @@ def summarize_sequences(
         named,
         disclosure,
     )
-    for pair in () if pairs is None else pairs["pairs"]:
-        pair["first"], pair["second"] = np.searchsorted(
-            named, [pair["first"], pair["second"]]
-        ).tolist()
-    shorts = short_titles(vocabulary, names)
+    examples = (
+        single_sequences(path, symbols, lengths, sequences.ids) if include_sequences else None
+    )
+    used = _renumber(nodes, pairs, examples, named)
     notes = disclosure.notes(tuple(sequences.notes), {len(lengths)} - set(range(min_cell)))
     return {
         "kind": "sequences-flat",
@@ -192,10 +185,10 @@ def summarize_sequences(
         "min_cell": min_cell,
         "default_lambda": CODE_LAMBDA,
         "codes": {
-            "code": [vocabulary[j] for j in named],
-            "name": [names[j] for j in named],
-            "short": [shorts[j] for j in named],
-            "rate": np.round(base[named], _DIGITS).tolist(),
+            "code": [vocabulary[j] for j in used],
+            "name": [names[j] for j in used],
+            "short": [shorts[j] for j in used],
+            "rate": np.round(base[used], _DIGITS).tolist(),
         },
         "nodes": nodes,
         "startprob": shown(estimator.startprob_, starts, _DIGITS),
@@ -203,9 +196,7 @@ def summarize_sequences(
         "areas": shares_by_position(proba, lengths, disclosure),
         "paths": common_paths(path, lengths, disclosure),
         "pairs": pairs,
-        "examples": _examples(path, symbols, lengths, sequences.ids, named)
-        if include_sequences
-        else None,
+        "examples": examples,
         "certainty": round(float(proba.max(axis=1).mean()), 3),
         "fits": None if fits is None else [_fit_row(fit, k) for fit in fits],
         "notes": [for_readers(note) for note in notes],
@@ -214,89 +205,24 @@ def summarize_sequences(
     }
 
 
-def _describe(
-    share: Floats,
-    counts: PathCounts,
-    emission: Floats,
-    base: Floats,
-    transmat: Floats,
-    names: list[str],
-    shorts: list[str],
-    given: Mapping[str, str],
-    disclosure: Disclosure,
-) -> list[dict[str, Any]]:
-    """Describe the root and the states, those with the largest share first."""
-    k = len(share)
-    order = np.argsort(-np.round(share, 9), kind="stable").tolist()
-    root = TreeNode(np.empty(0), 1.0)
-    root.children = [
-        TreeNode(np.empty(0), share[j], depth=1, node_id=i, leaf_id=j, parent=root)
-        for i, j in enumerate(order, start=1)
-    ]
-    disclosed = np.vstack(
-        [counts.codes >= disclosure.min_cell, counts.emissions[order] >= disclosure.min_cell]
-    )
-    rates = np.vstack([base, emission[order]])
-    chosen = choose_codes(list(rates), [0] * (k + 1), names, list(disclosed))
-    nodes = []
-    for node, cell in zip(root.nodes(), icicle_cells(root, spread=True), strict=True):
-        i, j = node.node_id, node.leaf_id
-        own = given.get(str(j)) if j is not None else None
-        short = [shorts[c] for c in chosen[i]] or [f"state {j}"]
-        full = [names[c] for c in chosen[i]] or [f"state {j}"]
-        if j is None:
-            short = full = ["All steps"]
-        top = most_relevant(rates[i], base, disclosed[i])[:_N_CODES]
-        n = round(float(node.weight) * int(counts.steps.sum()))
-        few = j is not None and bool(disclosure.is_small(counts.sequences[j : j + 1])[0])
-        nodes.append(
-            {
-                "id": i,
-                "parent": None if j is None else 0,
-                "children": [child.node_id for child in node.children],
-                "depth": node.depth,
-                "leaf": j,
-                "name": own or _SEPARATOR.join(short),
-                "name_parts": [own] if own else short,
-                "long_name_parts": [own] if own else full,
-                "share": round(float(node.weight), _DIGITS),
-                "n_samples": n,
-                "size": "few" if few else f"{n:,}",
-                "sequences": disclosure.count(int(counts.sequences[j])) if j is not None else None,
-                "top": top.tolist(),
-                "top_rates": np.round(rates[i][top], _DIGITS).tolist(),
-                "stay": None if j is None else _stay(float(transmat[j, j])),
-                "next": None if j is None else _next(transmat[j], j),
-                "residual": False,
-                "cell": cell.as_json(),
-            }
-        )
-        if few:
-            nodes[-1]["n_samples"] = 0
-    return nodes
-
-
 def _fit_row(fit: StatesFit, k: int) -> dict[str, Any]:
     words = Message(_MODELS[fit.kind], n_states=fit.n_states)
     chosen = fit.kind == "states" and fit.n_states == k
     return {"model": for_readers(words), "chosen": chosen, **asdict(fit)}
 
 
-def _stay(probability: float) -> float | None:
-    """Return the expected number of steps until a state is left; None if unknown or never."""
-    return round(1.0 / (1.0 - probability), 2) if probability < 1.0 - 1e-9 else None
-
-
-def _next(row: Floats, state: int) -> int | None:
-    others = np.where(np.arange(len(row)) == state, 0.0, np.nan_to_num(row))
-    return int(others.argmax()) if others.max(initial=0.0) > 0 else None
-
-
-def _examples(
-    path: Ints, symbols: Ints, lengths: Ints, ids: list[str], named: Ints
-) -> dict[str, Any]:
-    found = single_sequences(path, symbols, lengths, ids)
-    place = {int(j): at for at, j in enumerate(named)}
-    for item in found["items"]:
-        item["codes"] = [place.get(code, -1) for code in item["codes"]]
-    return found
+def _renumber(
+    nodes: list[dict[str, Any]],
+    pairs: dict[str, Any] | None,
+    examples: dict[str, Any] | None,
+    named: Ints,
+) -> Ints:
+    """Renumber codes from 0 in place; return those shown, in order. Others become -1."""
+    lists: list[list[int]] = [node["top"] for node in nodes]
+    lists += [pair["codes"] for pair in pairs["pairs"]] if pairs is not None else []
+    lists += [item["codes"] for item in examples["items"]] if examples is not None else []
+    used = np.intersect1d(named, np.array([j for codes in lists for j in codes], dtype=np.intp))
+    place = {int(j): at for at, j in enumerate(used)}
+    for codes in lists:
+        codes[:] = [place.get(j, -1) for j in codes]
+    return used
