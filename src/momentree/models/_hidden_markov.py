@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from typing import Any, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._choices import Refine
-from momentree._fit import all_or_nothing
+from momentree._fit import all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
@@ -26,9 +26,10 @@ from momentree._validation import (
 )
 from momentree.backends import single_threaded_blas
 from momentree.backends.sequences import SequenceBlock, sequence_blocks
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference.forward_backward import forward_backward
 from momentree.inference.viterbi import viterbi
+from momentree.messages import Message
 from momentree.models._hmm_starts import most_likely
 from momentree.objects.hidden_markov import HMMParameters
 from momentree.objects.mixtures import check_sums
@@ -55,6 +56,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
     random_state: int | np.random.RandomState | None
     verbose: bool | int
 
+    vocabulary_: NDArray[Any]
     startprob_: Floats
     transmat_: Floats
     weights_: Floats
@@ -114,10 +116,16 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         Raises
         ------
         InvalidDataError
-            If X or `lengths` are invalid or do not match, or there are fewer observations than
-            states.
+            If X or `lengths` are invalid or do not match, there are fewer observations than
+            states, or no sequence has two observations.
         InvalidParameterError
             If a parameter is out of its range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the data cannot determine the states: all observations are equal, or no sequence has
+            three observations.
         """
         self._check_parameters()
         X = self._check_observations(X, reset=True)
@@ -126,6 +134,10 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             raise InvalidDataError(
                 "too_few_observations", n_rows=len(X), n_components=self.n_components
             )
+        if self.n_components > 1 and n.max() < 2:
+            raise InvalidDataError("only_single_observations", n_sequences=len(n))
+        if self.n_components > 1 and (reason := _unidentified(X, n)):
+            warn_caller(ConvergenceWarning("states_not_determined", reason=reason))
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             blocks = self._blocks(X, n)
             learner = BaumWelch(blocks, X, self.smoothing)
@@ -155,7 +167,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
 
     def _check_parameters(self) -> None:
         check_integer("n_components", self.n_components, at_least=1)
-        check_choice("refine", self.refine, get_args(Refine))
+        check_choice("refine", self.refine, (*get_args(Refine), None))
         check_number("smoothing", self.smoothing, at_least=0)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_number("tol", self.tol, at_least=0)
@@ -371,7 +383,10 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         k = len(self.startprob_)
         system = np.vstack([self.transmat_.T - np.eye(k), np.ones(k)])
         p = np.linalg.lstsq(system, np.append(np.zeros(k), 1.0), rcond=None)[0]
-        return np.maximum(p, 0.0) / np.maximum(p, 0.0).sum()
+        return np.asarray(np.maximum(p, 0.0) / np.maximum(p, 0.0).sum())
+
+    def _trial_samples(self) -> Floats:
+        return np.zeros((2, self.n_features_in_))
 
     def _check_restored(self) -> int:
         k = self.n_components
@@ -384,3 +399,10 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
                 raise InvalidDataError("below_zero", name=name)
             check_sums(name, values.sum(axis=-1))
         return k
+
+
+def _unidentified(X: Any, lengths: Ints) -> Message | None:
+    """Return why the data do not determine the states, or None if they may."""
+    if (X[:1] == X).all():
+        return Message("equal_observations")
+    return Message("only_pairs") if lengths.max() < 3 else None

@@ -144,6 +144,7 @@ class CategoricalHMM(HiddenMarkovModel):
         if reset:
             symbols = check_symbols(X, self.n_features)
             self.n_features_in_ = 1
+            self._seen = symbols
             self._d = int(symbols.max()) + 1 if self.n_features is None else int(self.n_features)
             return symbols
         return check_symbols(X, self.emissionprob_.shape[1])
@@ -182,13 +183,22 @@ class CategoricalHMM(HiddenMarkovModel):
         return CategoricalEmissions(self.emissionprob_)
 
     def _set_emissions(self, emissions: CategoricalEmissions) -> None:
-        self.emissionprob_ = emissions.probabilities
-        self.__dict__.pop("_d", None)
+        # A symbol that was never seen says nothing: it is equally likely in all states.
+        seen = np.bincount(self._seen, minlength=self._d) > 0
+        rare = 1.0 / (len(self._seen) + self._d)
+        rest = 1.0 - rare * np.count_nonzero(~seen)
+        self.emissionprob_ = np.where(seen, emissions.probabilities * rest, rare)
+        self.vocabulary_ = np.arange(self._d).astype(str).astype(object)
+        del self._d, self._seen
 
     @property
     def _n_parameters(self) -> int:
         k, d = self.emissionprob_.shape
-        return k - 1 + k * (k - 1) + k * (d - 1)
+        return int(k - 1 + k * (k - 1) + k * (d - 1))
+
+    @property
+    def _n_names(self) -> int:
+        return int(self.emissionprob_.shape[1])
 
     def _draw(self, states: Ints, rng: np.random.RandomState) -> Ints:
         X = np.empty((len(states), 1), dtype=np.intp)

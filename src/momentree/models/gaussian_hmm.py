@@ -26,6 +26,8 @@ from momentree.objects.hidden_markov import HMMParameters
 
 GaussianHMMStart = Literal["auto", "moments", "windows", "clusters"]
 
+NORMAL_QUARTILES = 1.349
+"""Distance between the quartiles of a normal distribution, in standard deviations."""
 LARGEST = 1e100
 """Larger values overflow when they are squared."""
 
@@ -56,10 +58,10 @@ class GaussianHMM(HiddenMarkovModel):
         :class:`momentree.ClusterTree`. "auto" runs Baum-Welch from all three, and continues with
         the most likely one; without Baum-Welch, it is the first of them that applies.
     reg_covar : float > 0, default=1e-6
-        Added to each variance, as a fraction of the mean variance of the features, so that a state
-        of equal observations has a finite likelihood.
+        Added to each variance, as a fraction of the mean variance of the features (estimated from
+        quartiles), so that a state of equal observations has a finite likelihood.
     smoothing : float >= 0, default=0.001
-        Number of observations of average covariance, and of transitions, added to each state.
+        Number of transitions added to each state, so that no probability is 0.
     max_iter : int >= 1, default=500
         Maximum number of steps of Baum-Welch, from each start.
     tol : float >= 0, default=1e-9
@@ -169,9 +171,10 @@ class GaussianHMM(HiddenMarkovModel):
                 "huge_value", row=row, column=column, value=value, largest=LARGEST
             )
         if reset:
-            # Without an offset and a scale, squares would lose digits.
-            self._offset = found.mean(axis=0)
-            scale = float(np.sqrt(((found - self._offset) ** 2).mean()))
+            # Without an offset and a scale, squares would lose digits. Quartiles ignore outliers.
+            low, self._offset, high = np.quantile(found, [0.25, 0.5, 0.75], axis=0)
+            spread = np.where(high > low, (high - low) / NORMAL_QUARTILES, found.std(axis=0))
+            scale = float(np.sqrt((spread**2).mean()))
             self._scale = scale if scale > 0 else 1.0
         return np.asarray((found - self._offset) / self._scale)
 
@@ -208,12 +211,14 @@ class GaussianHMM(HiddenMarkovModel):
     @property
     def _emissions(self) -> GaussianEmissions:
         means = (self.means_ - self._offset) / self._scale
-        roots = np.linalg.cholesky(self.covars_ / self._scale**2)
+        roots = np.asarray(np.linalg.cholesky(self.covars_ / self._scale**2), dtype=np.float64)
         return GaussianEmissions(means, roots, self.covariance_type, float(self.reg_covar))
 
     def _set_emissions(self, emissions: GaussianEmissions) -> None:
         self.means_ = emissions.means * self._scale + self._offset
         self.covars_ = emissions.covariances * self._scale**2
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_).astype(str))
+        self.vocabulary_ = np.asarray(names, dtype=object)
 
     @property
     def _log_volume(self) -> float:
@@ -229,7 +234,7 @@ class GaussianHMM(HiddenMarkovModel):
             "full": k * d * (d + 1) // 2,
             "tied": d * (d + 1) // 2,
         }
-        return k - 1 + k * (k - 1) + k * d + covariances[self.covariance_type]
+        return int(k - 1 + k * (k - 1) + k * d + covariances[self.covariance_type])
 
     def _draw(self, states: Ints, rng: np.random.RandomState) -> Floats:
         roots = np.linalg.cholesky(self.covars_)
