@@ -25,7 +25,7 @@ def write_clicks(path, sequences):
 
 @pytest.fixture(scope="module")
 def clicks(tmp_path_factory):
-    return write_clicks(tmp_path_factory.mktemp("clicks") / "clicks.csv", draw(120))
+    return write_clicks(tmp_path_factory.mktemp("clicks") / "clicks.csv", draw(70))
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +52,12 @@ def rows_of(path):
 
 def test_screen_shows_states_codes_and_moves(outputs):
     text = outputs[1].stdout
-    assert "120 sequences, 6 codes, 3 states" in text
+    assert "70 sequences, 6 codes, 3 states" in text
     assert "0 Looking" in text
     assert "first step" in text
     assert "3 states (shown)" in text
     assert "Markov chain of the codes" in text
+    # The search stops after two numbers of states without a lower BIC.
     assert words("n_states_chosen", most=5) in " ".join(text.split())
 
 
@@ -74,7 +75,7 @@ def test_steps_have_states_in_the_order_of_times(outputs):
 
 def test_sequences_have_shares_of_states(outputs):
     rows, steps = rows_of(outputs[0]["--sequence-csv"]), rows_of(outputs[0]["--csv"])
-    assert len(rows) == 120
+    assert len(rows) == 70
     for row in rows:
         assert sum(float(row[f"state_{j}"]) for j in range(3)) == pytest.approx(1, abs=1e-5)
     assert sum(int(row["n_steps"]) for row in rows) == len(steps)

@@ -9,7 +9,7 @@ from momentree.exceptions import InvalidParameterError
 from momentree.models import CategoricalHMM, compare_states
 
 from ..raising import raises
-from ..report.sequences.cases import clicks, draw
+from ..report.sequences.cases import clicks
 
 
 def test_bic_finds_the_states_of_the_data():
@@ -39,15 +39,6 @@ def test_simpler_models_are_fitted_by_counting():
     assert fits[0].log_likelihood == pytest.approx(independent)
     assert fits[-1].log_likelihood == pytest.approx(chain)
     assert (fits[0].n_parameters, fits[-1].n_parameters) == (5, 35)
-
-
-def test_search_stops_when_bic_rises_twice():
-    sequences = draw(30, seed=2)
-    tried = []
-    compare_states(
-        CategoricalHMM(), sequences.symbols, sequences.lengths, range(2, 11), progress=tried.append
-    )
-    assert tried == [2, 3, 4, 5]
 
 
 def test_candidates_are_checked():

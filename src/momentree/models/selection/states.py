@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from sklearn.base import clone
 
 from momentree._types import Ints
 from momentree._validation import check_integer
-from momentree.exceptions import ConvergenceWarning, InvalidParameterError
+from momentree.exceptions import InvalidParameterError
 
 _PATIENCE = 2
 """Stop after so many numbers of states in a row without a lower BIC."""
@@ -105,9 +104,7 @@ def compare_states(
     for k in numbers:
         if progress is not None:
             progress(k)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = clone(estimator).set_params(n_components=k).fit(symbols, sizes)
+        model = clone(estimator).set_params(n_components=k).fit(symbols, sizes)
         d = model.emissionprob_.shape[1]
         found = _fit(
             "states",
