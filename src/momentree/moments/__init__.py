@@ -16,6 +16,10 @@ from momentree.moments.poisson import PoissonMoments
 from momentree.moments.population import PopulationMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments
+from momentree.moments.spherical_gaussian import (
+    PopulationSphericalGaussianMoments,
+    SphericalGaussianMoments,
+)
 from momentree.moments.split_views import split_views
 
 __all__ = [
@@ -28,8 +32,10 @@ __all__ = [
     "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
+    "PopulationSphericalGaussianMoments",
     "RawMoments",
     "SingleTopicMoments",
+    "SphericalGaussianMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
     "moment_error_bound",
