@@ -16,6 +16,8 @@ from momentree.objects.mixtures import MixtureParameters
 
 ROUNDING = 1e-14
 """A variance below this fraction of the mean square is rounding error."""
+EMPTY = 1e-9
+"""Below this fraction of all values, sums that were found as differences are rounding errors."""
 TINY = float(np.finfo(np.float64).tiny)
 LOG_2_PI = float(np.log(2.0 * np.pi))
 
@@ -251,7 +253,7 @@ class ProductParameters(MixtureParameters):
 
 def _normal(S: Floats, Q: Floats, N: Floats, least: Floats) -> tuple[Floats, Floats]:
     """Return the means and variances of numbers, from sums, sums of squares and numbers."""
-    empty = N <= ROUNDING * np.maximum(N.sum(axis=1, keepdims=True), TINY)
+    empty = N <= EMPTY * np.maximum(N.sum(axis=1, keepdims=True), TINY)
     n = np.where(empty, 1.0, N)
     total = np.maximum(N.sum(axis=1, keepdims=True), TINY)
     mean, square = S.sum(axis=1, keepdims=True) / total, Q.sum(axis=1, keepdims=True) / total
