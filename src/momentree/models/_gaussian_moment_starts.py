@@ -120,25 +120,26 @@ def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose
     be known. They differ in the components even if the means of z are all the same.
     """
     n, d = Z.shape
-    T = np.hstack([np.ones((n, 1)), Z, (np.square(Z) - 1.0) / np.sqrt(2.0)])
+    T = np.hstack([Z, (np.square(Z) - 1.0) / np.sqrt(2.0)])
+    # The constant is in the subspace of the means only if its eigenvalue is among the largest.
+    constant = float(np.sqrt(np.linalg.eigvalsh((T.T * weight) @ T / weight.sum())[-1]))
+    T = np.hstack([np.full((n, 1), constant), T])
     groups = np.concatenate([[-1], np.arange(d), np.arange(d)])
     found = decompose(ProductMoments(RowBlocks(sp.csr_array(T)), groups, weight, n_components))
-    name, reason = "product_moments", found.diagnostics["reason"]
-    return lifted_parameters(found.weights, found.centers, name, reason)
-
-
-def lifted_parameters(
-    weights: Floats, centers: Floats, name: str, reason: Message | None
-) -> MomentStart:
-    """Return means and variances, given those of (1, z, (z^2 - 1) / sqrt 2) in columns."""
-    d = (len(centers) - 1) // 2
-    # A center whose constant is far from 1 is mostly noise: scaling would blow it up.
-    constant = np.where(centers[0] > 0.5, centers[0], 1.0)
-    C = centers.T / constant[:, None]
+    # A center whose constant is far from this one is mostly noise: scaling would blow it up.
+    scale = found.centers[0] / constant
+    scale = np.where(scale > 0.5, scale, 1.0)
+    C = (found.centers / scale).T
     means = C[:, 1 : d + 1]
     variances = np.sqrt(2.0) * C[:, d + 1 :] + 1.0 - np.square(means)
-    w = np.maximum(weights * constant, LEAST_WEIGHT / len(weights))
-    return MomentStart(name, w / w.sum(), means, np.maximum(variances, LEAST_SHARE), reason)
+    w = np.maximum(found.weights * scale, LEAST_WEIGHT / max(found.n_components, 1))
+    return MomentStart(
+        "product_moments",
+        w / w.sum(),
+        means,
+        np.maximum(variances, LEAST_SHARE),
+        found.diagnostics["reason"],
+    )
 
 
 def _lifted_groups(Z: Floats, weight: Floats, n_components: int) -> Floats:
