@@ -30,6 +30,8 @@ from momentree.preprocessing import observation_rates as rates_of
 TOL, MAX_ITER = 1e-6, 100
 """Change of the subspace at which the completion of estimated moments stops; its own error is
 larger."""
+DENSE_FEATURES = 256
+"""Up to this d, the completion of M2 works on a d x d array instead of the samples."""
 EXACT_TOL, EXACT_MAX_ITER = 1e-14, 3000
 
 
@@ -133,8 +135,15 @@ class ProductMoments(BaseMoments):
                 self._alone[columns] = False
                 self._parts.append((columns, View(RowBlocks(part), 1.0 / scale[columns])))
         self._alone &= groups >= 0
+        off_diagonal = self._off_m2
+        if rows.shape[1] <= DENSE_FEATURES:
+            known = self._off_m2(np.eye(rows.shape[1]))
+
+            def off_diagonal(V: Floats) -> Floats:
+                return np.asarray(known @ V)
+
         self._Q, self._S, self.n_iter = complete_matrix(
-            self._off_m2, self._groups, min(n_components, rows.shape[1]), tol, max_iter
+            off_diagonal, self._groups, min(n_components, rows.shape[1]), tol, max_iter
         )
 
     @classmethod
