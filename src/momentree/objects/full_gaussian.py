@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -66,7 +67,7 @@ class FullGaussianParameters(MixtureParameters):
     @classmethod
     def n_features(cls, n_statistics: int) -> int:
         """Return d, where p = d + d (d + 1) / 2."""
-        return round((np.sqrt(9 + 8 * n_statistics) - 3) / 2)
+        return (math.isqrt(9 + 8 * n_statistics) - 3) // 2
 
     @cached_property
     def _precisions(self) -> tuple[Floats, Floats]:
@@ -262,7 +263,7 @@ def lifted(X: Any) -> Floats:
     ndarray of shape (n, d + d (d + 1) / 2)
         Values, then the products x_v x_w for v <= w.
     """
-    Z = X.toarray() if sp.issparse(X) else np.asarray(X)
+    Z: Floats = X.toarray() if hasattr(X, "toarray") else X
     n, d = Z.shape
     out = np.empty((n, d + d * (d + 1) // 2))
     out[:, :d] = Z
