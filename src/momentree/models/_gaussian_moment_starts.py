@@ -91,7 +91,7 @@ def moment_starts(
             return [], Message("no_eigenvalue_is_noise", n_features=d, needed=n_components)
         starts = [
             _spherical(X, weight, n_components, variances, decompose)
-            for variances in ("shared", "own")
+            for variances in ("own", "shared")
         ]
         return starts, None
     mean = weight @ X / weight.sum()
