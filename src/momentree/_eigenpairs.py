@@ -26,8 +26,8 @@ def top_eigenpairs(
     """
     d = len(start)
     if d <= DENSE_FEATURES:
-        M2 = M2 @ np.eye(d)
-        values, U = eigh(0.5 * (M2 + M2.T))
+        dense = M2 @ np.eye(d)
+        values, U = eigh(0.5 * (dense + dense.T))
         values, U, residual = values[::-1][: k + 1], U[:, ::-1][:, :k], 0.0
     else:
         values, U, residual = _lanczos(M2, start, k, tol, max_iter)

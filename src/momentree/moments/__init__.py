@@ -14,6 +14,7 @@ from momentree.moments.moment_error_bounds import moment_error_bound, required_s
 from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.population import PopulationMoments
+from momentree.moments.product import ProductMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments
 from momentree.moments.spherical_gaussian import (
@@ -33,6 +34,7 @@ __all__ = [
     "PoissonMoments",
     "PopulationMoments",
     "PopulationSphericalGaussianMoments",
+    "ProductMoments",
     "RawMoments",
     "SingleTopicMoments",
     "SphericalGaussianMoments",

@@ -72,6 +72,8 @@ class SphericalGaussianMoments(BaseMoments):
 
     Attributes
     ----------
+    variances : {"shared", "own"}
+        Whether one variance is assumed for all components.
     variance : float
         s, in squared units of X.
     weighted_variances : ndarray of shape (d,), or (d + 1,) if centered
@@ -132,6 +134,7 @@ class SphericalGaussianMoments(BaseMoments):
         shift: Floats | None = None,
     ) -> None:
         n, d = rows.shape
+        self.variances = variances
         offset = np.zeros(d) if shift is None else shift
         self._rows, self._v = rows, sample_weight / sample_weight.sum()
         self._raw = AugmentedRawMoments(rows, sample_weight, np.ones(n), np.ones(d), 1.0)
@@ -259,7 +262,7 @@ class SphericalGaussianMoments(BaseMoments):
             V = np.asarray(V, dtype=np.float64)
             product = self._moved(raw @ self._back(V))
             product[:d] -= self.variance * V[:d]
-            return product
+            return np.asarray(product)
 
         return symmetric(self._d, times)
 
@@ -283,7 +286,7 @@ class SphericalGaussianMoments(BaseMoments):
     def _moved(self, sums: Floats) -> Floats:
         """Return sums of y times anything, given those of (x, 1) in d + 1 rows."""
         d = len(self._move)
-        moved = sums[:d] + np.multiply.outer(self._move, sums[d])
+        moved: Floats = sums[:d] + np.multiply.outer(self._move, sums[d])
         if self.constant is None:
             return moved
         return np.concatenate([moved, self.constant * sums[d:]])
@@ -346,9 +349,11 @@ class PopulationSphericalGaussianMoments(PopulationMoments):
 
     Attributes
     ----------
-    variance, weighted_variances, shift, constant : float, ndarray, ndarray, float or None
-        As in :class:`SphericalGaussianMoments`.
+    variances, variance, weighted_variances, shift, constant
+        As in :class:`SphericalGaussianMoments`; `variances` is always "own".
     """
+
+    variances: Variances = "own"
 
     def __init__(
         self, weights: Floats, centers: Floats, variances: Floats, *, centered: bool

@@ -17,7 +17,8 @@ def spherical_gaussian_parameters(
 ) -> GaussianParameters:
     """Return the parameters of a mixture of spherical Gaussians from its decomposed moments.
 
-    With M = [mu_1 ... mu_k] and g = sum_i w_i s_i mu_i, the variances are s_i = (M^+ g)_i / w_i.
+    With M = [mu_1 ... mu_k] and g = sum_i w_i s_i mu_i, the variances are s_i = (M^+ g)_i / w_i,
+    or all equal s, if the moments assume one variance.
 
     Parameters
     ----------
@@ -29,9 +30,8 @@ def spherical_gaussian_parameters(
     Returns
     -------
     GaussianParameters
-        Weights with sum 1, means in the space of the features, and variances. If all components
-        share one variance, s_i is the average variance up to rounding. Variances are at least a
-        thousandth of it; w_i s_i is at most the average.
+        Weights with sum 1, means in the space of the features, and variances, limited to what is
+        possible: w_i s_i is at most the average variance, and s_i at least a thousandth of it.
 
     Notes
     -----
@@ -59,9 +59,11 @@ def spherical_gaussian_parameters(
         scale = M[-1] / moments.constant
         # A center whose constant is far from c is mostly noise: scaling would blow it up.
         M = M / np.where(scale > 0.5, scale, 1.0)
-    weighted = np.linalg.pinv(M) @ moments.weighted_variances
     s = moments.variance
-    variances = np.where(w > 0, weighted / np.maximum(w, TINY), s)
-    variances = np.clip(variances, LEAST * s, s / np.maximum(w, TINY))
+    variances = np.full(len(w), s)
+    if moments.variances == "own":
+        weighted = np.linalg.pinv(M) @ moments.weighted_variances
+        most = np.maximum(s / np.maximum(w, TINY), s)
+        variances = np.clip(weighted / np.maximum(w, TINY), LEAST * s, most)
     d = len(moments.shift)
     return GaussianParameters(w, M[:d] + moments.shift[:, None], np.maximum(variances, TINY))
