@@ -105,7 +105,7 @@ def starts_of(
                 found[one.name] = _parameters(one, family)
     if start == "tree" or (start == "moments" and not found):
         grouped("tree", tree_groups(data.Z, weight, k))
-    if start == "search":
+    if start == "search" or (start == "auto" and data.covariance_type == "tied"):
         search = Growing(
             rows,
             family,

@@ -9,8 +9,9 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from momentree._types import Floats, Ints
 
-MOST_LINKED = 2000
-"""Samples that Ward's method links, at most: its time and memory grow with their square."""
+MOST_LINKED, SAMPLED = 2000, 1000
+"""Time and memory of hierarchical clustering grow with the square of the number of samples: more
+than the first number are represented by the second."""
 LLOYD_STEPS = 10
 """Most steps of k-means."""
 
@@ -35,8 +36,8 @@ def linked_groups(
     Returns
     -------
     ndarray of int of shape (n,)
-        The groups. With more than 2,000 samples, or other weights than 1, a systematic sample of up
-        to 2,000 is grouped, and all others join the nearest mean.
+        The groups. More than 2,000 samples are represented by a systematic sample of 1,000, and
+        samples of unequal weights by copies; all others join the nearest mean.
     """
     at = representatives(weight)
     some = _dense(Z[at])
@@ -63,11 +64,11 @@ def representatives(weight: Floats) -> Ints:
     -------
     ndarray of intp
         Row numbers in ascending order: each row as often as its weight, relative to the smallest
-        one, if these are up to 2,000 in total; otherwise 2,000, evenly spread over the rows.
+        one, if these are up to 2,000 in total; otherwise 1,000, evenly spread over the rows.
     """
     positive = weight[weight > 0]
     total = float(positive.sum() / positive.min())
-    n = int(min(max(round(total), 1), MOST_LINKED))
+    n = max(round(total), 1) if total <= MOST_LINKED else SAMPLED
     ends = np.cumsum(weight) / weight.sum()
     at = np.searchsorted(ends, (np.arange(n) + 0.5) / n)
     return np.minimum(at, len(weight) - 1).astype(np.intp)
