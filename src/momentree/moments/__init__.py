@@ -8,6 +8,7 @@ from momentree.moments.bernoulli_bias import (
     bernoulli_bias_bounds,
 )
 from momentree.moments.bernoulli_correction import CorrectedMoments
+from momentree.moments.diagonal_completion import CompletedMatrix, complete_diagonal
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
 from momentree.moments.moment_error_bounds import moment_error_bound, required_samples
@@ -22,6 +23,7 @@ __all__ = [
     "AugmentedRawMoments",
     "BernoulliBias",
     "BernoulliMoments",
+    "CompletedMatrix",
     "CorrectedMoments",
     "FactorialMoments",
     "LDAMoments",
@@ -32,6 +34,7 @@ __all__ = [
     "SingleTopicMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
+    "complete_diagonal",
     "moment_error_bound",
     "required_samples",
     "split_views",
