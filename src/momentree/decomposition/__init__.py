@@ -21,6 +21,7 @@ from momentree.decomposition.asvtd import asvtd
 from momentree.decomposition.concentration import Concentration, estimate_alpha0
 from momentree.decomposition.discriminators import discriminators
 from momentree.decomposition.eigendecomposition import eigendecomposition
+from momentree.decomposition.jade import jade
 from momentree.decomposition.jennrich import jennrich
 from momentree.decomposition.perturbation import PerturbationBound, svtd_perturbation_bound
 from momentree.decomposition.random_projections import random_projections
@@ -38,6 +39,7 @@ __all__ = [
     "discriminators",
     "eigendecomposition",
     "estimate_alpha0",
+    "jade",
     "jennrich",
     "random_projections",
     "sidiwo",

@@ -10,6 +10,7 @@ from momentree.moments.bernoulli_bias import (
 from momentree.moments.bernoulli_correction import CorrectedMoments
 from momentree.moments.diagonal_completion import CompletedMatrix, complete_diagonal
 from momentree.moments.factorial import FactorialMoments
+from momentree.moments.ica import ICAMoments
 from momentree.moments.lda import LDAMoments
 from momentree.moments.moment_error_bounds import moment_error_bound, required_samples
 from momentree.moments.multiview import MultiviewMoments
@@ -26,6 +27,7 @@ __all__ = [
     "CompletedMatrix",
     "CorrectedMoments",
     "FactorialMoments",
+    "ICAMoments",
     "LDAMoments",
     "MultiviewMoments",
     "PoissonMoments",

@@ -189,14 +189,13 @@ def _complete(
     for _ in range(min(WARM_UP, max_iter)):
         x = np.clip(x - value_and_gradient(x)[1], low, high)
     if n_iter < max_iter:
-        options = {"maxfun": max_iter - n_iter, "maxiter": max_iter, "ftol": 0.0, "gtol": tol}
         x = minimize(
             value_and_gradient,
             x,
             jac=True,
             method="L-BFGS-B",
             bounds=Bounds(low, high),
-            options=options,
+            options={"maxfun": max_iter - n_iter, "maxiter": max_iter, "ftol": 0.0, "gtol": tol},
         ).x
     step = np.clip(x - value_and_gradient(x)[1], low, high) - x
     values, U = _top(Z, k)

@@ -23,6 +23,19 @@ WORDS: dict[str, str] = {
         "the moments contradict {parameters.alpha0:{alpha0:g}} and suggest {estimate:.3g}; use "
         "{parameters.alpha0:=instead}, or refine the topics"
     ),
+    "rank_of_data": "the rank of the data, with {n_features:~feature}, is {rank}",
+    "not_separated": (
+        "the separation had not converged after {n_iter:~iteration}; raise {parameters.max_iter}"
+    ),
+    "gaussian_sources": (
+        "{found} of {of:~source} cannot be distinguished from Gaussian ones, so their directions "
+        "among each other are arbitrary: use more {samples}, lower {parameters.n_components}, or "
+        "interpret only the other sources"
+    ),
+    "source_of_one_sample": (
+        "{found:~source} {found:?consists/consist} mainly of a single extreme sample: check the "
+        "data for outliers, or transform features with heavy tails"
+    ),
     # --- the number of components: parameters of choose_n_components -----------------------------
     "no_numbers_to_compare": (
         "{parameters.candidates} contains no number of groups up to {n_rows:~record}; give numbers "

@@ -33,6 +33,12 @@ WORDS: dict[str, str] = {
         "{free:~free parameter}; lower the rank or add features"
     ),
     "limits_crossed": "lower exceeds upper at feature {feature}; expected lower <= upper",
+    "no_spread": "all samples are equal, so that there is nothing to separate; add {samples}",
+    "too_many_sources": (
+        "fourth cumulants of {found} sources need too much memory; choose at most "
+        "{parameters.n_components:{most}}"
+    ),
+    "mixing_rank": "mixing must have {needed:~linearly independent column}",
     # --- whitening -------------------------------------------------------------------------------
     "not_moments": (
         "moments is of type {type}; expected moments, such as "
