@@ -66,17 +66,18 @@ def check_real(X: Any) -> Floats:
     The error codes are ``missing_count`` and ``huge_value``, with the first bad row and column, and
     those of :func:`check_table`.
     """
-    X = check_table(X)
-    return _finite_reals(X.toarray() if sp.issparse(X) else X)
+    table = check_table(X)
+    sparse: bool = sp.issparse(table)
+    return _finite_reals(table.toarray() if sparse else table)
 
 
 def check_real_features(
     estimator: Any, X: Any, *, reset: bool, y: Any = None
-) -> tuple[Floats, Floats | None]:
+) -> tuple[Floats, Floats]:
     """Return X as from :func:`check_real`, and y (n,), given to an estimator.
 
     With `reset`, as in ``fit``, set ``n_features_in_`` and ``feature_names_in_``; otherwise check
-    X against them. y is checked like X unless it is None.
+    X against them. y is checked like X; None gives an empty array.
     """
     if sp.issparse(X):
         raise InvalidDataError("sparse_not_supported")
@@ -91,7 +92,7 @@ def check_real_features(
             X, y = validate_data(estimator, X, y, reset=reset, y_numeric=True, **checks)
     check_numbers(X)
     X = _finite_reals(X)
-    return X, None if y is None else np.asarray(y, dtype=np.float64)
+    return X, np.asarray([] if y is None else y, dtype=np.float64)
 
 
 def _finite_reals(X: Any) -> Floats:

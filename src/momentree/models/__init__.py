@@ -4,6 +4,7 @@ from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.independent_components import IndependentComponents
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
+from momentree.models.mixture_of_regressions import MixtureOfRegressions
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
     ComponentChoice,
@@ -20,6 +21,7 @@ __all__ = [
     "ComponentChoice",
     "IndependentComponents",
     "LatentDirichletAllocation",
+    "MixtureOfRegressions",
     "PoissonMixture",
     "SingleTopicModel",
     "choose_n_components",

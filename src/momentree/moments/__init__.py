@@ -17,6 +17,7 @@ from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.population import PopulationMoments
 from momentree.moments.raw import RawMoments
+from momentree.moments.regressions import RegressionMoments
 from momentree.moments.single_topic import SingleTopicMoments
 from momentree.moments.split_views import split_views
 
@@ -33,6 +34,7 @@ __all__ = [
     "PoissonMoments",
     "PopulationMoments",
     "RawMoments",
+    "RegressionMoments",
     "SingleTopicMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
