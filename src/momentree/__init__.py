@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import momentree.adapters as adapters
     import momentree.datasets as datasets
     import momentree.decomposition as decomposition
+    import momentree.distributions as distributions
     import momentree.exceptions as exceptions
     import momentree.metrics as metrics
     import momentree.moments as moments
@@ -45,6 +46,7 @@ __all__ = [
     "choose_n_components",
     "datasets",
     "decomposition",
+    "distributions",
     "exceptions",
     "load",
     "metrics",

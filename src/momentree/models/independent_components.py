@@ -137,7 +137,7 @@ class IndependentComponents(
     >>> amari_distance(found.components_, mixing) < 0.03
     True
     >>> found.kurtosis_.round(1)
-    array([ 2.6, -1.2])
+    array([ 2.7, -1.2])
     """
 
     n_features_in_: int
