@@ -8,7 +8,6 @@ from momentree.moments.bernoulli_bias import (
     bernoulli_bias_bounds,
 )
 from momentree.moments.bernoulli_correction import CorrectedMoments
-from momentree.moments.diagonal_completion import CompletedMatrix, complete_diagonal
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.ica import ICAMoments
 from momentree.moments.lda import LDAMoments
@@ -25,7 +24,6 @@ __all__ = [
     "AugmentedRawMoments",
     "BernoulliBias",
     "BernoulliMoments",
-    "CompletedMatrix",
     "CorrectedMoments",
     "FactorialMoments",
     "ICAMoments",
@@ -38,7 +36,6 @@ __all__ = [
     "SingleTopicMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
-    "complete_diagonal",
     "moment_error_bound",
     "required_samples",
     "split_views",

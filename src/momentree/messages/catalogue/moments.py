@@ -27,12 +27,6 @@ WORDS: dict[str, str] = {
     "views_of_different_samples": (
         "the views have {n_rows:and} rows; all three must describe the same samples"
     ),
-    "not_symmetric": "{parameter} is not symmetric; symmetrize it, as in (A + A.T) / 2",
-    "diagonal_not_determined": (
-        "{known:~known entry/known entries} cannot determine a matrix of rank {rank}, which has "
-        "{free:~free parameter}; lower the rank or add features"
-    ),
-    "limits_crossed": "lower exceeds upper at feature {feature}; expected lower <= upper",
     "no_spread": "all samples are equal, so that there is nothing to separate; add {samples}",
     "too_many_sources": (
         "fourth cumulants of {found} sources need too much memory; choose at most "
