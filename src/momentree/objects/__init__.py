@@ -10,6 +10,7 @@ from momentree.objects.gaussian import GaussianParameters, TiedGaussianParameter
 from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters
 from momentree.objects.poisson import PoissonParameters
+from momentree.objects.products import ProductColumns, ProductParameters
 from momentree.objects.topics import TopicParameters
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "MixtureParameters",
     "Moments",
     "PoissonParameters",
+    "ProductColumns",
+    "ProductParameters",
     "TiedGaussianParameters",
     "TopicParameters",
     "Whitening",
