@@ -77,8 +77,7 @@ def refine_sources(
     Notes
     -----
     Scores by projection, and the scoring step, are those of [1]_; here the sources stay
-    uncorrelated. After 20 steps the densities stay fixed. No step decreases the likelihood for the
-    densities of the step. Time O(n k^2) per step.
+    uncorrelated. After 20 steps the densities stay fixed, and no step decreases the likelihood. Time O(n k^2) per step.
 
     References
     ----------
@@ -98,23 +97,36 @@ def refine_sources(
         step = (C.T - C) / np.maximum(curvature[:, None] + curvature, NO_INFORMATION)
         size = float(np.abs(step).max(initial=0.0))
         step *= min(1.0, LARGEST_STEP / max(size, 1e-300))
-        value = H.minus_log_likelihood(c)
-        for halvings in range(HALVINGS):
-            # The nearest rotation to I + step; to first order they are the same.
-            U, _, Vt = np.linalg.svd(np.eye(k) + step * 0.5**halvings)
-            turned = _Basis((U @ Vt) @ H.S, v)
-            # Near the optimum, the decrease is below the rounding error of the value.
-            if turned.minus_log_likelihood(c) <= value + 1e-14 * abs(value):
-                break
-        else:
+        free = n_iter < FREE_STEPS
+        found = _turned(H, c, step, v, 1 if free else HALVINGS)
+        if found is None:
             size = 0.0  # no step is better: this is the optimum to rounding error
             break
-        R, H = U @ Vt @ R, turned
+        turn, H = found
+        R = turn @ R
         n_iter += 1
-        if n_iter <= FREE_STEPS:
+        if free:
             c = H.scores()
     J = np.einsum("ih,ih->i", H.scores(), H.means) - 1.0
     return RefinedSources(R, np.maximum(J, 0.0), n_iter, size <= tol)
+
+
+def _turned(
+    H: _Basis, c: Floats, step: Floats, v: Floats, tries: int
+) -> tuple[Floats, _Basis] | None:
+    """Return a rotation by a step, or the first half of it that does not decrease the likelihood.
+
+    The only try is not checked.
+    """
+    value = H.minus_log_likelihood(c) if tries > 1 else np.inf
+    for halvings in range(tries):
+        # The nearest rotation to I + step; to first order they are the same.
+        U, _, Vt = np.linalg.svd(np.eye(len(step)) + step * 0.5**halvings)
+        turned = _Basis((U @ Vt) @ H.S, v)
+        # Near the optimum, the decrease is below the rounding error of the value.
+        if tries == 1 or turned.minus_log_likelihood(c) <= value + 1e-14 * abs(value):
+            return U @ Vt, turned
+    return None
 
 
 class _Basis:
