@@ -34,7 +34,7 @@ from momentree.objects import (
     TopicParameters,
 )
 from momentree.persistence._container import Arrays
-from momentree.preprocessing import FeatureMap
+from momentree.preprocessing import FeatureMap, MixedColumns
 
 T = TypeVar("T", bound=type[Any])
 
@@ -81,6 +81,7 @@ for _known in (
     NestedAssigner,
     IncompleteAssigner,
     FeatureMap,
+    MixedColumns,
 ):
     storable(_known)
 
