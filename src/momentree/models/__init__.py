@@ -4,6 +4,7 @@ from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.mixed_mixture import MixedMixture
+from momentree.models.multiview_mixture import MultiviewMixture
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
     ComponentChoice,
@@ -20,6 +21,7 @@ __all__ = [
     "ComponentChoice",
     "LatentDirichletAllocation",
     "MixedMixture",
+    "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
     "choose_n_components",
