@@ -24,6 +24,10 @@ WORDS: dict[str, str] = {
         "0.01"
     ),
     "not_three_views": "expected three views, such as those of split_views; received {found}",
+    "too_few_groups": (
+        "the moments require at least three groups of columns; received {found}; give each column "
+        "a group of its own, or add columns"
+    ),
     "views_of_different_samples": (
         "the views have {n_rows:and} rows; all three must describe the same samples"
     ),
