@@ -1,4 +1,4 @@
-"""S Remark 5: do the moments determine the components uniquely?"""
+"""S Remark 5: whether moments determine their components uniquely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""H Lemma A.1: is a symmetric tensor a sum of cubes of orthogonal vectors?"""
+"""H Lemma A.1: whether a symmetric tensor is a sum of cubes of orthogonal vectors."""
 
 from __future__ import annotations
 

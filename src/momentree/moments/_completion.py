@@ -184,4 +184,3 @@ def complete_tensor(known: Floats, Q: Floats, groups: Groups, tol: float) -> Flo
         before, size = size, float((rest**2).sum())
         step = rest + size / before * step
     return C
-

@@ -77,7 +77,8 @@ def refine_sources(
     Notes
     -----
     Scores by projection, and the scoring step, are those of [1]_; here the sources stay
-    uncorrelated. After 20 steps the densities stay fixed, and no step decreases the likelihood. Time O(n k^2) per step.
+    uncorrelated. After 20 steps the densities stay fixed, and no step decreases the likelihood.
+    Time O(n k^2) per step.
 
     References
     ----------
@@ -86,7 +87,7 @@ def refine_sources(
        doi:10.1109/78.599941
     """
     v = weight / weight.sum()
-    R, k = rotation, len(rotation)
+    R = rotation
     n_iter, size = 0, np.inf
     H = _Basis(R @ Z.T, v)
     c = H.scores()
