@@ -11,10 +11,16 @@ import scipy.sparse as sp
 from sklearn.decomposition import FastICA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from momentree import IndependentComponents
+from momentree import IndependentComponents, load
 from momentree.decomposition import sidiwo
-from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree.exceptions import (
+    ConvergenceWarning,
+    InvalidDataError,
+    InvalidParameterError,
+    ReadError,
+)
 from momentree.metrics import amari_distance
+from tests.persistence.cases import rewritten
 from tests.raising import raises, warns
 
 
@@ -182,6 +188,24 @@ def test_names_and_pickles():
     assert list(found.transform(frame).columns) == names
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.transform(frame), found.transform(frame))
+
+
+def test_saved_and_loaded(tmp_path):
+    X, _ = draw("both", 200, 2, 8)
+    for decomposition in ("jade", sidiwo):
+        found = IndependentComponents(decomposition=decomposition).fit(X)
+        found.save(tmp_path / "a.mt")
+        again = load(tmp_path / "a.mt")
+        np.testing.assert_array_equal(again.transform(X), found.transform(X))
+        np.testing.assert_array_equal(again.inverse_transform(X), found.inverse_transform(X))
+        assert again.n_iter_ == found.n_iter_
+    rewritten(tmp_path / "a.mt", lambda manifest, arrays: manifest["state"].pop("mixing_"))
+    with raises(ReadError, "damaged_model"):
+        load(tmp_path / "a.mt")
+    with raises(InvalidParameterError, "own_decomposition"):
+        IndependentComponents(decomposition=lambda *a, **k: sidiwo(*a, **k)).fit(X).save(
+            tmp_path / "b.mt"
+        )
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

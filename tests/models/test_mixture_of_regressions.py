@@ -7,10 +7,16 @@ import pytest
 from scipy.stats import norm
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from momentree import MixtureOfRegressions
-from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree import MixtureOfRegressions, load
+from momentree.exceptions import (
+    ConvergenceWarning,
+    InvalidDataError,
+    InvalidParameterError,
+    ReadError,
+)
 from momentree.objects.regressions import RegressionParameters
 from momentree.refinement.regressions import RegressionData, em_regressions
+from tests.persistence.cases import rewritten
 from tests.raising import raises, warns
 
 
@@ -167,6 +173,18 @@ def test_refuses_bad_input():
         model.log_density(X, y[:3])
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_saved_and_loaded(tmp_path):
+    X, y, _, _ = draw(100, 2, 2, 9)
+    found = MixtureOfRegressions(2).fit(X, y)
+    found.save(tmp_path / "a.mt")
+    again = load(tmp_path / "a.mt")
+    np.testing.assert_array_equal(again.predict_proba(X, y), found.predict_proba(X, y))
+    np.testing.assert_array_equal(again.labels_, found.labels_)
+    rewritten(tmp_path / "a.mt", lambda manifest, arrays: manifest["state"].pop("intercept_"))
+    with raises(ReadError, "damaged_model"):
+        load(tmp_path / "a.mt")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,9 +26,11 @@ from momentree.backends import single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.models._base import DecompositionName
+from momentree.models._stored import check_stored_diagnostics, with_named_decomposition
 from momentree.moments import ICAMoments
 from momentree.moments.ica import fourth_cumulants, whiten_covariance
 from momentree.objects import Decomposition
+from momentree.persistence import SavedEstimator
 from momentree.refinement import refine_sources
 
 Refine = Literal["likelihood"]
@@ -47,6 +49,7 @@ FEW_SAMPLES = 0.5
 class IndependentComponents(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
+    SavedEstimator,
     BaseEstimator,  # type: ignore[misc]
 ):
     r"""Separate linear mixtures of independent sources.
@@ -139,6 +142,8 @@ class IndependentComponents(
     >>> found.kurtosis_.round(1)
     array([ 2.7, -1.2])
     """
+
+    _assigns_groups: ClassVar[bool] = False
 
     n_features_in_: int
 
@@ -268,6 +273,23 @@ class IndependentComponents(
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
+
+    def _saved_params(self) -> dict[str, Any]:
+        return with_named_decomposition(super()._saved_params())
+
+    def _check_restored(self) -> int:
+        d, k = self.n_features_in_, len(self.components_)
+        shapes = {
+            "components_": (k, d),
+            "mixing_": (d, k),
+            "whitening_": (k, d),
+            "mean_": (d,),
+            "kurtosis_": (k,),
+        }
+        for name, shape in shapes.items():
+            check_shape(name, getattr(self, name), shape)
+        check_stored_diagnostics(self.diagnostics_)
+        return k
 
     def _check_parameters(self) -> None:
         check_integer("n_components", self.n_components, at_least=1, optional=True)

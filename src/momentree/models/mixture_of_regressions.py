@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,10 +28,13 @@ from momentree.backends import single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.models._base import DECOMPOSITIONS, DecompositionName
+from momentree.models._stored import check_stored_diagnostics, with_named_decomposition
 from momentree.moments import RegressionMoments
 from momentree.moments.regressions import coefficients
 from momentree.objects import Decomposition
+from momentree.objects.mixtures import check_sums
 from momentree.objects.regressions import RegressionParameters
+from momentree.persistence import SavedEstimator
 from momentree.refinement.regressions import (
     RefinedRegressions,
     RegressionData,
@@ -45,6 +48,7 @@ Refine = Literal["em"]
 
 class MixtureOfRegressions(
     RegressorMixin,  # type: ignore[misc]
+    SavedEstimator,
     BaseEstimator,  # type: ignore[misc]
 ):
     r"""Mixture of linear regressions.
@@ -131,6 +135,8 @@ class MixtureOfRegressions(
     (array([[ 2.],
            [-1.]]), array([1., 0.]))
     """
+
+    _assigns_groups: ClassVar[bool] = False
 
     n_features_in_: int
 
@@ -328,6 +334,27 @@ class MixtureOfRegressions(
             self.weights_, np.eye(len(self.weights_)), self.noise_variances_
         )
         return parameters.log_joint(means, target)
+
+    def _saved_params(self) -> dict[str, Any]:
+        return with_named_decomposition(super()._saved_params())
+
+    def _check_restored(self) -> int:
+        d, k = self.n_features_in_, len(self.weights_)
+        shapes: dict[str, tuple[int | str, ...]] = {
+            "weights_": (k,),
+            "coef_": (k, d),
+            "intercept_": (k,),
+            "noise_variances_": (k,),
+            "labels_": ("n_samples",),
+        }
+        for name, shape in shapes.items():
+            check_shape(name, getattr(self, name), shape)
+        check_sums("weights_", self.weights_.sum())
+        for name in ("weights_", "noise_variances_"):
+            if not (getattr(self, name) >= 0).all():
+                raise InvalidDataError("below_zero", name=name)
+        check_stored_diagnostics(self.diagnostics_)
+        return k
 
     def _check_parameters(self) -> None:
         check_integer("n_components", self.n_components, at_least=1)
