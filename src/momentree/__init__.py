@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import momentree.adapters as adapters
     import momentree.datasets as datasets
     import momentree.decomposition as decomposition
+    import momentree.distributions as distributions
     import momentree.exceptions as exceptions
     import momentree.metrics as metrics
     import momentree.moments as moments
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
     from momentree.models import (
         BernoulliMixture,
         GaussianMixture,
+        IndependentComponents,
         LatentDirichletAllocation,
+        MixedMixture,
+        MixtureOfRegressions,
+        MultiviewMixture,
         PoissonMixture,
         SingleTopicModel,
         choose_n_components,
@@ -33,7 +38,11 @@ __all__ = [
     "BernoulliMixture",
     "ClusterTree",
     "GaussianMixture",
+    "IndependentComponents",
     "LatentDirichletAllocation",
+    "MixedMixture",
+    "MixtureOfRegressions",
+    "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
     "TopicTree",
@@ -43,6 +52,7 @@ __all__ = [
     "choose_n_components",
     "datasets",
     "decomposition",
+    "distributions",
     "exceptions",
     "load",
     "metrics",
@@ -56,7 +66,11 @@ _HOMES = {
     "BernoulliMixture": "momentree.models",
     "ClusterTree": "momentree.tree",
     "GaussianMixture": "momentree.models",
+    "IndependentComponents": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
+    "MixedMixture": "momentree.models",
+    "MixtureOfRegressions": "momentree.models",
+    "MultiviewMixture": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",
     "TopicTree": "momentree.tree",

@@ -13,7 +13,9 @@ RCOND = 1e-12
 """Directions of smaller singular values, relative to the largest, are rounding errors."""
 POWERS = 20
 """Products of the start with the known entries."""
-CG_TOL, CG_ITER = 1e-13, 400
+CG_ITER = 400
+GROUPS_AT_ONCE = 64
+"""Groups whose k x k x k terms are computed together."""
 
 
 class Groups:
@@ -132,7 +134,7 @@ def _descended(
     return np.linalg.qr(found.x.reshape(U.shape))[0]
 
 
-def complete_tensor(known: Floats, Q: Floats, groups: Groups) -> Floats:
+def complete_tensor(known: Floats, Q: Floats, groups: Groups, tol: float) -> Floats:
     """Return C such that C(Q, Q, Q) fits the known entries of a symmetric tensor.
 
     Parameters
@@ -143,6 +145,8 @@ def complete_tensor(known: Floats, Q: Floats, groups: Groups) -> Floats:
         Orthonormal columns.
     groups : Groups
         Entries with two columns of a group are unknown.
+    tol : float
+        Relative residual of the normal equations.
 
     Notes
     -----
@@ -157,14 +161,17 @@ def complete_tensor(known: Floats, Q: Floats, groups: Groups) -> Floats:
         two = (pairs @ C.reshape(k * k, k)).reshape(k, k, k)
         two = two + two.transpose(0, 2, 1) + two.transpose(2, 0, 1)
         three = np.zeros_like(C)
-        for G in grams:
-            three += np.einsum("abc,ai,bj,cl->ijl", C, G, G, G, optimize=_PATH)
+        for start in range(0, len(grams), GROUPS_AT_ONCE):
+            G = grams[start : start + GROUPS_AT_ONCE]
+            part = (G @ C.reshape(k, k * k)).reshape(-1, k * k, k) @ G
+            part = part.reshape(-1, k, k, k).transpose(0, 1, 3, 2).reshape(-1, k * k, k) @ G
+            three += part.reshape(-1, k, k, k).transpose(0, 1, 3, 2).sum(axis=0)
         return np.asarray(C - two + 2.0 * three)
 
     C = np.zeros_like(known)
     rest = known.copy()
     step, size = rest.copy(), float((rest**2).sum())
-    enough = CG_TOL**2 * size
+    enough = tol**2 * size
     for _ in range(CG_ITER):
         if size <= enough:
             break
@@ -177,6 +184,3 @@ def complete_tensor(known: Floats, Q: Floats, groups: Groups) -> Floats:
         before, size = size, float((rest**2).sum())
         step = rest + size / before * step
     return C
-
-
-_PATH: list[str | tuple[int, ...]] = ["einsum_path", (0, 1), (0, 2), (0, 1)]

@@ -24,7 +24,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.moments._base import BaseMoments
 from momentree.moments._completion import Groups, complete_matrix, complete_tensor
 from momentree.moments._operators import symmetric
-from momentree.moments._views import View
+from momentree.moments._views import DENSE_FEATURES, View
 from momentree.preprocessing import observation_rates as rates_of
 
 TOL, MAX_ITER = 1e-6, 100
@@ -125,7 +125,7 @@ class ProductMoments(BaseMoments):
         self._v = sample_weight / sample_weight.sum()
         self._rows, self._scale = rows, scale
         self._view = View(rows, 1.0 / scale)
-        self._groups = Groups(groups)
+        self._groups, self._tol = Groups(groups), tol
         X = rows.matrix.tocsc()
         self._alone = np.ones(rows.shape[1], dtype=bool)  # only one of its group in any row
         self._parts: list[tuple[Ints, View]] = []
@@ -226,7 +226,7 @@ class ProductMoments(BaseMoments):
         return cls(rows, found, w, len(w), tol=EXACT_TOL, max_iter=EXACT_MAX_ITER)
 
     @cached_property
-    def m1(self) -> Floats:  # type: ignore[override]
+    def m1(self) -> Floats:
         """M1, shape (d,)."""
         return np.asarray(self._view.tdot(self._v[:, None])[:, 0])
 
@@ -252,12 +252,14 @@ class ProductMoments(BaseMoments):
 
     @cached_property
     def _within(self) -> tuple[Floats, list[tuple[Ints, Floats]]]:
-        """E[x_a^2] of columns that are alone in rows, and E[x_g x_g^T] of other groups."""
+        """E[x_a^2] of columns that are alone in rows, and E[x_g x_g^T] of other small groups."""
         squares = self._sums(2) * self._alone
-        blocks = []
-        for columns, part in self._parts:
-            x = part.dot(np.eye(part.d))
-            blocks.append((columns, np.asarray((x.T * self._v) @ x)))
+        v = self._v[:, None]
+        blocks = [
+            (columns, part.tdot(v * part.dot(np.eye(part.d))))
+            for columns, part in self._parts
+            if part.d <= DENSE_FEATURES
+        ]
         return squares, blocks
 
     def _sums(self, power: int) -> Floats:
@@ -274,12 +276,15 @@ class ProductMoments(BaseMoments):
         out = self._view.tdot(self._v[:, None] * self._view.dot(V)) - squares[:, None] * V
         for columns, block in blocks:
             out[columns] -= block @ V[columns]
+        for columns, part in self._parts:
+            if part.d > DENSE_FEATURES:
+                out[columns] -= part.tdot(self._v[:, None] * part.dot(V[columns]))
         return out
 
     @cached_property
     def _core(self) -> Floats:
         """C, shape (k, k, k)."""
-        return complete_tensor(self._off_m3(self._Q), self._Q, self._groups)
+        return complete_tensor(self._off_m3(self._Q), self._Q, self._groups, self._tol)
 
     def _off_m3(self, Q: Floats) -> Floats:
         """Return M3(Q, Q, Q) without entries of two columns of a group, by inclusion-exclusion.
