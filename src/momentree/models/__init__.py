@@ -2,6 +2,8 @@
 
 from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
+from momentree.models.categorical_hmm import CategoricalHMM
+from momentree.models.gaussian_hmm import GaussianHMM
 from momentree.models.gaussian_mixture import GaussianMixture
 from momentree.models.independent_components import IndependentComponents
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
@@ -21,7 +23,9 @@ from momentree.persistence import load
 __all__ = [
     "DECOMPOSITIONS",
     "BernoulliMixture",
+    "CategoricalHMM",
     "ComponentChoice",
+    "GaussianHMM",
     "GaussianMixture",
     "IndependentComponents",
     "LatentDirichletAllocation",
