@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import momentree.report as report
     from momentree.models import (
         BernoulliMixture,
+        GaussianMixture,
         LatentDirichletAllocation,
         MixedMixture,
         MultiviewMixture,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BernoulliMixture",
     "ClusterTree",
+    "GaussianMixture",
     "LatentDirichletAllocation",
     "MixedMixture",
     "MultiviewMixture",
@@ -57,6 +59,7 @@ __all__ = [
 _HOMES = {
     "BernoulliMixture": "momentree.models",
     "ClusterTree": "momentree.tree",
+    "GaussianMixture": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
     "MixedMixture": "momentree.models",
     "MultiviewMixture": "momentree.models",
