@@ -138,11 +138,11 @@ WORDS: dict[str, str] = {
         "column {column!r} is a number, a yes/no or a count, but contains the text {value!r}; "
         "correct it, or give the column the kind 'category' in {parameters.kinds}"
     ),
-    "not_yes_no": (
+    "column_not_yes_no": (
         "row {row} of column {column!r} is {value:g}; expected 0 or 1 in a column of the kind "
         "'yes_no'; give it another kind in {parameters.kinds}, or correct the value"
     ),
-    "not_a_count": (
+    "column_not_counts": (
         "row {row} of column {column!r} is {value:g}; expected a whole number of 0 or more in a "
         "column of the kind 'count'; give it the kind 'number' in {parameters.kinds}, or correct "
         "the value"
