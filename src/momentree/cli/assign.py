@@ -10,7 +10,7 @@ import typer
 import momentree.cli._options as options
 from momentree.cli._run import Run
 from momentree.cli.screen import show
-from momentree.exceptions import InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -125,6 +125,10 @@ def assign(
 
         loaded = models.load(model)
         of_records, of_sequences = is_of_records(loaded), is_of_sequences(loaded)
+        if not of_sequences and not hasattr(loaded, "vocabulary_"):
+            raise InvalidDataError(
+                "no_groups_to_assign", path=str(model), kind=type(loaded).__name__
+            )
     kind = "records" if of_records else "sequences" if of_sequences else "documents"
     for code, names in _ONLY.items():
         for name in names:

@@ -250,6 +250,10 @@ WORDS: dict[str, str] = {
     "damaged_state_names": "the model is damaged: its {n_states} states have the names {found}",
     "damaged_codes": "the model is damaged: it has {n_codes:~code} for {fitted} symbols",
     # --- assignment ------------------------------------------------------------------------------
+    "no_groups_to_assign": (
+        "{path} contains a {kind}, which does not assign samples to groups by their columns alone; "
+        "use it in Python, with momentree.load"
+    ),
     "model_of_counts": (
         "the model was fitted to word counts, but {path} contains text; give counts, or fit a "
         "model to text with momentree topics --save"

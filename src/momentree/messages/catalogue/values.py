@@ -106,6 +106,10 @@ WORDS: dict[str, str] = {
         "a positive weight to a row with a nonzero value"
     ),
     "too_few_samples": "{found:~sample}; at least {needed} {needed:?is/are} required",
+    # Scikit-learn's checks of estimators expect "sparse".
+    "sparse_not_supported": (
+        "X is a sparse matrix, which this estimator does not accept; pass X.toarray()"
+    ),
     # --- sequences -------------------------------------------------------------------------------
     "not_sequence_lengths": (
         "lengths must be a list of whole numbers of 1 or more that sum to {n_rows:,}, the number "
@@ -132,7 +136,7 @@ WORDS: dict[str, str] = {
         "X contains the symbol {value} in row {row}, but the model has {n:~symbol}, from 0; leave "
         "out other symbols, or fit with {parameters.n_features:{remedy}}"
     ),
-    "no_triples": (
+    "no_consecutive_triples": (
         "the longest sequence has {longest:~observation}; moments require three consecutive ones: "
         "give longer sequences, or check lengths"
     ),
