@@ -190,7 +190,7 @@ def test_options_of_documents_are_refused(refuses, groups_model, records_table, 
 @pytest.mark.parametrize("option", ["--code-column", "--union-by", "--ignore"])
 def test_options_of_records_are_refused(refuses, model, lasting_table, option):
     line = refuses("assign", model, lasting_table, option, "x")
-    assert line.code == "applies_to_records"
+    assert line.code == {"--code-column": "applies_to_codes"}.get(option, "applies_to_records")
 
 
 def test_bad_new_records(refuses, groups_model, tmp_path):
