@@ -26,6 +26,12 @@ WORDS: dict[str, str] = {
         "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values"
     ),
     "components_emptied": "EM left the others without {samples}",
+    "components_set_apart": (
+        "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
+        "{components:and}): shared covariances have the highest likelihood if outliers are set "
+        "apart from the others; if these are no groups, remove them from the data or use "
+        "{parameters.covariance_type:'full'}"
+    ),
     "components_of_few_samples": (
         "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
         "{components:and}), too few for covariances of {n_features:~feature}: a narrow component "
