@@ -56,6 +56,8 @@ def cases() -> dict[str, tuple[Callable[..., Any], dict[str, Any], Callable[[], 
         "single-topic": (mt.SingleTopicModel, {"n_components": 3}, seeds.counts),
         "poisson": (mt.PoissonMixture, {"n_components": 3}, seeds.counts),
         "bernoulli": (mt.BernoulliMixture, {"n_components": 3}, _gaps),
+        "mixed": (mt.MixedMixture, {"n_components": 3}, _real),
+        "views": (mt.MultiviewMixture, {"n_components": 2}, seeds.counts),
         "lda": (mt.LatentDirichletAllocation, {"n_components": 3}, seeds.counts),
     }
 

@@ -14,6 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from momentree import (
     BernoulliMixture,
     LatentDirichletAllocation,
+    MixedMixture,
+    MultiviewMixture,
     PoissonMixture,
     SingleTopicModel,
 )
@@ -66,13 +68,15 @@ class OfParity(BernoulliMixture):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.MomentreeWarning")
 @parametrize_with_checks(
     [
         SingleTopicModel(3),
         PoissonMixture(2, refine=None),
         LatentDirichletAllocation(2, max_iter=2, start="moments"),
         OfParity(3, start="tree", convergence="weights"),
+        MixedMixture(2, start="splits", max_iter=5),
+        MultiviewMixture(2, start="splits", max_iter=5),
     ],
     expected_failed_checks=expected_to_fail,
 )

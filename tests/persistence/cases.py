@@ -8,11 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 
 from momentree import (
     BernoulliMixture,
     ClusterTree,
     LatentDirichletAllocation,
+    MixedMixture,
+    MultiviewMixture,
     PoissonMixture,
     SingleTopicModel,
     TopicTree,
@@ -34,6 +37,20 @@ def binary():
 def with_gaps():
     X = binary()
     return np.where(np.random.default_rng(0).random(X.shape) < 0.15, np.nan, X)
+
+
+def mixed():
+    """A number with gaps, a yes/no, a count and a category."""
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.4
+    return pd.DataFrame(
+        {
+            "età": np.where(rng.random(200) < 0.1, np.nan, rng.normal(3.0 * y)),
+            "ill": rng.random(200) < 0.2 + 0.5 * y,
+            "visits": rng.poisson(0.5 + 2.0 * y),
+            "plan": np.where(rng.random(200) < 0.2 + 0.6 * y, "a", "b"),
+        }
+    )
 
 
 def nested(tree, X):
@@ -91,6 +108,23 @@ CASES = {
     "LDA by Gibbs sampling": lambda: (
         LatentDirichletAllocation(2, refine=None, alpha0=0.5, inference="gibbs").fit(SHORT),
         SHORT,
+    ),
+    "mixed columns": lambda: (
+        MixedMixture(2, kinds={"visits": "category"}).fit(mixed()),
+        mixed(),
+    ),
+    "mixed columns by moments": lambda: (MixedMixture(2, refine=None).fit(mixed()), mixed()),
+    "views of a table": lambda: (
+        MultiviewMixture(
+            2, views={"one": ["età"], "two": ["ill", "plan"], "three": ["visits"]}
+        ).fit(mixed()),
+        mixed(),
+    ),
+    "views of words": lambda: (
+        MultiviewMixture(
+            3, views=[range(12), range(12, 24), range(24, 30)], kinds=["words", "auto", "count"]
+        ).fit(COUNTS),
+        COUNTS,
     ),
     "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),
     "Bernoulli by moments, edited": lambda: (

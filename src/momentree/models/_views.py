@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class ViewColumns:
 
     @classmethod
     def from_parts(
-        cls, parts: Sequence[Any], kinds: Sequence[Any]
+        cls, parts: Sequence[Any], kinds: Sequence[Any], weight: Floats
     ) -> tuple[ViewColumns, list[Message]]:
         """Return the columns of the views of a fit, and notes."""
         coders: list[MixedColumns | MatrixColumns] = []
@@ -47,10 +47,10 @@ class ViewColumns:
             found: tuple[MixedColumns | MatrixColumns, list[Message]]
             if isinstance(part, pd.DataFrame) and kind != "words":
                 given = kind if isinstance(kind, Mapping) else dict.fromkeys(part.columns, kind)
-                found = MixedColumns.from_table(part, given)
+                found = MixedColumns.from_table(part, given, weight)
             else:
                 X, missing, names = _matrix(part)
-                found = MatrixColumns.from_matrix(X, missing, names, str(kind))
+                found = MatrixColumns.from_matrix(X, missing, names, str(kind), weight)
             coders.append(found[0])
             notes += found[1]
         return cls(tuple(coders)), notes
@@ -214,8 +214,3 @@ def _matrix(part: Any) -> tuple[Any, Any | None, Any]:
     names = getattr(part, "columns", None)
     X, missing = check_missing(part)
     return X, missing, np.arange(X.shape[1]).astype(str) if names is None else np.array(names)
-
-
-def renamed(encoded: Encoded, notes: list[Message]) -> Encoded:
-    """Return encoded samples with notes in front of their own."""
-    return replace(encoded, notes=notes + encoded.notes)

@@ -72,8 +72,8 @@ class ProductMoments(BaseMoments):
     The estimator of [1] from entries off the diagonal, and the completion of [2]: least squares for
     M2, by L-BFGS, then for M3 in its column space, by conjugate gradients. [2] alternates between
     two factors of M2; here that follows only for exact moments, since the two factors differ
-    otherwise. The papers have one column per group. A completion requires that M2 without any one group still has rank k, and means that no
-    single group dominates.
+    otherwise. The papers have one column per group. A completion requires that M2 without any one
+    group still has rank k, and means that no single group dominates.
 
     Missing values do not bias moments if values are missing independently of each other.
 
