@@ -58,10 +58,10 @@ def test_moments_assume_only_that_the_views_are_independent():
     """The columns of the first view are correlated; EM would divide it along the correlation."""
     views, _ = drawn(20_000, seed=1, correlation=0.9)
     found = mt.MultiviewMixture(3, refine=None).fit(views)
-    np.testing.assert_allclose(found.weights_, WEIGHTS, atol=0.05)
-    np.testing.assert_allclose(found.means_[0], LAB, atol=0.4)
-    np.testing.assert_allclose(found.means_[1], CODES, atol=0.05)
-    np.testing.assert_allclose(found.means_[3], WORDS, atol=0.02)
+    np.testing.assert_allclose(found.weights_, WEIGHTS, atol=0.02)
+    np.testing.assert_allclose(found.means_[0], LAB, atol=0.1)
+    np.testing.assert_allclose(found.means_[1], CODES, atol=0.03)
+    np.testing.assert_allclose(found.means_[3], WORDS, atol=0.01)
 
 
 def test_the_score_is_a_log_density(views, model):
