@@ -122,7 +122,9 @@ CASES = {
     ),
     "views of words": lambda: (
         MultiviewMixture(
-            3, views=[range(12), range(12, 24), range(24, 30)], kinds=["words", "auto", "count"]
+            3,
+            views=[list(range(12)), list(range(12, 24)), list(range(24, 30))],
+            kinds=["words", "auto", "count"],
         ).fit(COUNTS),
         COUNTS,
     ),

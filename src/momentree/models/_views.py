@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_missing
 from momentree.exceptions import InvalidDataError, InvalidParameterError
@@ -17,7 +18,7 @@ from momentree.messages import Message
 from momentree.objects import ProductColumns
 from momentree.persistence import storable
 from momentree.preprocessing.matrix_columns import MatrixColumns
-from momentree.preprocessing.mixed_columns import Encoded, MixedColumns
+from momentree.preprocessing.mixed_columns import Encoded, MixedColumns, numbers_of
 
 BLOCKS = ("number", "yes_no", "count")
 """Order of the kinds of encoded columns; levels of categories and words come last."""
@@ -111,7 +112,7 @@ class ViewColumns:
     def encode(self, parts: Sequence[Any]) -> Encoded:
         """Return encoded samples, columns ordered by kind."""
         found = [
-            coder.encode(part)
+            coder.encode(_table(part, coder))
             if isinstance(coder, MixedColumns)
             else coder.encode(*_matrix(part)[:2])
             for coder, part in zip(self.coders, parts, strict=True)
@@ -211,6 +212,16 @@ def _positions(group: Any, names: Sequence[str], label: str) -> Ints:
 
 def _matrix(part: Any) -> tuple[Any, Any | None, Any]:
     """Return a view as a CSR array, its missing cells, and names of its columns."""
-    names = getattr(part, "columns", None)
+    if isinstance(part, pd.DataFrame):
+        columns = [numbers_of(part.iloc[:, i], str(part.columns[i])) for i in range(part.shape[1])]
+        return *check_missing(np.stack(columns, axis=1)), np.array(part.columns)
     X, missing = check_missing(part)
-    return X, missing, np.arange(X.shape[1]).astype(str) if names is None else np.array(names)
+    return X, missing, np.arange(X.shape[1]).astype(str)
+
+
+def _table(part: Any, coder: MixedColumns) -> pd.DataFrame:
+    """Return a view whose columns may have several kinds as a data frame."""
+    if isinstance(part, pd.DataFrame):
+        return part
+    dense: Any = as_csr(part).toarray() if sp.issparse(part) else part
+    return pd.DataFrame(dense, columns=coder.names)

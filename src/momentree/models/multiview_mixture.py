@@ -288,7 +288,15 @@ class MultiviewMixture(ProductMixture):
 
     def _saved_params(self) -> dict[str, Any]:
         params = super()._saved_params()
-        params["views"] = None  # the columns of the views are attributes
+        if self.views is not None:
+            groups = [
+                _plain(group, at)
+                for group, at in zip(_groups(self.views), self._positions, strict=True)
+            ]
+            named = isinstance(self.views, Mapping)
+            params["views"] = (
+                dict(zip(map(str, self.views), groups, strict=True)) if named else groups
+            )
         if isinstance(self.kinds, Mapping):
             params["kinds"] = {str(name): kind for name, kind in self.kinds.items()}
         elif not isinstance(self.kinds, str):
@@ -315,6 +323,18 @@ class MultiviewMixture(ProductMixture):
         ]
         ends = np.cumsum([len(coder.labels) for coder in self.views_.coders])
         return [names[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _groups(views: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
+    return list(views.values() if isinstance(views, Mapping) else views)
+
+
+def _plain(group: Any, at: Ints) -> list[Any]:
+    """Return the columns of a view, as given or else as positions, in a form for files."""
+    given = [group] if isinstance(group, str | int) else group
+    if isinstance(given, list | tuple) and all(isinstance(one, str | int) for one in given):
+        return list(given)
+    return [int(i) for i in at]
 
 
 def _framed(part: Any) -> Any:

@@ -274,6 +274,24 @@ def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(values == None if values.dtype == object else np.isnan(values))  # noqa: E711
 
 
+def numbers_of(column: Any, name: str) -> Floats:
+    """Return the numbers of a column of a data frame, NaN where missing, or raise an error.
+
+    Parameters
+    ----------
+    column : Series
+        The column.
+    name : str
+        Its name, for messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The numbers.
+    """
+    return _numbers(values_of(column, name), name)
+
+
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(str) if values.dtype == object else values
 
