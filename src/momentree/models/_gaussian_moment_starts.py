@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats
+from momentree.backends import RowBlocks
+from momentree.decomposition import discriminators
 from momentree.messages import Message
-from momentree.moments import SphericalGaussianMoments
-from momentree.objects import Decomposition, GaussianParameters, Moments
+from momentree.moments import AugmentedRawMoments, ProductMoments, SphericalGaussianMoments
+from momentree.objects import Decomposition, Moments
 from momentree.parameters import spherical_gaussian_parameters
+from momentree.whitening import whiten
 
 CovarianceType = Literal["spherical", "tied", "diag", "full"]
 Decompose = Callable[[Moments], Decomposition]
 
 LEAST = 1e-6
 """Smallest variance of a feature in a component, relative to its variance in all samples."""
+LEAST_SHARE = 0.01
+"""The same for a variance that noise may make negative."""
+LEAST_WEIGHT = 0.1
+"""Smallest weight relative to equal weights, so that EM does not starve a small component."""
 TINY = 1e-300
 
 
@@ -79,20 +86,73 @@ def moment_starts(
         Why there is no start, such as k > d.
     """
     d = X.shape[1]
-    if n_components > d:
-        return [], Message("no_eigenvalue_is_noise", n_features=d, needed=n_components)
     if covariance_type == "spherical":
+        if n_components > d:
+            return [], Message("no_eigenvalue_is_noise", n_features=d, needed=n_components)
         starts = [
             _spherical(X, weight, n_components, variances, decompose)
-            for variances in ("shared", "own")
+            for variances in ("own", "shared")
         ]
         return starts, None
     mean = weight @ X / weight.sum()
     spread = np.sqrt(weight @ np.square(X - mean) / weight.sum())
-    Z = (X - mean) / np.where(spread > 0, spread, 1.0)
-    one = _spherical(Z, weight, n_components, "own", decompose)
-    R = posteriors(Z, one)
-    return [_grouped(X, weight, R, covariance_type, "moments", one.reason)], None
+    scale = np.where(spread > 0, spread, 1.0)
+    Z = (X - mean) / scale
+    starts = []
+    if d >= 3 and n_components < 2 * d:
+        found = _diagonal(Z, weight, n_components, decompose)
+        if covariance_type == "diag":
+            means, variances = mean + scale * found.means, scale**2 * found.covariances
+            starts = [replace(found, means=means, covariances=variances)]
+        else:
+            R = posteriors(Z, found)
+            starts = [_grouped(X, weight, R, covariance_type, found.name, found.reason)]
+    R = _lifted_groups(Z, weight, n_components)
+    starts.append(_grouped(X, weight, R, covariance_type, "lifted_moments", None))
+    return starts, None
+
+
+def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose) -> MomentStart:
+    """Return means and variances of independent features, from moments across features.
+
+    The means of z and of z^2 in the components are means of a product mixture, whose groups of
+    columns are the features: only moments of different features are used, so no variance needs to
+    be known. They differ in the components even if the means of z are all the same.
+    """
+    n, d = Z.shape
+    T = np.hstack([Z, (np.square(Z) - 1.0) / np.sqrt(2.0)])
+    # The constant is in the subspace of the means only if its eigenvalue is among the largest.
+    constant = float(np.sqrt(np.linalg.eigvalsh((T.T * weight) @ T / weight.sum())[-1]))
+    T = np.hstack([np.full((n, 1), constant), T])
+    groups = np.concatenate([[-1], np.arange(d), np.arange(d)])
+    found = decompose(ProductMoments(RowBlocks(sp.csr_array(T)), groups, weight, n_components))
+    # A center whose constant is far from this one is mostly noise: scaling would blow it up.
+    scale = found.centers[0] / constant
+    scale = np.where(scale > 0.5, scale, 1.0)
+    C = (found.centers / scale).T
+    means = C[:, 1 : d + 1]
+    variances = np.sqrt(2.0) * C[:, d + 1 :] + 1.0 - np.square(means)
+    w = np.maximum(found.weights * scale, LEAST_WEIGHT / max(found.n_components, 1))
+    return MomentStart(
+        "product_moments",
+        w / w.sum(),
+        means,
+        np.maximum(variances, LEAST_SHARE),
+        found.diagnostics["reason"],
+    )
+
+
+def _lifted_groups(Z: Floats, weight: Floats, n_components: int) -> Floats:
+    """Return the groups of samples by k-way D-SIDIWO of (1, z, z^2), as 0 and 1, shape (n, k)."""
+    n, d = Z.shape
+    T = np.hstack([Z, (np.square(Z) - 1.0) / np.sqrt(2.0)])
+    moments = AugmentedRawMoments(
+        RowBlocks(sp.csr_array(T)), weight, np.ones(n), np.ones(2 * d), 1.0
+    )
+    D = discriminators(moments, whiten(moments, n_components))
+    scores = T @ D[:, :-1].T + D[:, -1]
+    scores *= np.sign(weight @ scores**3)
+    return np.asarray(np.eye(len(D))[scores.argmax(axis=1)])
 
 
 def _spherical(
@@ -108,7 +168,7 @@ def _spherical(
     found = decompose(moments)
     p = spherical_gaussian_parameters(moments, found)
     least = LEAST * max(_total_variance(moments), TINY)
-    name = f"moments, {variances} variances"
+    name = f"moments_{variances}"
     return MomentStart(
         name, p.weights, p.centers.T, np.maximum(p.variances, least), found.diagnostics["reason"]
     )
@@ -118,10 +178,11 @@ def _total_variance(moments: SphericalGaussianMoments) -> float:
     return moments.variance + (moments.constant or 0.0) ** 2
 
 
-def posteriors(X: Any, start: MomentStart) -> Floats:
-    """Return P[component j | x] under spherical components, shape (n, k)."""
-    p = GaussianParameters(start.weights, start.means.T, start.covariances)
-    joint = p.statistics(sp.csr_array(X)) @ p.coefficients + p.offsets
+def posteriors(Z: Floats, start: MomentStart) -> Floats:
+    """Return P[component j | z] for diagonal covariances (k, d), shape (n, k)."""
+    v = start.covariances
+    joint = -0.5 * (np.square(Z) @ (1.0 / v).T - 2.0 * (Z @ (start.means / v).T))
+    joint += np.log(start.weights) - 0.5 * (np.square(start.means) / v + np.log(v)).sum(axis=1)
     joint = np.exp(joint - joint.max(axis=1, keepdims=True))
     return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 

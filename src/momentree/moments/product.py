@@ -126,8 +126,15 @@ class ProductMoments(BaseMoments):
                 self._alone[columns] = False
                 self._parts.append((columns, View(RowBlocks(part), 1.0 / scale[columns])))
         self._alone &= groups >= 0
+        off_diagonal = self._off_m2
+        if rows.shape[1] <= DENSE_FEATURES:  # faster than passes over the samples
+            known = self._off_m2(np.eye(rows.shape[1]))
+
+            def off_diagonal(V: Floats) -> Floats:
+                return np.asarray(known @ V)
+
         self._Q, self._S, self.n_iter = complete_matrix(
-            self._off_m2, self._groups, min(n_components, rows.shape[1]), exact=exact
+            off_diagonal, self._groups, min(n_components, rows.shape[1]), exact=exact
         )
 
     @classmethod

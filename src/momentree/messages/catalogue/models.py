@@ -39,6 +39,27 @@ WORDS: dict[str, str] = {
         "the moments contradict {parameters.alpha0:{alpha0:g}} and suggest {estimate:.3g}; use "
         "{parameters.alpha0:=instead}, or refine the topics"
     ),
+    # Scikit-learn's checks of estimators expect the first words.
+    "no_target": "fit requires y to be passed, but the target y is None; pass the outputs as y",
+    "em_not_converged": ("EM had not converged after {n_iter:~step}; raise {parameters.max_iter}"),
+    "constant_target": "all values of y are equal, so there is nothing to explain",
+    "moments_too_few": (
+        "the moments do not support this number of regressions ({reason}); use "
+        "{parameters.refine:'em'}, or lower {parameters.n_components}"
+    ),
+    "rank_of_data": "the rank of the data, with {n_features:~feature}, is {rank}",
+    "not_separated": (
+        "the separation had not converged after {n_iter:~iteration}; raise {parameters.max_iter}"
+    ),
+    "gaussian_sources": (
+        "{found} of {of:~source} cannot be distinguished from Gaussian ones, so their directions "
+        "among each other are arbitrary: use more {samples}, lower {parameters.n_components}, or "
+        "interpret only the other sources"
+    ),
+    "source_of_one_sample": (
+        "{found:~source} {found:?consists/consist} mainly of a single extreme sample: check the "
+        "data for outliers, or transform features with heavy tails"
+    ),
     # --- the number of components: parameters of choose_n_components -----------------------------
     "no_numbers_to_compare": (
         "{parameters.candidates} contains no number of groups up to {n_rows:~record}; give numbers "
