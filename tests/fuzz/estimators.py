@@ -62,6 +62,8 @@ def cases() -> dict[str, tuple[Callable[..., Any], dict[str, Any], Callable[[], 
             {"n_components": 3, "covariance_type": "diag"},
             _gaps,
         ),
+        "mixed": (mt.MixedMixture, {"n_components": 3}, _real),
+        "views": (mt.MultiviewMixture, {"n_components": 2}, seeds.counts),
         "lda": (mt.LatentDirichletAllocation, {"n_components": 3}, seeds.counts),
     }
 

@@ -15,6 +15,8 @@ from momentree import (
     BernoulliMixture,
     GaussianMixture,
     LatentDirichletAllocation,
+    MixedMixture,
+    MultiviewMixture,
     PoissonMixture,
     SingleTopicModel,
 )
@@ -67,7 +69,7 @@ class OfParity(BernoulliMixture):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.MomentreeWarning")
 @parametrize_with_checks(
     [
         SingleTopicModel(3),
@@ -75,6 +77,8 @@ class OfParity(BernoulliMixture):
         LatentDirichletAllocation(2, max_iter=2, start="moments"),
         GaussianMixture(2, covariance_type="diag", start="groups"),
         OfParity(3, start="tree", convergence="weights"),
+        MixedMixture(2, start="splits", max_iter=5),
+        MultiviewMixture(2, start="splits", max_iter=5),
     ],
     expected_failed_checks=expected_to_fail,
 )
