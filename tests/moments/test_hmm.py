@@ -85,7 +85,7 @@ def test_samples_approach_the_population():
 
 
 def test_bad_input():
-    with raises(InvalidDataError, "no_triples", longest=2):
+    with raises(InvalidDataError, "no_consecutive_triples", longest=2):
         HMMMoments.from_data([0, 1, 1, 0], [2, 2], n_components=2)
     with raises(InvalidDataError, "not_finite", parameter="X"):
         HMMMoments.from_data([[0.0, np.nan]] * 3, n_components=2)

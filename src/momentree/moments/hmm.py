@@ -246,7 +246,7 @@ def _triples(lengths: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the positions of the observation before, the one after, and the middle of triples."""
     one, two, three = _at(lengths, 3)
     if not len(one):
-        raise InvalidDataError("no_triples", longest=int(lengths.max()))
+        raise InvalidDataError("no_consecutive_triples", longest=int(lengths.max()))
     return one, three, two
 
 

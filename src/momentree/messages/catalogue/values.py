@@ -132,7 +132,7 @@ WORDS: dict[str, str] = {
         "X contains the symbol {value} in row {row}, but the model has {n:~symbol}, from 0; leave "
         "out other symbols, or fit with {parameters.n_features:{remedy}}"
     ),
-    "no_triples": (
+    "no_consecutive_triples": (
         "the longest sequence has {longest:~observation}; moments require three consecutive ones: "
         "give longer sequences, or check lengths"
     ),
