@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import momentree.adapters as adapters
     import momentree.datasets as datasets
     import momentree.decomposition as decomposition
+    import momentree.distributions as distributions
     import momentree.exceptions as exceptions
     import momentree.metrics as metrics
     import momentree.moments as moments
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
         BernoulliMixture,
         CategoricalHMM,
         GaussianHMM,
+        GaussianMixture,
+        IndependentComponents,
         LatentDirichletAllocation,
+        MixedMixture,
+        MixtureOfRegressions,
+        MultiviewMixture,
         PoissonMixture,
         SingleTopicModel,
         choose_n_components,
@@ -35,7 +41,12 @@ __all__ = [
     "CategoricalHMM",
     "ClusterTree",
     "GaussianHMM",
+    "GaussianMixture",
+    "IndependentComponents",
     "LatentDirichletAllocation",
+    "MixedMixture",
+    "MixtureOfRegressions",
+    "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
     "TopicTree",
@@ -45,6 +56,7 @@ __all__ = [
     "choose_n_components",
     "datasets",
     "decomposition",
+    "distributions",
     "exceptions",
     "load",
     "metrics",
@@ -58,8 +70,13 @@ _HOMES = {
     "BernoulliMixture": "momentree.models",
     "CategoricalHMM": "momentree.models",
     "ClusterTree": "momentree.tree",
+    "GaussianMixture": "momentree.models",
+    "IndependentComponents": "momentree.models",
     "GaussianHMM": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
+    "MixedMixture": "momentree.models",
+    "MixtureOfRegressions": "momentree.models",
+    "MultiviewMixture": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",
     "TopicTree": "momentree.tree",

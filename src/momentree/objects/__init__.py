@@ -6,21 +6,35 @@ them in rows, (k, d).
 
 from momentree.objects.bernoulli import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.objects.decomposed import Decomposition, Moments, Whitening
+from momentree.objects.diagonal_gaussian import (
+    DiagonalGaussianParameters,
+    IncompleteDiagonalGaussianParameters,
+    IncompleteSphericalGaussianParameters,
+)
+from momentree.objects.full_gaussian import FullGaussianParameters, SharedGaussianParameters
 from momentree.objects.gaussian import GaussianParameters, TiedGaussianParameters
 from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters
 from momentree.objects.poisson import PoissonParameters
+from momentree.objects.products import ProductColumns, ProductParameters
 from momentree.objects.topics import TopicParameters
 
 __all__ = [
     "BernoulliParameters",
     "Decomposition",
+    "DiagonalGaussianParameters",
+    "FullGaussianParameters",
     "GaussianParameters",
     "IncompleteBernoulliParameters",
+    "IncompleteDiagonalGaussianParameters",
+    "IncompleteSphericalGaussianParameters",
     "LDAParameters",
     "MixtureParameters",
     "Moments",
     "PoissonParameters",
+    "ProductColumns",
+    "ProductParameters",
+    "SharedGaussianParameters",
     "TiedGaussianParameters",
     "TopicParameters",
     "Whitening",

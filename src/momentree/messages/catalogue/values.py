@@ -106,6 +106,10 @@ WORDS: dict[str, str] = {
         "a positive weight to a row with a nonzero value"
     ),
     "too_few_samples": "{found:~sample}; at least {needed} {needed:?is/are} required",
+    # Scikit-learn's checks of estimators expect "sparse".
+    "sparse_not_supported": (
+        "X is a sparse matrix, which this estimator does not accept; pass X.toarray()"
+    ),
     # --- sequences -------------------------------------------------------------------------------
     "not_sequence_lengths": (
         "lengths must be a list of whole numbers of 1 or more that sum to {n_rows:,}, the number "

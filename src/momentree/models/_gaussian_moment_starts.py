@@ -1,0 +1,218 @@
+"""Initialize EM of a Gaussian mixture by moments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._types import Floats
+from momentree.backends import RowBlocks
+from momentree.decomposition import discriminators
+from momentree.messages import Message
+from momentree.moments import AugmentedRawMoments, ProductMoments, SphericalGaussianMoments
+from momentree.objects import Decomposition, Moments
+from momentree.parameters import spherical_gaussian_parameters
+from momentree.whitening import whiten
+
+CovarianceType = Literal["spherical", "tied", "diag", "full"]
+Decompose = Callable[[Moments], Decomposition]
+
+LEAST = 1e-6
+"""Smallest variance of a feature in a component, relative to its variance in all samples."""
+LEAST_SHARE = 0.01
+"""The same for a variance that noise may make negative."""
+LEAST_WEIGHT = 0.1
+"""Smallest weight relative to equal weights, so that EM does not starve a small component."""
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class MomentStart:
+    """Parameters of a Gaussian mixture, as estimated from moments.
+
+    Attributes
+    ----------
+    name : str
+        The moments.
+    weights : ndarray of shape (k,)
+        omega > 0, sum 1.
+    means : ndarray of shape (k, d)
+        mu in rows.
+    covariances : ndarray
+        Of shape (k,) for "spherical", (d, d) for "tied", (k, d) for "diag" and (k, d, d) for
+        "full", positive definite.
+    reason : Message or None
+        Why there are fewer components than requested.
+    """
+
+    name: str
+    weights: Floats
+    means: Floats
+    covariances: Floats
+    reason: Message | None
+
+
+def moment_starts(
+    X: Any,
+    weight: Floats,
+    n_components: int,
+    covariance_type: CovarianceType,
+    decompose: Decompose,
+) -> tuple[list[MomentStart], Message | None]:
+    """Return the starts that moments give, and the reason if they give none.
+
+    Parameters
+    ----------
+    X : {ndarray, csr_array} of shape (n, d)
+        Finite numbers; sparse for "spherical" only.
+    weight : ndarray of shape (n,)
+        Sample weights >= 0, not all zero.
+    n_components : int >= 1
+        k.
+    covariance_type : {"spherical", "tied", "diag", "full"}
+        Of the components.
+    decompose : callable
+        Maps moments to their decomposition into k components.
+
+    Returns
+    -------
+    list of MomentStart
+        With k components or fewer.
+    Message or None
+        Why there is no start, such as k > d.
+    """
+    d = X.shape[1]
+    if covariance_type == "spherical":
+        if n_components > d:
+            return [], Message("no_eigenvalue_is_noise", n_features=d, needed=n_components)
+        starts = [
+            _spherical(X, weight, n_components, variances, decompose)
+            for variances in ("own", "shared")
+        ]
+        return starts, None
+    mean = weight @ X / weight.sum()
+    spread = np.sqrt(weight @ np.square(X - mean) / weight.sum())
+    scale = np.where(spread > 0, spread, 1.0)
+    Z = (X - mean) / scale
+    starts = []
+    if d >= 3 and n_components < 2 * d:
+        found = _diagonal(Z, weight, n_components, decompose)
+        if covariance_type == "diag":
+            means, variances = mean + scale * found.means, scale**2 * found.covariances
+            starts = [replace(found, means=means, covariances=variances)]
+        else:
+            R = posteriors(Z, found)
+            starts = [_grouped(X, weight, R, covariance_type, found.name, found.reason)]
+    R = _lifted_groups(Z, weight, n_components)
+    starts.append(_grouped(X, weight, R, covariance_type, "lifted_moments", None))
+    return starts, None
+
+
+def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose) -> MomentStart:
+    """Return means and variances of independent features, from moments across features.
+
+    The means of z and of z^2 in the components are means of a product mixture, whose groups of
+    columns are the features: only moments of different features are used, so no variance needs to
+    be known. They differ in the components even if the means of z are all the same.
+    """
+    n, d = Z.shape
+    T = np.hstack([Z, (np.square(Z) - 1.0) / np.sqrt(2.0)])
+    # The constant is in the subspace of the means only if its eigenvalue is among the largest.
+    constant = float(np.sqrt(np.linalg.eigvalsh((T.T * weight) @ T / weight.sum())[-1]))
+    T = np.hstack([np.full((n, 1), constant), T])
+    groups = np.concatenate([[-1], np.arange(d), np.arange(d)])
+    found = decompose(ProductMoments(RowBlocks(sp.csr_array(T)), groups, weight, n_components))
+    # A center whose constant is far from this one is mostly noise: scaling would blow it up.
+    scale = found.centers[0] / constant
+    scale = np.where(scale > 0.5, scale, 1.0)
+    C = (found.centers / scale).T
+    means = C[:, 1 : d + 1]
+    variances = np.sqrt(2.0) * C[:, d + 1 :] + 1.0 - np.square(means)
+    w = np.maximum(found.weights * scale, LEAST_WEIGHT / max(found.n_components, 1))
+    return MomentStart(
+        "product_moments",
+        w / w.sum(),
+        means,
+        np.maximum(variances, LEAST_SHARE),
+        found.diagnostics["reason"],
+    )
+
+
+def _lifted_groups(Z: Floats, weight: Floats, n_components: int) -> Floats:
+    """Return the groups of samples by k-way D-SIDIWO of (1, z, z^2), as 0 and 1, shape (n, k)."""
+    n, d = Z.shape
+    T = np.hstack([Z, (np.square(Z) - 1.0) / np.sqrt(2.0)])
+    moments = AugmentedRawMoments(
+        RowBlocks(sp.csr_array(T)), weight, np.ones(n), np.ones(2 * d), 1.0
+    )
+    D = discriminators(moments, whiten(moments, n_components))
+    scores = T @ D[:, :-1].T + D[:, -1]
+    scores *= np.sign(weight @ scores**3)
+    return np.asarray(np.eye(len(D))[scores.argmax(axis=1)])
+
+
+def _spherical(
+    X: Any,
+    weight: Floats,
+    n_components: int,
+    variances: Literal["shared", "own"],
+    decompose: Decompose,
+) -> MomentStart:
+    moments = SphericalGaussianMoments.from_data(
+        X, n_components=n_components, variances=variances, centered=True, sample_weight=weight
+    )
+    found = decompose(moments)
+    p = spherical_gaussian_parameters(moments, found)
+    least = LEAST * max(_total_variance(moments), TINY)
+    name = f"moments_{variances}"
+    return MomentStart(
+        name, p.weights, p.centers.T, np.maximum(p.variances, least), found.diagnostics["reason"]
+    )
+
+
+def _total_variance(moments: SphericalGaussianMoments) -> float:
+    return moments.variance + (moments.constant or 0.0) ** 2
+
+
+def posteriors(Z: Floats, start: MomentStart) -> Floats:
+    """Return P[component j | z] for diagonal covariances (k, d), shape (n, k)."""
+    v = start.covariances
+    joint = -0.5 * (np.square(Z) @ (1.0 / v).T - 2.0 * (Z @ (start.means / v).T))
+    joint += np.log(start.weights) - 0.5 * (np.square(start.means) / v + np.log(v)).sum(axis=1)
+    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
+    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+
+def _grouped(
+    X: Floats,
+    weight: Floats,
+    R: Floats,
+    covariance_type: CovarianceType,
+    name: str,
+    reason: Message | None,
+) -> MomentStart:
+    """Return weights, means and covariances for given responsibilities."""
+    R = R[:, (weight @ R) > 0]
+    sizes = weight @ R
+    d = X.shape[1]
+    total = weight.sum()
+    mean = weight @ X / total
+    overall = np.maximum(weight @ np.square(X - mean) / total, TINY)
+    means = (R * weight[:, None]).T @ X / sizes[:, None]
+    scatters = np.stack(
+        [(X - m).T @ ((r * weight)[:, None] * (X - m)) for r, m in zip(R.T, means, strict=True)]
+    )
+    pooled = scatters.sum(axis=0) / total + LEAST * np.diag(overall)
+    if covariance_type == "tied":
+        return MomentStart(name, sizes / total, means, pooled, reason)
+    # The prior of d + 1 samples of the pooled covariance keeps those of small groups regular.
+    covariances = (scatters + (d + 1) * pooled) / (sizes + d + 1)[:, None, None]
+    if covariance_type == "diag":
+        covariances = np.einsum("jaa->ja", covariances)
+    elif covariance_type == "spherical":
+        covariances = np.einsum("jaa->j", covariances) / d
+    return MomentStart(name, sizes / total, means, covariances, reason)
