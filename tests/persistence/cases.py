@@ -12,7 +12,9 @@ import pandas as pd
 
 from momentree import (
     BernoulliMixture,
+    CategoricalHMM,
     ClusterTree,
+    GaussianHMM,
     GaussianMixture,
     LatentDirichletAllocation,
     MixedMixture,
@@ -26,6 +28,7 @@ from momentree.decomposition import svtd
 
 from ..tree.cluster_data import of_kind
 
+SYMBOLS = np.arange(60) ** 2 % 7
 COUNTS = make_single_topic(150, 30, 4, length=40, exponent=0.5, random_state=0).X
 
 SHORT = make_single_topic(20, 12, 2, length=6, exponent=0.5, random_state=0).X
@@ -147,6 +150,14 @@ CASES = {
             kinds=["words", "auto", "count"],
         ).fit(COUNTS),
         COUNTS,
+    ),
+    "hidden Markov, symbols": lambda: (
+        CategoricalHMM(2, n_features=9, max_iter=20).fit(SYMBOLS, [30, 1, 29]),
+        SYMBOLS,
+    ),
+    "hidden Markov, numbers": lambda: (
+        GaussianHMM(2, covariance_type="full", refine=None).fit(kind("real")),
+        kind("real"),
     ),
     "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),
     "Bernoulli by moments, edited": lambda: (

@@ -140,6 +140,16 @@ WORDS: dict[str, str] = {
         "the longest sequence has {longest:~observation}; moments require three consecutive ones: "
         "give longer sequences, or check lengths"
     ),
+    "only_single_observations": (
+        "all {n_sequences:~sequence} have one observation, so there are no transitions; check "
+        "lengths, or use a mixture model, which has none"
+    ),
+    "states_not_determined": "the data do not determine the states: {reason}",
+    "equal_observations": "all observations are equal",
+    "only_pairs": (
+        "no sequence has three observations, and different transitions explain pairs equally well; "
+        "give longer sequences"
+    ),
     "no_such_start": (
         "{parameter:=start} finds fewer than {k:~state} in these sequences; lower "
         "{parameters.n_components}, or use {parameters.start:'auto'}"
