@@ -230,4 +230,5 @@ WORDS: dict[str, str] = {
         "the {n_topics:~topic} are not the {n_leaves:~leaf/leaves} of the tree; build the "
         "hierarchy before topics are reduced or merged"
     ),
+    "no_candidates_of_states": "{parameter} is empty; expected numbers of states, such as 2 to 10",
 }
