@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import momentree.report as report
     from momentree.models import (
         BernoulliMixture,
+        GaussianMixture,
         IndependentComponents,
         LatentDirichletAllocation,
         MixedMixture,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BernoulliMixture",
     "ClusterTree",
+    "GaussianMixture",
     "IndependentComponents",
     "LatentDirichletAllocation",
     "MixedMixture",
@@ -63,6 +65,7 @@ __all__ = [
 _HOMES = {
     "BernoulliMixture": "momentree.models",
     "ClusterTree": "momentree.tree",
+    "GaussianMixture": "momentree.models",
     "IndependentComponents": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
     "MixedMixture": "momentree.models",

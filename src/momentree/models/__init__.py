@@ -2,6 +2,7 @@
 
 from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
+from momentree.models.gaussian_mixture import GaussianMixture
 from momentree.models.independent_components import IndependentComponents
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.mixed_mixture import MixedMixture
@@ -21,6 +22,7 @@ __all__ = [
     "DECOMPOSITIONS",
     "BernoulliMixture",
     "ComponentChoice",
+    "GaussianMixture",
     "IndependentComponents",
     "LatentDirichletAllocation",
     "MixedMixture",

@@ -19,6 +19,10 @@ from momentree.moments.product import ProductMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.regressions import RegressionMoments
 from momentree.moments.single_topic import SingleTopicMoments
+from momentree.moments.spherical_gaussian import (
+    PopulationSphericalGaussianMoments,
+    SphericalGaussianMoments,
+)
 from momentree.moments.split_views import split_views
 
 __all__ = [
@@ -32,10 +36,12 @@ __all__ = [
     "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
+    "PopulationSphericalGaussianMoments",
     "ProductMoments",
     "RawMoments",
     "RegressionMoments",
     "SingleTopicMoments",
+    "SphericalGaussianMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
     "moment_error_bound",

@@ -67,7 +67,18 @@ class ProductColumns:
         return np.searchsorted(self.category_of, np.arange(self.n_categories)).astype(np.intp)
 
     def of_categories(self, levels: Floats) -> Floats:
-        """Return the sums over the levels of each category, shape (n_categories, ...)."""
+        """Return sums over the levels of each category.
+
+        Parameters
+        ----------
+        levels : ndarray of shape (n_levels, ...)
+            Values of levels.
+
+        Returns
+        -------
+        ndarray of shape (n_categories, ...)
+            The sums.
+        """
         if not len(self.category_of):
             return levels[:0]
         return np.asarray(np.add.reduceat(levels, self.first_levels, axis=0))

@@ -85,7 +85,13 @@ class MatrixColumns:
         return cls(np.asarray(names, dtype=object), kind, shift, scale, total), notes
 
     def check(self, n_columns: int) -> None:
-        """Raise an error unless the parts describe `n_columns` columns, as files may not."""
+        """Raise an error unless the parts describe the same columns, as files may not.
+
+        Parameters
+        ----------
+        n_columns : int
+            Number of columns.
+        """
         sound = len(self.names) == n_columns and self.kind in get_args(MatrixKind)
         sound = sound and self.shift.shape == self.scale.shape == (n_columns,)
         if not sound or not (self.scale > 0).all():

@@ -130,7 +130,18 @@ class MixedColumns:
         return cls(columns, tuple(found), shift, scale, low, high, tuple(levels)), notes
 
     def of_kind(self, kind: ColumnKind) -> list[int]:
-        """Return the positions of the columns of a kind, ascending."""
+        """Return the positions of the columns of a kind.
+
+        Parameters
+        ----------
+        kind : {"number", "yes_no", "count", "category"}
+            The kind.
+
+        Returns
+        -------
+        list of int
+            Positions, ascending.
+        """
         return [i for i, one in enumerate(self.kinds) if one == kind]
 
     @property
@@ -149,7 +160,13 @@ class MixedColumns:
         ]
 
     def check(self, n_columns: int) -> None:
-        """Raise an error unless the parts describe `n_columns` columns, as files may not."""
+        """Raise an error unless the parts describe the same columns, as files may not.
+
+        Parameters
+        ----------
+        n_columns : int
+            Number of columns.
+        """
         sizes = [len(part) for part in (self.names, self.kinds, self.levels)]
         arrays = (self.shift, self.scale, self.low, self.high)
         sound = all(a.shape == (n_columns,) for a in arrays) and sizes == [n_columns] * 3
@@ -199,9 +216,9 @@ class MixedColumns:
                     x = np.where(far, np.nan, x)
                 x = (x - self.shift[i]) / self.scale[i]
             elif kind == "yes_no":
-                _require(x, (x == 0) | (x == 1), name, "not_yes_no")
+                _require(x, (x == 0) | (x == 1), name, "column_not_yes_no")
             else:
-                _require(x, (x >= 0) & (x == np.floor(x)) & (x <= WHOLE), name, "not_a_count")
+                _require(x, (x >= 0) & (x == np.floor(x)) & (x <= WHOLE), name, "column_not_counts")
             lost = np.isnan(x)
             x = np.where(lost, 0.0, x)
             if kind == "number":

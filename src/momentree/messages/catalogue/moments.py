@@ -31,6 +31,14 @@ WORDS: dict[str, str] = {
     "views_of_different_samples": (
         "the views have {n_rows:and} rows; all three must describe the same samples"
     ),
+    "missing_in_moments": (
+        "row {row}, column {column} is missing; these moments require complete rows: fill missing "
+        "values, or leave out such rows"
+    ),
+    "no_eigenvalue_is_noise": (
+        "moments of {needed:~Gaussian component} require at least {needed:~feature}; the data have "
+        "{n_features}: lower {parameters.n_components}, or start from a tree"
+    ),
     "no_spread": "all samples are equal, so that there is nothing to separate; add {samples}",
     "too_many_sources": (
         "fourth cumulants of {found} sources need too much memory; choose at most "

@@ -1,0 +1,85 @@
+"""Rows of statistics that are computed from dense rows, one block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._types import Floats, Ints
+from momentree.backends.block import Block
+from momentree.backends.rows import BLOCK_NNZ, DENSE_VALUES, RowBlocks
+
+NO_INDICES = np.empty(0, dtype=np.intp)
+
+
+class LiftedRows(RowBlocks):
+    """Rows of statistics t(x) of dense rows x.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_rows, d)
+        The rows x.
+    lift : callable
+        Maps rows (m, d) to their statistics (m, n_columns), a new array.
+    n_columns : int
+        Number of statistics.
+
+    Notes
+    -----
+    Up to 16 million statistics are kept (128 MB); more are computed again for each pass over the
+    data, so memory beyond Z is one block per thread.
+    """
+
+    def __init__(self, Z: Floats, lift: Callable[[Floats], Floats], n_columns: int) -> None:
+        self.dense = np.ascontiguousarray(Z)
+        self._lift = lift
+        n = len(Z)
+        self.shape = (n, n_columns)
+        step = max(1, max(BLOCK_NNZ, 4 * n_columns) // max(n_columns, 1))
+        self._cuts = np.append(np.arange(0, max(n, 1), step), n).astype(np.intp)
+        self._kept: dict[int, Block] = {}
+
+    @property
+    def kept(self) -> bool:
+        """Whether statistics are kept."""
+        return self.shape[0] * self.shape[1] <= DENSE_VALUES
+
+    @property
+    def matrix(self) -> Any:
+        """All statistics as a CSR array, a copy."""
+        return sp.csr_array(self._lift(self.dense))
+
+    def lifted(self, rows: Ints) -> Floats:
+        """Return the statistics of some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of intp
+            Row numbers.
+
+        Returns
+        -------
+        ndarray of shape (len(rows), n_columns)
+            The statistics.
+        """
+        return self._lift(self.dense[rows])
+
+    def for_products(self, n_columns: int) -> RowBlocks:  # noqa: ARG002
+        """Return this object: products are dense already."""
+        return self
+
+    def take(self, rows: Ints) -> RowBlocks:
+        """Return some rows, in the given order."""
+        return LiftedRows(self.dense[rows], self._lift, self.shape[1])
+
+    def _block(self, at: slice) -> Block:
+        found = self._kept.get(at.start)
+        if found is None:
+            values = self._lift(self.dense[at])
+            found = Block(at, values.ravel(), NO_INDICES, NO_INDICES, self.shape[1], values)
+            if self.kept:
+                self._kept[at.start] = found
+        return found
