@@ -79,7 +79,7 @@ class GaussianMixture(DensityModel):
         matter more than the likelihood; "tied" needs none.
     max_iter : int >= 1, default=200
         Maximum number of EM steps.
-    tol : float >= 0, default=1e-5
+    tol : float >= 0, default=1e-4
         EM stops when a step raises the mean log-likelihood of a sample by no more than this, in
         nats.
     warm_start : bool, default=False
@@ -170,7 +170,7 @@ class GaussianMixture(DensityModel):
         reg_covar: float = 1e-6,
         smoothing: float = 0.0,
         max_iter: int = 200,
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
