@@ -60,6 +60,55 @@ def check_values(
     return *_without_missing(X), names
 
 
+def check_real(X: Any) -> Floats:
+    """Return X as a dense array of finite numbers (n, d), with absolute values up to 1e30.
+
+    The error codes are ``missing_count`` and ``huge_value``, with the first bad row and column, and
+    those of :func:`check_table`.
+    """
+    table = check_table(X)
+    sparse: bool = sp.issparse(table)
+    return _finite_reals(table.toarray() if sparse else table)
+
+
+def check_real_features(
+    estimator: Any, X: Any, *, reset: bool, y: Any = None
+) -> tuple[Floats, Floats]:
+    """Return X as from :func:`check_real`, and y (n,), given to an estimator.
+
+    With `reset`, as in ``fit``, set ``n_features_in_`` and ``feature_names_in_``; otherwise check
+    X against them. y is checked like X; None gives an empty array.
+    """
+    if sp.issparse(X):
+        raise InvalidDataError("sparse_not_supported")
+    _check_received(X)
+    checks: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": False}
+    if reset:
+        checks["ensure_min_samples"] = 2
+    with _as_invalid_data():
+        if y is None:
+            X = validate_data(estimator, X, reset=reset, **checks)
+        else:
+            X, y = validate_data(estimator, X, y, reset=reset, y_numeric=True, **checks)
+    check_numbers(X)
+    X = _finite_reals(X)
+    return X, np.asarray([] if y is None else y, dtype=np.float64)
+
+
+def _finite_reals(X: Any) -> Floats:
+    values = np.asarray(X, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        good = np.abs(values) <= MAX_COUNT
+    if not good.all():
+        row, column = (int(at) for at in np.argwhere(~good)[0])
+        value = float(values[row, column])
+        cell = {"row": row, "column": column, "value": value}
+        if np.isfinite(value):
+            raise InvalidDataError("huge_value", largest=MAX_COUNT, **cell)
+        raise InvalidDataError("missing_count", **cell)
+    return values
+
+
 def _named(
     estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
 ) -> tuple[Any, NDArray[Any]]:

@@ -10,7 +10,7 @@ import typer
 import momentree.cli._options as options
 from momentree.cli._run import Run
 from momentree.cli.screen import show
-from momentree.exceptions import InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -106,6 +106,10 @@ def assign(
         )
 
         loaded = models.load(model)
+        if not hasattr(loaded, "vocabulary_"):
+            raise InvalidDataError(
+                "no_groups_to_assign", path=str(model), kind=type(loaded).__name__
+            )
         of_records = is_of_records(loaded)
     for name in _FOR_TEXT if of_records else _FOR_RECORDS:
         if options.given(context, name):

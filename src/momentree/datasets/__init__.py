@@ -2,6 +2,7 @@
 
 from momentree.datasets.docstrings import load_docstrings
 from momentree.datasets.gaussians import make_spherical_gaussians
+from momentree.datasets.hidden_markov import HMMSample, make_hmm
 from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mixture
 from momentree.datasets.patients import make_patient_records
 from momentree.datasets.samples import (
@@ -46,6 +47,7 @@ __all__ = [
     "Documents",
     "Embeddings",
     "GaussianSample",
+    "HMMSample",
     "LDASample",
     "MixtureSample",
     "Passages",
@@ -63,6 +65,7 @@ __all__ = [
     "load_docstrings",
     "make_bernoulli_mixture",
     "make_hierarchical_topics",
+    "make_hmm",
     "make_hospital_visits",
     "make_lda",
     "make_patient_records",

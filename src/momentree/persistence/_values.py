@@ -34,7 +34,7 @@ from momentree.objects import (
     TopicParameters,
 )
 from momentree.persistence._container import Arrays
-from momentree.preprocessing import FeatureMap
+from momentree.preprocessing import FeatureMap, MatrixColumns, MixedColumns
 
 T = TypeVar("T", bound=type[Any])
 
@@ -81,6 +81,8 @@ for _known in (
     NestedAssigner,
     IncompleteAssigner,
     FeatureMap,
+    MatrixColumns,
+    MixedColumns,
 ):
     storable(_known)
 
@@ -157,7 +159,8 @@ def _object(cls: type[Any], content: dict[str, Any]) -> Any:
     names = [field.name for field in fields(cls)]
     values = {name: _fitting(content[name], hints[name], name) for name in names}
     for name, value in values.items():
-        if isinstance(value, np.ndarray) and (cls, name) not in _UNBOUNDED:
+        numbers = isinstance(value, np.ndarray) and value.dtype != object
+        if numbers and (cls, name) not in _UNBOUNDED:
             check_finite(name, value)
     if issubclass(cls, MixtureParameters | LDAParameters):
         _check_parameters(cls, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from os import PathLike
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +32,9 @@ class SavedEstimator:
 
     A file contains the parameters and every attribute that ``fit`` set, as JSON and arrays.
     """
+
+    _assigns_groups: ClassVar[bool] = True
+    """Whether the estimator finds the group of any sample, and names its columns."""
 
     vectorizer_config_: dict[str, Any] | None
     n_features_in_: int
@@ -67,7 +70,7 @@ class SavedEstimator:
         OSError
             If the file cannot be written; no partial file remains.
         """
-        check_is_fitted(self, "labels_")
+        check_is_fitted(self, "labels_" if self._assigns_groups else "n_iter_")
         params = self._saved_params()
         if vectorizer_config is None:
             vectorizer_config = self._vectorizer_config()
@@ -230,7 +233,8 @@ def _check(estimator: Any) -> None:
             raise InvalidDataError("bad_entry", name=name, value=getattr(estimator, name))
     d = estimator.n_features_in_
     for name, size in (("vocabulary_", estimator._n_names), ("feature_names_in_", d)):
-        if name == "feature_names_in_" and not hasattr(estimator, name):
+        required = name == "vocabulary_" and estimator._assigns_groups
+        if not required and not hasattr(estimator, name):
             continue  # the data had no names
         names = getattr(estimator, name)
         check_shape(name, names, (size,))
@@ -240,6 +244,8 @@ def _check(estimator: Any) -> None:
         if isinstance(value, np.ndarray) and value.dtype != object:
             check_finite(name, value)
     k = estimator._check_restored()
+    if not estimator._assigns_groups:
+        return
     labels = estimator.labels_
     check_shape("labels_", labels, ("n_samples",))
     if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < k)).all():

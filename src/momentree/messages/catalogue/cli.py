@@ -194,6 +194,10 @@ WORDS: dict[str, str] = {
     ),
     "and_auc": "; AUC {auc:.2f} (0.5 = chance, 1 = perfect)",
     # --- assignment ------------------------------------------------------------------------------
+    "no_groups_to_assign": (
+        "{path} contains a {kind}, which does not assign samples to groups by their columns alone; "
+        "use it in Python, with momentree.load"
+    ),
     "model_of_counts": (
         "the model was fitted to word counts, but {path} contains text; give counts, or fit a "
         "model to text with momentree topics --save"
