@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -75,8 +76,8 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         """Return a number for each sequence that depends only on its content."""
 
     @abstractmethod
-    def _starts(self, X: Any, lengths: Ints) -> dict[str, HMMParameters]:
-        """Return starts by name, at least one."""
+    def _starts(self, X: Any, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
+        """Yield names and starts, at least one, best guess first."""
 
     @property
     @abstractmethod
@@ -139,6 +140,12 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         if self.n_components > 1 and (reason := _unidentified(X, n)):
             warn_caller(ConvergenceWarning("states_not_determined", reason=reason))
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
+            # In an order that depends on their content only, sequences give the same sums.
+            by_content = np.lexsort((self._keys(X, n), -n))
+            starts = (np.cumsum(n) - n)[by_content]
+            n = n[by_content]
+            rows = np.repeat(starts - np.cumsum(n) + n, n) + np.arange(len(X))
+            X = X[rows]
             blocks = self._blocks(X, n)
             learner = BaumWelch(blocks, X, self.smoothing)
             found, name = self._refined(X, n, learner)
@@ -151,7 +158,8 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             self.startprob_, self.transmat_ = parameters.startprob, parameters.transmat
             self._set_emissions(parameters.emissions)
             self.weights_ = sizes[order] / sizes.sum()
-            self.labels_ = self._decoded(blocks, X)[0]
+            self.labels_ = np.empty(len(X), dtype=np.intp)
+            self.labels_[rows] = self._decoded(blocks, X)[0]
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.log_likelihood_ = found.log_likelihood + len(X) * self._log_volume
         self.diagnostics_ = {"start": name}
@@ -161,8 +169,8 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         """Return the most likely result of all starts, and the name of its start."""
         starts = self._starts(X, lengths)
         if self.refine:
-            return most_likely(learner, starts, self.max_iter, self.tol)
-        name, start = next(iter(starts.items()))
+            return most_likely(learner, dict(starts), self.max_iter, self.tol)
+        name, start = next(starts)
         return RefinedHMM(start, learner.step(start)[1], 0, converged=True), name
 
     def _check_parameters(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -155,23 +155,24 @@ class CategoricalHMM(HiddenMarkovModel):
         place = np.arange(len(X)) - np.repeat(starts, lengths)
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
-    def _starts(self, X: Ints, lengths: Ints) -> dict[str, HMMParameters]:
+    def _starts(self, X: Ints, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
         k, d = self.n_components, self._d
         methods: dict[str, Callable[[], HMMParameters | None]] = {
             "moments": lambda: from_moments(X, lengths, k, d, self._method, self.random_state),
             "windows": lambda: from_windows(X, lengths, k, d),
             "contexts": lambda: from_contexts(X, lengths, k, d),
         }
-        wanted = methods if self.start == "auto" else [self.start]
-        found = {name: methods[name]() for name in wanted}
-        starts = {name: one for name, one in found.items() if one is not None}
-        if not starts and self.start != "auto":
+        any_found = False
+        wanted = list(methods) if self.start == "auto" else [self.start]
+        for name in wanted if k > 1 else []:
+            found = methods[name]()
+            if found is not None:
+                any_found = True
+                yield name, softened(found, X, d) if self.refine else found
+        if not any_found and self.start != "auto" and k > 1:
             raise InvalidDataError("no_such_start", parameter="start", start=self.start, k=k)
-        if not starts:  # one state, or almost equal sequences
-            starts = {"cycle": _cycle(X, k, d)}
-        if not self.refine:
-            return starts
-        return {name: softened(one, X, d) for name, one in starts.items()}
+        if not any_found:  # one state, or almost equal sequences
+            yield "cycle", _cycle(X, k, d)
 
     @property
     def _method(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -28,6 +28,9 @@ GaussianHMMStart = Literal["auto", "moments", "windows", "clusters"]
 
 NORMAL_QUARTILES = 1.349
 """Distance between the quartiles of a normal distribution, in standard deviations."""
+NEAR = 8.0
+"""Starts see values beyond this, in standard deviations, as this: clusters of the observations
+would otherwise only separate outliers."""
 LARGEST = 1e100
 """Larger values overflow when they are squared."""
 
@@ -172,8 +175,9 @@ class GaussianHMM(HiddenMarkovModel):
             )
         if reset:
             # Without an offset and a scale, squares would lose digits. Quartiles ignore outliers.
-            low, self._offset, high = np.quantile(found, [0.25, 0.5, 0.75], axis=0)
-            spread = np.where(high > low, (high - low) / NORMAL_QUARTILES, found.std(axis=0))
+            ordered = np.sort(found, axis=0)  # rounding errors do not depend on the order of X
+            low, self._offset, high = np.quantile(ordered, [0.25, 0.5, 0.75], axis=0)
+            spread = np.where(high > low, (high - low) / NORMAL_QUARTILES, ordered.std(axis=0))
             scale = float(np.sqrt((spread**2).mean()))
             self._scale = scale if scale > 0 else 1.0
         return np.asarray((found - self._offset) / self._scale)
@@ -181,32 +185,33 @@ class GaussianHMM(HiddenMarkovModel):
     def _keys(self, X: Floats, lengths: Ints) -> Floats:
         starts = np.cumsum(lengths) - lengths
         place = np.arange(len(X)) - np.repeat(starts, lengths)
-        values = np.tanh(X) @ np.random.RandomState(0).random_sample(X.shape[1])
+        values = (np.tanh(X) * np.random.RandomState(0).random_sample(X.shape[1])).sum(axis=1)
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
-    def _starts(self, X: Floats, lengths: Ints) -> dict[str, HMMParameters]:
-        k = self.n_components
+    def _starts(self, X: Floats, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
+        k, d = self.n_components, X.shape[1]
         method: Any = self.decomposition
         method = method if callable(method) else getattr(decompositions, method)
+        near = np.clip(X, -NEAR, NEAR)
         methods: dict[str, Callable[[], Floats | None]] = {
-            "moments": lambda: posteriors_of_moments(X, lengths, k, method, self.random_state),
-            "windows": lambda: posteriors_of_windows(X, lengths, k),
-            "clusters": lambda: posteriors_of_clusters(X, k),
+            "moments": lambda: posteriors_of_moments(near, lengths, k, method, self.random_state),
+            "windows": lambda: posteriors_of_windows(near, lengths, k),
+            "clusters": lambda: posteriors_of_clusters(near, k),
         }
-        wanted = methods if self.start == "auto" else [self.start]
-        found = {name: methods[name]() for name in wanted}
-        groups = {name: one for name, one in found.items() if one is not None}
-        if not groups and self.start != "auto":
+        kind, floor = self.covariance_type, float(self.reg_covar)
+        form = GaussianEmissions(np.zeros((k, d)), np.zeros((k, d, d)), kind, floor)
+        any_found = False
+        wanted = list(methods) if self.start == "auto" else [self.start]
+        for name in wanted if k > 1 else []:
+            G = methods[name]()
+            if G is not None:
+                any_found = True
+                yield name, gaussian_start(G, X, lengths, form)
+        if not any_found and self.start != "auto" and k > 1:
             raise InvalidDataError("no_such_start", parameter="start", start=self.start, k=k)
-        if not groups:  # hardly any different observations
-            groups = {"cycle": np.eye(k)[np.argsort(np.argsort(X[:, 0], kind="stable")) % k]}
-        form = GaussianEmissions(
-            np.zeros((k, X.shape[1])),
-            np.zeros((k, X.shape[1], X.shape[1])),
-            self.covariance_type,
-            float(self.reg_covar),
-        )
-        return {name: gaussian_start(G, X, lengths, form) for name, G in groups.items()}
+        if not any_found:  # one state, or hardly any different observations
+            G = np.eye(k)[np.argsort(np.argsort(X[:, 0], kind="stable")) % k]
+            yield "cycle", gaussian_start(G, X, lengths, form)
 
     @property
     def _emissions(self) -> GaussianEmissions:
