@@ -6,6 +6,11 @@ them in rows, (k, d).
 
 from momentree.objects.bernoulli import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.objects.decomposed import Decomposition, Moments, Whitening
+from momentree.objects.diagonal_gaussian import (
+    DiagonalGaussianParameters,
+    IncompleteDiagonalGaussianParameters,
+)
+from momentree.objects.full_gaussian import FullGaussianParameters, SharedGaussianParameters
 from momentree.objects.gaussian import GaussianParameters, TiedGaussianParameters
 from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters
@@ -15,12 +20,16 @@ from momentree.objects.topics import TopicParameters
 __all__ = [
     "BernoulliParameters",
     "Decomposition",
+    "DiagonalGaussianParameters",
+    "FullGaussianParameters",
     "GaussianParameters",
     "IncompleteBernoulliParameters",
+    "IncompleteDiagonalGaussianParameters",
     "LDAParameters",
     "MixtureParameters",
     "Moments",
     "PoissonParameters",
+    "SharedGaussianParameters",
     "TiedGaussianParameters",
     "TopicParameters",
     "Whitening",

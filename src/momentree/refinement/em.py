@@ -132,7 +132,9 @@ def expected_statistics(
     one vector, which take a third of the time of products with two.
     """
     # The mean of a word that never occurs may be zero.
-    theta = np.maximum(parameters.coefficients, LOG_ZERO)
+    theta = parameters.coefficients
+    if not parameters.signed:
+        theta = np.maximum(theta, LOG_ZERO)
     offsets = parameters.offsets[:, None]
     d, k = theta.shape
     contrasts = np.ascontiguousarray(theta[:, :-1] - theta[:, -1:])
