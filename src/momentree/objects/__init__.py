@@ -12,10 +12,12 @@ from momentree.objects.diagonal_gaussian import (
 )
 from momentree.objects.full_gaussian import FullGaussianParameters, SharedGaussianParameters
 from momentree.objects.gaussian import GaussianParameters, TiedGaussianParameters
+from momentree.objects.incomplete_gaussian import IncompleteGaussianParameters
 from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters
 from momentree.objects.poisson import PoissonParameters
 from momentree.objects.topics import TopicParameters
+from momentree.objects.von_mises_fisher import VonMisesFisherParameters
 
 __all__ = [
     "BernoulliParameters",
@@ -25,6 +27,7 @@ __all__ = [
     "GaussianParameters",
     "IncompleteBernoulliParameters",
     "IncompleteDiagonalGaussianParameters",
+    "IncompleteGaussianParameters",
     "LDAParameters",
     "MixtureParameters",
     "Moments",
@@ -32,5 +35,6 @@ __all__ = [
     "SharedGaussianParameters",
     "TiedGaussianParameters",
     "TopicParameters",
+    "VonMisesFisherParameters",
     "Whitening",
 ]

@@ -169,8 +169,8 @@ class SharedGaussianParameters(MixtureParameters):
     signed: ClassVar[bool] = True
     floor: ClassVar[Floats | float] = 0.0
     """Added to each variance in the M-step, one value or shape (d,)."""
-    squares: ClassVar[Floats]
-    """C, shape (d, d)."""
+    squares: ClassVar[Floats] = np.zeros(())
+    """C, shape (d, d); without it, offsets lack a term that is the same in all components."""
 
     @classmethod
     def with_squares(cls, squares: Floats, floor: Floats | float = 0.0) -> type[Self]:

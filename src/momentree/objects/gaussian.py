@@ -177,6 +177,13 @@ class TiedGaussianParameters(GaussianParameters):
         N = np.where(sizes > 0, sizes, 1.0)
         return np.asarray(-0.5 * np.maximum(sums[d] - (sums[:d] ** 2).sum(axis=0) / N, 0.0))
 
+    @classmethod
+    def nats_per_unit(cls, sums: Floats, sizes: Floats) -> float:
+        """Return 1 / v."""
+        within = -2.0 * float(cls.maximized_log_likelihood(sums, sizes).sum())
+        d = len(sums) - 1
+        return d * float(sizes.sum()) / max(within, 1e-300)
+
 
 def _around_means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     """Return the means (d, k) of groups, and the sums of squared distances to them (k,)."""
