@@ -28,7 +28,7 @@ from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
+from momentree.preprocessing.kinds import DIRECTIONS, MAX_SIZE, Kind, detect_kind
 from momentree.preprocessing.leaf_mixture import CovarianceType
 from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
@@ -415,8 +415,12 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         if feature_map.kind == "binary":
             gaps = sums[-d:] if feature_map.incomplete else None
             self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, sizes)
+        self._spread = None
         if feature_map.kind in ("binary", "counts"):
             of_values = sums[:d]
+        elif feature_map.kind == "real":
+            of_values = feature_map.restored(sums, sizes)
+            self._spread = self._spread_within(rows, weight, sums, sizes)
         else:
             in_order = np.empty_like(weight)
             in_order[at] = weight
@@ -442,6 +446,19 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self._name_by_values(tree)
         return tree
 
+    def _spread_within(
+        self, rows: RowBlocks, weight: Floats, sums: Floats, sizes: Floats
+    ) -> Floats:
+        """Return the standard deviation of each column within leaves; huge if it is constant."""
+        scale, d = self._feature_map.scale, len(self.vocabulary_)
+        squares = rows.sum(lambda B: B.with_data(B.csr[0] ** 2).tdot(weight[B.at]))[:d]
+        missing = sums[-d:] if self._feature_map.incomplete else 0.0
+        observed = np.maximum(sizes - missing, np.finfo(float).tiny) * np.ones((d, 1))
+        within = squares - (sums[:d] ** 2 / observed).sum(axis=1)
+        spread = np.sqrt(np.maximum(within, 1e-12 * squares) / observed.sum(axis=1))
+        varies = (spread > 0) & np.isfinite(scale)
+        return np.where(varies, spread * np.where(varies, scale, 1.0), MAX_SIZE)
+
     def _with_merged(self, to: Ints) -> Self:
         out = super()._with_merged(to)
         out._incomplete = None if self._incomplete is None else self._incomplete.merged(to)
@@ -455,7 +472,9 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def _name_by_values(self, root: TreeNode) -> None:
         if self._feature_map.kind == "real":
-            name_by_difference(root, self.vocabulary_, self._feature_map.scale)
+            spread = getattr(self, "_spread", None)  # not in older files
+            scale = self._feature_map.scale
+            name_by_difference(root, self.vocabulary_, scale if spread is None else spread)
         elif self._feature_map.kind in DIRECTIONS:
             name_by_number(root)
         else:
@@ -517,9 +536,10 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             or feature_map.family.n_features(p) != d
         ):
             raise InvalidDataError("other_feature_map")
-        for name in ("lower", "upper"):
-            bound = getattr(feature_map, name)
-            if bound is not None:
+        if getattr(self, "_spread", None) is not None:
+            check_shape("_spread", self._spread, (d,))
+        if feature_map.bounds is not None:
+            for name, bound in vars(feature_map.bounds).items():
                 check_shape(name, bound, (d,))
         columns = None if feature_map.leaves is None else feature_map.leaves.columns
         if columns is not None and not np.array_equal(columns, np.unique(columns % d)):
