@@ -21,5 +21,7 @@ def test_sums_and_products_are_those_of_stored_rows():
     np.testing.assert_allclose(
         rows.group_sums(np.arange(700) % 3, 3, w), stored.group_sums(np.arange(700) % 3, 3, w)
     )
+    at = np.array([5, 3, 699, 3])
+    np.testing.assert_allclose(rows.take(at).map(lambda B: B.dot(V)), scores[at], atol=1e-10)
     assert rows.for_products(20) is rows
     assert LiftedRows(X[:0], lift, 1000).map(lambda B: B.dot(V)).shape == (0, 3)

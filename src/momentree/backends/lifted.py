@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree.backends.block import Block
 from momentree.backends.rows import BLOCK_NNZ, RowBlocks
 
@@ -41,6 +41,11 @@ class LiftedRows(RowBlocks):
     def for_products(self, n_columns: int) -> RowBlocks:  # noqa: ARG002 - blocks are dense
         """Return these rows."""
         return self
+
+    def take(self, rows: Ints) -> RowBlocks:
+        """Return some rows, in the given order; their functions are not stored either."""
+        part = super().take(rows)  # also checks the numbers
+        return LiftedRows(part.matrix, self._lift, self.shape[1])
 
     def _block(self, at: slice) -> Block:
         values = self._lift(self._X[at].toarray().astype(np.float64, copy=False))

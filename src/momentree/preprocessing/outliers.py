@@ -1,4 +1,4 @@
-"""Outliers of real data: values far beyond the range of the others, which replaces them."""
+"""Outliers of real data: values far beyond the range of the others, whose ends replace them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Bounds:
 
         Leave out the m smallest and the m largest values of a column, where m is `few` or 1 % of
         the samples, whichever is more, but at most 5 %. A value is an outlier if it is below or
-        above the range of the other values by more than half of that range. A group of more than m samples
+        above the range of the other values by more than half of it. A group of more than m samples
         is never outside, however far away it is.
 
         Parameters
@@ -96,7 +96,8 @@ class Bounds:
             The values.
         """
         Z = X.toarray()
-        Z = np.where(Z < self.lower, self.low, np.where(Z > self.upper, self.high, Z))
+        low, high = self.lower > Z, self.upper < Z
+        Z = np.where(low, self.low, np.where(high, self.high, Z))
         if missing is not None:
             Z[missing.nonzero()] = 0.0
         return sp.csr_array(Z)

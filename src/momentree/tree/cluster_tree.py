@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import warnings
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -36,7 +37,7 @@ from momentree.tree.cuts import Merges
 from momentree.tree.described_clusters import DescribedClusters
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow, log
-from momentree.tree.leaf_covariances import candidates, with_chosen_covariances
+from momentree.tree.leaf_covariances import candidates, with_covariances
 from momentree.tree.merge_back import MORE_LEAVES, merge_back
 from momentree.tree.naming import name_by_codes, name_by_difference, name_by_number
 from momentree.tree.node import TreeNode
@@ -260,19 +261,36 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self.choice_ = self._choose(feature_map.kind, weight)
         rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
         ordered = weight[at]
-        grown = self._grown(feature_map, rows, ordered)
-        if self._over_leaves and feature_map.kind == "real":
-            feature_map, grown = self._with_covariances(feature_map, grown, rows, ordered)
+        fitted = self._fitted(feature_map, rows, ordered)
+        feature_map, grown, (self._assigner, labels, self.n_iter_, self.converged_) = fitted
         self._feature_map, self.data_ = feature_map, feature_map.kind
         leaves = feature_map.leaves
         self.covariance_type_ = None if leaves is None else leaves.covariance_type
-        self._assigner, labels, self.n_iter_, self.converged_ = self._refined(
-            grown, feature_map, rows, ordered
-        )
         self.labels_ = np.empty_like(labels)
         self.labels_[at] = labels
         self._warn_of_fewer(grown.root)
         return self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
+
+    def _fitted(
+        self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats
+    ) -> tuple[FeatureMap, Grown, tuple[Assigner, Ints, int, bool]]:
+        """Grow the tree and refine it, with the covariances of lowest BIC for real data.
+
+        EM with these covariances may reduce a leaf to less than `min_samples_leaf`, which drops it:
+        a component that shrinks to few outliers or equal samples gains likelihood almost without
+        bound. Then the covariances of the next lowest BIC are used, if they keep more leaves.
+        """
+        grown = self._grown(feature_map, rows, weight)
+        options = [(feature_map, grown)]
+        if self._over_leaves and feature_map.kind == "real":
+            options = self._with_covariances(feature_map, grown, rows, weight)
+        fits: list[tuple[FeatureMap, Grown, tuple[Assigner, Ints, int, bool]]] = []
+        for found, start in options:
+            one = replace(start, root=deepcopy(start.root))
+            fits.append((found, one, self._refined(one, found, rows, weight)))
+            if len(one.root.leaves()) == len(grown.root.leaves()):
+                break
+        return max(fits, key=lambda fit: len(fit[1].root.leaves()))
 
     def _check_covariances(self, feature_map: FeatureMap) -> None:
         wanted = self.covariance_type
@@ -285,11 +303,11 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def _with_covariances(
         self, feature_map: FeatureMap, grown: Grown, rows: RowBlocks, weight: Floats
-    ) -> tuple[FeatureMap, Grown]:
-        """Choose the covariances of the mixture over the leaves."""
+    ) -> list[tuple[FeatureMap, Grown]]:
+        """Return the covariances of the mixture over the leaves, those of lowest BIC first."""
         wanted, n = self.covariance_type, int(np.count_nonzero(weight))
         types = candidates(feature_map, n, len(grown.root.leaves()))
-        return with_chosen_covariances(
+        return with_covariances(
             feature_map,
             grown,
             rows,
@@ -536,8 +554,9 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             or feature_map.family.n_features(p) != d
         ):
             raise InvalidDataError("other_feature_map")
-        if getattr(self, "_spread", None) is not None:
-            check_shape("_spread", self._spread, (d,))
+        spread = getattr(self, "_spread", None)
+        if spread is not None:
+            check_shape("_spread", spread, (d,))
         if feature_map.bounds is not None:
             for name, bound in vars(feature_map.bounds).items():
                 check_shape(name, bound, (d,))
