@@ -44,8 +44,7 @@ class LiftedRows(RowBlocks):
 
     def take(self, rows: Ints) -> RowBlocks:
         """Return some rows, in the given order; their functions are not stored either."""
-        part = super().take(rows)  # also checks the numbers
-        return LiftedRows(part.matrix, self._lift, self.shape[1])
+        return LiftedRows(self._X[rows], self._lift, self.shape[1])
 
     def _block(self, at: slice) -> Block:
         values = self._lift(self._X[at].toarray().astype(np.float64, copy=False))
