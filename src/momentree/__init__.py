@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import momentree.report as report
     from momentree.models import (
         BernoulliMixture,
+        GaussianMixture,
         LatentDirichletAllocation,
         PoissonMixture,
         SingleTopicModel,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BernoulliMixture",
     "ClusterTree",
+    "GaussianMixture",
     "LatentDirichletAllocation",
     "PoissonMixture",
     "SingleTopicModel",
@@ -53,6 +55,7 @@ __all__ = [
 _HOMES = {
     "BernoulliMixture": "momentree.models",
     "ClusterTree": "momentree.tree",
+    "GaussianMixture": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",

@@ -1,27 +1,30 @@
-"""Rows computed block by block equal rows that are stored."""
+"""Rows of statistics computed on the fly equal stored ones."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
+import momentree.backends.lifted as module
 from momentree.backends import LiftedRows, RowBlocks
+from momentree.objects.full_gaussian import lifted
 
 
-def test_sums_and_products_are_those_of_stored_rows():
-    rng = np.random.default_rng(0)
-    X = sp.csr_array(np.round(rng.normal(size=(700, 5)) * (rng.random((700, 5)) < 0.7), 2))
-
-    def lift(Z):
-        return np.hstack([Z, Z**2, np.ones((len(Z), 990))])  # so that there are several blocks
-
-    rows, stored = LiftedRows(X, lift, 1000), RowBlocks(sp.csr_array(lift(X.toarray())))
+@pytest.mark.parametrize("kept", [True, False])
+def test_products_are_those_of_stored_rows(kept, monkeypatch):
+    if not kept:
+        monkeypatch.setattr(module, "DENSE_VALUES", 10)
+    monkeypatch.setattr(module, "BLOCK_NNZ", 1)
+    Z = np.random.default_rng(0).standard_normal((70, 3))
+    rows, stored = LiftedRows(Z, lifted, 9), RowBlocks(sp.csr_array(lifted(Z)))
     assert rows.shape == stored.shape
-    V, w = rng.normal(size=(1000, 3)), rng.random(700)
-    scores = rows.map(lambda B: B.dot(V))
-    np.testing.assert_allclose(scores, stored.map(lambda B: B.dot(V)), atol=1e-10)
-    np.testing.assert_allclose(
-        rows.group_sums(np.arange(700) % 3, 3, w), stored.group_sums(np.arange(700) % 3, 3, w)
-    )
-    at = np.array([5, 3, 699, 3])
-    np.testing.assert_allclose(rows.take(at).map(lambda B: B.dot(V)), scores[at], atol=1e-10)
-    assert rows.for_products(20) is rows
-    assert LiftedRows(X[:0], lift, 1000).map(lambda B: B.dot(V)).shape == (0, 3)
+    assert len(rows._cuts) > 2
+    V, w = np.random.default_rng(1).standard_normal((9, 2)), np.arange(70.0)
+    for _ in range(2):
+        np.testing.assert_allclose(rows.map(lambda B: B.dot(V)), stored.map(lambda B: B.dot(V)))
+        np.testing.assert_allclose(
+            rows.sum(lambda B: B.tdot(w[B.at])), stored.sum(lambda B: B.tdot(w[B.at]))
+        )
+    at = np.array([5, 1, 1, 60])
+    np.testing.assert_allclose(rows.take(at).matrix.toarray(), stored.take(at).matrix.toarray())
+    np.testing.assert_allclose(rows.lifted(at), lifted(Z[at]))
+    assert rows.for_products(4) is rows

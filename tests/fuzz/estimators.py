@@ -56,6 +56,12 @@ def cases() -> dict[str, tuple[Callable[..., Any], dict[str, Any], Callable[[], 
         "single-topic": (mt.SingleTopicModel, {"n_components": 3}, seeds.counts),
         "poisson": (mt.PoissonMixture, {"n_components": 3}, seeds.counts),
         "bernoulli": (mt.BernoulliMixture, {"n_components": 3}, _gaps),
+        "gaussian": (mt.GaussianMixture, {"n_components": 3}, _real),
+        "gaussian-diag": (
+            mt.GaussianMixture,
+            {"n_components": 3, "covariance_type": "diag"},
+            _gaps,
+        ),
         "lda": (mt.LatentDirichletAllocation, {"n_components": 3}, seeds.counts),
     }
 

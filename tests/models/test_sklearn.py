@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from momentree import (
     BernoulliMixture,
+    GaussianMixture,
     LatentDirichletAllocation,
     PoissonMixture,
     SingleTopicModel,
@@ -72,6 +73,7 @@ class OfParity(BernoulliMixture):
         SingleTopicModel(3),
         PoissonMixture(2, refine=None),
         LatentDirichletAllocation(2, max_iter=2, start="moments"),
+        GaussianMixture(2, covariance_type="diag", start="groups"),
         OfParity(3, start="tree", convergence="weights"),
     ],
     expected_failed_checks=expected_to_fail,
@@ -82,6 +84,10 @@ def test_estimator_checks(estimator, check):
 
 def test_tags():
     assert get_tags(BernoulliMixture()).input_tags.allow_nan
+    tags = get_tags(GaussianMixture()).input_tags
+    assert tags.sparse
+    assert tags.allow_nan
+    assert not tags.positive_only
     for Model in (BernoulliMixture, LatentDirichletAllocation, PoissonMixture, SingleTopicModel):
         assert get_tags(Model()).input_tags.sparse
         assert get_tags(Model()).input_tags.positive_only

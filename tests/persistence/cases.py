@@ -12,6 +12,7 @@ import numpy as np
 from momentree import (
     BernoulliMixture,
     ClusterTree,
+    GaussianMixture,
     LatentDirichletAllocation,
     PoissonMixture,
     SingleTopicModel,
@@ -34,6 +35,12 @@ def binary():
 def with_gaps():
     X = binary()
     return np.where(np.random.default_rng(0).random(X.shape) < 0.15, np.nan, X)
+
+
+def measurements(gaps=0.0):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3)) + 4.0 * np.eye(3)[rng.integers(3, size=120)]
+    return np.where(rng.random(X.shape) < gaps, np.nan, X)
 
 
 def nested(tree, X):
@@ -91,6 +98,19 @@ CASES = {
     "LDA by Gibbs sampling": lambda: (
         LatentDirichletAllocation(2, refine=None, alpha0=0.5, inference="gibbs").fit(SHORT),
         SHORT,
+    ),
+    **{
+        f"Gaussians, {covariances}": lambda covariances=covariances: (
+            GaussianMixture(3, covariance_type=covariances).fit(measurements()),
+            measurements(),
+        )
+        for covariances in ("spherical", "tied", "diag", "full")
+    },
+    "Gaussians with gaps, renamed": lambda: (
+        GaussianMixture(2, decomposition=svtd, start="groups")
+        .fit(measurements(0.1))
+        .rename(0, "A"),
+        measurements(0.1),
     ),
     "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),
     "Bernoulli by moments, edited": lambda: (

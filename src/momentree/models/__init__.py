@@ -2,6 +2,7 @@
 
 from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
+from momentree.models.gaussian_mixture import GaussianMixture
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
@@ -17,6 +18,7 @@ __all__ = [
     "DECOMPOSITIONS",
     "BernoulliMixture",
     "ComponentChoice",
+    "GaussianMixture",
     "LatentDirichletAllocation",
     "PoissonMixture",
     "SingleTopicModel",

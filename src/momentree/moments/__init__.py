@@ -14,8 +14,13 @@ from momentree.moments.moment_error_bounds import moment_error_bound, required_s
 from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.population import PopulationMoments
+from momentree.moments.product import ProductMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments
+from momentree.moments.spherical_gaussian import (
+    PopulationSphericalGaussianMoments,
+    SphericalGaussianMoments,
+)
 from momentree.moments.split_views import split_views
 
 __all__ = [
@@ -28,8 +33,11 @@ __all__ = [
     "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
+    "PopulationSphericalGaussianMoments",
+    "ProductMoments",
     "RawMoments",
     "SingleTopicMoments",
+    "SphericalGaussianMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
     "moment_error_bound",

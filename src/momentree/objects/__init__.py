@@ -9,6 +9,7 @@ from momentree.objects.decomposed import Decomposition, Moments, Whitening
 from momentree.objects.diagonal_gaussian import (
     DiagonalGaussianParameters,
     IncompleteDiagonalGaussianParameters,
+    IncompleteSphericalGaussianParameters,
 )
 from momentree.objects.full_gaussian import FullGaussianParameters, SharedGaussianParameters
 from momentree.objects.gaussian import GaussianParameters, TiedGaussianParameters
@@ -16,6 +17,7 @@ from momentree.objects.incomplete_gaussian import IncompleteGaussianParameters
 from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters
 from momentree.objects.poisson import PoissonParameters
+from momentree.objects.products import ProductColumns, ProductParameters
 from momentree.objects.topics import TopicParameters
 from momentree.objects.von_mises_fisher import VonMisesFisherParameters
 
@@ -28,10 +30,13 @@ __all__ = [
     "IncompleteBernoulliParameters",
     "IncompleteDiagonalGaussianParameters",
     "IncompleteGaussianParameters",
+    "IncompleteSphericalGaussianParameters",
     "LDAParameters",
     "MixtureParameters",
     "Moments",
     "PoissonParameters",
+    "ProductColumns",
+    "ProductParameters",
     "SharedGaussianParameters",
     "TiedGaussianParameters",
     "TopicParameters",

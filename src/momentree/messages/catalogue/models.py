@@ -15,6 +15,23 @@ WORDS: dict[str, str] = {
         "{n_rows:~sample} {n_rows:?has/have} a positive weight, fewer than "
         "{parameters.n_components:{n_components}}; lower it or add {samples}"
     ),
+    "too_many_covariances": (
+        "the covariances of {n_features:~feature} would take {gigabytes:.1f} GB with "
+        "{parameters.covariance_type:{covariance_type}}; use {parameters.covariance_type:=instead} "
+        "or fewer features"
+    ),
+    "extreme_rows": (
+        "{n_rows:~row} {n_rows:?has/have} a value a million times farther from the median of its "
+        "column than typical values (such as {value:.6g} in column {column}), and "
+        "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values"
+    ),
+    "components_emptied": "EM left the others without {samples}",
+    "components_of_few_samples": (
+        "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
+        "{components:and}), too few for covariances of {n_features:~feature}: a narrow component "
+        "has a high likelihood, but may be no group; use {parameters.smoothing:1}, fewer "
+        "components or {parameters.covariance_type:'tied'}"
+    ),
     "too_few_views": (
         "X has {found:~feature}, but {parameters.start:=start} divides the features into three "
         "views; use {parameters.start:'auto'}"

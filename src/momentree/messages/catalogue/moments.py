@@ -27,6 +27,14 @@ WORDS: dict[str, str] = {
     "views_of_different_samples": (
         "the views have {n_rows:and} rows; all three must describe the same samples"
     ),
+    "missing_in_moments": (
+        "row {row}, column {column} is missing; these moments require complete rows: fill missing "
+        "values, or leave out such rows"
+    ),
+    "no_eigenvalue_is_noise": (
+        "moments of {needed:~Gaussian component} require at least {needed:~feature}; the data have "
+        "{n_features}: lower {parameters.n_components}, or start from a tree"
+    ),
     # --- whitening -------------------------------------------------------------------------------
     "not_moments": (
         "moments is of type {type}; expected moments, such as "
