@@ -68,7 +68,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     ----------
     max_leaf_nodes : int >= 1, "auto" or None, default=8
         Number of leaves (clusters) at which growth stops. "auto" and None set no limit; see `stop`.
-        For embeddings the `counts` of ``fit`` determine it then, by :func:`choose_n_components`;
+        For directions the `counts` of ``fit`` determine it then, by :func:`choose_n_components`;
         without counts, ``fit`` refuses.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
@@ -88,21 +88,27 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         "splits" runs 15 steps of EM after each split; "leaves" runs EM over all leaves at the end,
         which may move samples between branches; "em" does both. None keeps the splits found from
         the moments (D-SIDIWO), and is the most stable choice.
-    data : {"auto", "binary", "counts", "non_negative", "real", "embeddings"}, default="auto"
+    data : {"auto", "binary", "counts", "non_negative", "real", "directions"}, default="auto"
         Kind of the data. "auto" uses the first of these kinds that fits, but treats non-negative
-        values that are rarely zero as real. Real data are embeddings if all rows have unit length,
-        or if ``fit`` receives `counts`. Only the directions of embeddings are used. Gains and EM
-        use a mixture: of independent Bernoulli variables for binary data, of independent Poisson
-        variables for counts, of spherical Gaussians with equal weights and one variance for
-        embeddings, whose limit is k-means, and otherwise of spherical Gaussians.
+        values that are rarely zero as real. Real data are directions, such as embeddings, if all
+        rows have unit length, or if ``fit`` receives `counts`; their lengths are not used. Gains
+        and EM use a mixture: of independent Bernoulli variables for binary data, of independent
+        Poisson variables for counts, of von Mises-Fisher distributions with equal weights and one
+        concentration for directions, and otherwise of Gaussians. "embeddings" is another name of
+        "directions".
     scaling : {"auto", None}, default="auto"
-        Scaling of samples in the moments. "auto" appends a constant feature to samples of
-        non-negative data and scales them to unit length, so that records with many and with few
-        codes have equal weight; it standardizes columns of real data and appends a constant of
-        sqrt(n_features). The constant (the size of a typical value: 1 for binary data) lets splits
-        distinguish samples by how much they contain, not only by what. Embeddings have unit length
-        and no constant. None leaves the data unscaled, like T Algorithm 5; on patient records this
-        is less stable (``docs/choices.md``).
+        Scaling of samples in the moments. "auto" appends a constant feature to samples of non-
+        negative data and scales them to unit length, so that records with many and with few codes
+        have equal weight; it standardizes columns of real data, without outliers, and appends a
+        constant of sqrt(n_features). The constant (the size of a typical value: 1 for binary data)
+        lets splits distinguish samples by how much they contain, not only by what. Directions have
+        unit length and no constant. None leaves the data unscaled, like T Algorithm 5; on patient
+        records this is less stable (``docs/choices.md``).
+    covariance_type : {"auto", "spherical", "diag", "tied", "full"}, default="auto"
+        Covariances of the Gaussians in EM over the leaves of real data: one variance for each leaf,
+        one for each feature and leaf, one covariance matrix for all leaves, or one for each. "auto"
+        chooses by BIC, but uses covariances under which EM loses a leaf only if all others do so,
+        too. Splits use spherical Gaussians in any case (``docs/choices.md``).
     smoothing : float > 0, default=1.0
         Number of average samples added to each cluster in EM.
     exact : bool, default=False
@@ -114,7 +120,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         Stopping rule if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
         information criterion, accepts a split of n samples if a mixture of the two sides gains more
         than (p + 1)/2 log n nats over one group, where p is the number of features that occur.
-        Gaussians are compared along the line through the two means.
+        Gaussians are compared along the line through the two means, whatever `covariance_type` is,
+        so elongated groups side by side may not be separated.
     max_iter : int >= 1, default=100
         Maximum number of steps of EM over all leaves.
     tol : float >= 0, default=1e-5
@@ -128,8 +135,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     Attributes
     ----------
     tree_ : TreeNode
-        The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples, or word
-        distributions if ``fit`` received `counts`.
+        The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples, for real
+        data without their outliers, or word distributions if ``fit`` received `counts`.
     leaves_ : list of TreeNode
         The leaves from left to right.
     n_leaves_ : int
@@ -139,6 +146,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         order of rows.
     data_ : str
         Kind of the data.
+    covariance_type_ : str or None
+        Covariances of the mixture over the leaves; None if there is none, or the data are not real.
     vocabulary_ : ndarray of str of shape (n_features,) or (n_words,)
         Column names of X, or of `counts`; "0", "1", ... if there are none.
     vectorizer_ : TextVectorizer
@@ -155,7 +164,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     converged_ : bool
         Whether this EM reached its tolerance; True without EM.
     choice_ : ComponentChoice or None
-        How the number of groups of embeddings was chosen from `counts`; None if it was not, and in
+        How the number of groups of directions was chosen from `counts`; None if it was not, and in
         a loaded model.
 
     Notes
@@ -165,11 +174,17 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     sides, and whitening stops early unless `exact`. After EM over all leaves, chains of splits that
     separate about equally become one node, except with ``growth="depth"``. Moments cannot separate
     groups arranged like the corners of a square, where no axis of the spread separates them; EM
-    can. EM ignores missing values (NaN, in binary data), and the moments correct for them by
-    inverse observation rates.
-    A tree of embeddings with `max_leaf_nodes` and EM over the leaves grows twice as many leaves,
-    and merges those that lose least likelihood, which are those of Ward (``docs/embeddings.md``).
-    A row of zeros has no direction, and belongs to the group whose center is closest to 0.
+    can. EM ignores missing values (NaN, in binary and real data), and the moments correct for them
+    by inverse observation rates; with covariances "tied" and "full" there may be none.
+
+    In real data, a value is an outlier if it is far beyond the range of the others in its column;
+    it counts as the end of this range, in ``fit`` and for new samples (see ``docs/models.md``).
+    Samples that a split separates in numbers too small for a leaf are left out, and the split is
+    computed again. Outliers remain as they are with ``scaling=None``.
+
+    A tree of directions with `max_leaf_nodes` and EM over the leaves grows twice as many leaves,
+    and merges those that lose least likelihood (``docs/embeddings.md``). A row of zeros has no
+    direction: all groups have the same probability, and it joins the first.
     Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
     X: up to 12 bytes per stored value for the current group.
 
