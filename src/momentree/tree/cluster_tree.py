@@ -311,10 +311,15 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         wanted = self.covariance_type
         if wanted != "auto" and feature_map.kind != "real":
             raise InvalidParameterError(
-                "covariances_of_real", covariance_type=wanted, kind=feature_map.kind
+                "covariances_of_real",
+                covariance_type=wanted,
+                kind=feature_map.kind,
+                wider="real",
             )
         if wanted in ("tied", "full") and feature_map.incomplete:
-            raise InvalidDataError("covariances_of_missing", covariance_type=wanted)
+            raise InvalidDataError(
+                "covariances_of_missing", covariance_type=wanted, instead="diag"
+            )
 
     def _with_covariances(
         self, feature_map: FeatureMap, grown: Grown, rows: RowBlocks, weight: Floats
@@ -597,6 +602,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         found = feature_map.for_missing_values()
         if found is None:
             row, column = (int(part[0]) for part in missing.nonzero())
-            raise InvalidDataError("missing_not_assigned", row=row, column=column)
+            raise InvalidDataError(
+                "missing_not_assigned", row=row, column=column, instead="diag"
+            )
         assigner = self._assigner.for_missing_values()
         return assigner, found.leaf_rows(found.rows(X, missing))
