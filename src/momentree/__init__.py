@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import momentree.adapters as adapters
     import momentree.datasets as datasets
     import momentree.decomposition as decomposition
+    import momentree.distributions as distributions
     import momentree.exceptions as exceptions
     import momentree.metrics as metrics
     import momentree.moments as moments
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
     import momentree.report as report
     from momentree.models import (
         BernoulliMixture,
+        CategoricalHMM,
+        GaussianHMM,
         GaussianMixture,
+        IndependentComponents,
         LatentDirichletAllocation,
+        MixedMixture,
+        MixtureOfRegressions,
+        MultiviewMixture,
         PoissonMixture,
         SingleTopicModel,
         choose_n_components,
@@ -31,9 +38,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BernoulliMixture",
+    "CategoricalHMM",
     "ClusterTree",
+    "GaussianHMM",
     "GaussianMixture",
+    "IndependentComponents",
     "LatentDirichletAllocation",
+    "MixedMixture",
+    "MixtureOfRegressions",
+    "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
     "TopicTree",
@@ -43,6 +56,7 @@ __all__ = [
     "choose_n_components",
     "datasets",
     "decomposition",
+    "distributions",
     "exceptions",
     "load",
     "metrics",
@@ -54,9 +68,15 @@ __all__ = [
 
 _HOMES = {
     "BernoulliMixture": "momentree.models",
+    "CategoricalHMM": "momentree.models",
     "ClusterTree": "momentree.tree",
     "GaussianMixture": "momentree.models",
+    "IndependentComponents": "momentree.models",
+    "GaussianHMM": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
+    "MixedMixture": "momentree.models",
+    "MixtureOfRegressions": "momentree.models",
+    "MultiviewMixture": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",
     "TopicTree": "momentree.tree",

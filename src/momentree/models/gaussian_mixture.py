@@ -34,6 +34,8 @@ from momentree.tree.naming import name_by_difference
 from momentree.tree.node import TreeNode
 from momentree.whitening import whiten
 
+FEW_SAMPLES = 5
+"""Components of fewer samples may be outliers, as the leaves of a :class:`ClusterTree`."""
 MOST_COVARIANCES = 1 << 27
 """Entries of all covariances, at most (1 GB)."""
 
@@ -260,18 +262,20 @@ class GaussianMixture(DensityModel):
     def _doubts(
         self, components: GaussianComponents, labels: Ints, weight: Floats
     ) -> list[Message]:
-        """Return a note if components have fewer samples than their own variances need."""
+        """Return a note if components have too few samples to be a group."""
         k, d = components.means.shape
-        needed = {"full": d + 1, "diag": 2, "spherical": 2}.get(self.covariance_type, 0)
+        needed = {"full": d + 1, "tied": FEW_SAMPLES}.get(self.covariance_type, 2)
         sizes = np.bincount(labels, weights=weight > 0, minlength=k)
-        few = np.flatnonzero(sizes < needed)
-        if k == 1 or not len(few) or self.smoothing > 0:
+        few = [int(j) for j in np.flatnonzero(sizes < needed)]
+        if k == 1 or not few or (self.smoothing > 0 and self.covariance_type != "tied"):
             return []
+        if self.covariance_type == "tied":
+            return [Message("components_set_apart", n_few=len(few), components=few, needed=needed)]
         return [
             Message(
                 "components_of_few_samples",
                 n_few=len(few),
-                components=[int(j) for j in few],
+                components=few,
                 needed=needed,
                 n_features=d,
             )

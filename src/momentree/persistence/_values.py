@@ -40,7 +40,7 @@ from momentree.objects import (
     VonMisesFisherParameters,
 )
 from momentree.persistence._container import Arrays
-from momentree.preprocessing import FeatureMap
+from momentree.preprocessing import FeatureMap, MatrixColumns, MixedColumns
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import Bounds
 
@@ -101,6 +101,8 @@ for _known in (
     Bounds,
     FeatureMap,
     LeafMixture,
+    MatrixColumns,
+    MixedColumns,
 ):
     storable(_known)
 
@@ -178,7 +180,8 @@ def _object(cls: type[Any], content: dict[str, Any]) -> Any:
     names = [f.name for f in fields(cls) if f.name in content or f.default is MISSING]
     values = {name: _fitting(content[name], hints[name], name) for name in names}
     for name, value in values.items():
-        if isinstance(value, np.ndarray) and (cls, name) not in _UNBOUNDED:
+        numbers = isinstance(value, np.ndarray) and value.dtype != object
+        if numbers and (cls, name) not in _UNBOUNDED:
             check_finite(name, value)
     if issubclass(cls, MixtureParameters | LDAParameters):
         _check_parameters(cls, values)

@@ -317,9 +317,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
                 wider="real",
             )
         if wanted in ("tied", "full") and feature_map.incomplete:
-            raise InvalidDataError(
-                "covariances_of_missing", covariance_type=wanted, instead="diag"
-            )
+            raise InvalidDataError("covariances_of_missing", covariance_type=wanted, instead="diag")
 
     def _with_covariances(
         self, feature_map: FeatureMap, grown: Grown, rows: RowBlocks, weight: Floats
@@ -602,8 +600,6 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         found = feature_map.for_missing_values()
         if found is None:
             row, column = (int(part[0]) for part in missing.nonzero())
-            raise InvalidDataError(
-                "missing_not_assigned", row=row, column=column, instead="diag"
-            )
+            raise InvalidDataError("missing_not_assigned", row=row, column=column, instead="diag")
         assigner = self._assigner.for_missing_values()
         return assigner, found.leaf_rows(found.rows(X, missing))

@@ -24,6 +24,10 @@ WORDS: dict[str, str] = {
         "0.01"
     ),
     "not_three_views": "expected three views, such as those of split_views; received {found}",
+    "too_few_groups": (
+        "the moments require at least three groups of columns; received {found}; give each column "
+        "a group of its own, or add columns"
+    ),
     "views_of_different_samples": (
         "the views have {n_rows:and} rows; all three must describe the same samples"
     ),
@@ -35,6 +39,12 @@ WORDS: dict[str, str] = {
         "moments of {needed:~Gaussian component} require at least {needed:~feature}; the data have "
         "{n_features}: lower {parameters.n_components}, or start from a tree"
     ),
+    "no_spread": "all samples are equal, so that there is nothing to separate; add {samples}",
+    "too_many_sources": (
+        "fourth cumulants of {found} sources need too much memory; choose at most "
+        "{parameters.n_components:{most}}"
+    ),
+    "mixing_rank": "mixing must have {needed:~linearly independent column}",
     # --- whitening -------------------------------------------------------------------------------
     "not_moments": (
         "moments is of type {type}; expected moments, such as "

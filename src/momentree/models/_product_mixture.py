@@ -1,0 +1,307 @@
+"""Base class of mixtures of independent columns of different kinds."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+import pandas as pd
+
+import momentree.decomposition as decompositions
+from momentree._choices import Refine
+from momentree._types import Floats, Ints
+from momentree._validation import check_choice, check_number, check_shape
+from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.inference import log_joint
+from momentree.messages import Message
+from momentree.models._base import DECOMPOSITIONS, WHITENING_ITER, WHITENING_TOL, Decomposer
+from momentree.models._density import DensityFit, DensityModel, log
+from momentree.models._product_starts import (
+    MOST_FEATURES,
+    ProductData,
+    from_moments,
+    from_splits,
+    most_likely,
+    smoothed,
+)
+from momentree.objects import Decomposition, Moments, ProductColumns, ProductParameters
+from momentree.preprocessing.mixed_columns import Encoded
+from momentree.whitening import whiten
+
+ProductStart = Literal["auto", "splits", "moments"]
+
+AT_FLOOR = 1.001
+"""A variance below this multiple of its floor is at the floor."""
+
+
+@dataclass
+class Unencoded:
+    """Samples of a fit, whose columns are not known yet."""
+
+    parts: Any
+    encoded: Encoded | None = None
+
+
+class ColumnCoder(Protocol):
+    """Columns as :class:`momentree.preprocessing.MixedColumns`."""
+
+    @property
+    def labels(self) -> list[tuple[str, str, str]]: ...
+    @property
+    def units(self) -> tuple[Floats, Floats]: ...
+    @property
+    def category_of(self) -> Ints: ...
+
+
+def family_of(coder: ColumnCoder, gaps: Ints, reg_covar: float) -> ProductColumns:
+    """Return the columns of the product family, with missing values in `gaps`."""
+    kinds = [kind for _, kind, _ in coder.labels]
+    _, scale = coder.units
+    least = reg_covar * np.minimum(1.0, 1.0 / scale**2)
+    return ProductColumns(
+        len(scale), kinds.count("yes_no"), kinds.count("count"), coder.category_of, gaps, least
+    )
+
+
+class ProductMixture(DensityModel):
+    """Base class of mixtures whose columns are independent within a component.
+
+    A subclass implements the abstract methods of :class:`DensityModel` that concern data, and
+    those below.
+    """
+
+    n_components: int | Literal["auto"]
+    decomposition: Decomposer
+    refine: Refine | None
+    start: ProductStart
+    reg_covar: float
+    smoothing: float
+    random_state: int | np.random.RandomState | None
+
+    variances_: Floats
+    _all_means: Floats  # of encoded columns, numbers in their own units, (k, d)
+    _centers: Floats  # of encoded columns, (d, k)
+    _variances: Floats  # of standardized numbers, (n_numbers, k)
+
+    # --- what a subclass implements ---------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _coder(self) -> ColumnCoder:
+        """The encoded columns: numbers, yes/no, counts, levels."""
+
+    @abstractmethod
+    def _learned(self, parts: Any, weight: Floats) -> Encoded:
+        """Learn the columns from checked samples of a fit, and return encoded samples."""
+
+    @property
+    @abstractmethod
+    def _groups(self) -> Ints:
+        """Group of each encoded column, whose moments with the same group are not used."""
+
+    # --- fit --------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not callable(self.decomposition):
+            check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
+        check_choice("refine", self.refine, (*get_args(Refine), None))
+        check_choice("start", self.start, get_args(ProductStart))
+        check_number("reg_covar", self.reg_covar, above=0)
+        check_number("smoothing", self.smoothing, above=0)
+
+    def _family(self, gaps: Ints) -> ProductColumns:
+        return family_of(self._coder, gaps, self.reg_covar)
+
+    def _fit(self, samples: Unencoded, weight: Floats, n_components: int) -> DensityFit:
+        if samples.encoded is None:
+            samples.encoded = self._learned(samples.parts, weight)
+        return self._fitted(samples.encoded, weight, n_components)
+
+    def _fitted(self, samples: Encoded, weight: Floats, n_components: int) -> DensityFit:
+        columns = self._family(_gaps_of(samples.missing))
+        data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
+        parameters, diagnostics = self._started(data, n_components)
+        n_iter, converged = 1, True
+        if self.refine:
+            starts = [start for start, _ in parameters]
+            log.info("refining %d components from %d starts", n_components, len(starts))
+            refined, best = most_likely(
+                data, starts, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol
+            )
+            found, n_iter, converged = refined.parameters, refined.n_iter, refined.converged
+            diagnostics = {**diagnostics, "start": parameters[best][1]}
+        else:
+            found = parameters[0][0]
+        found = found.reordered(np.argsort(-found.weights, kind="stable"))
+        joint = log_joint(data.rows, found)
+        labels = np.empty(len(at), dtype=np.intp)
+        labels[at] = joint.argmax(axis=1)
+        total = float(weight[at] @ _log_sum(joint) + weight @ samples.log_base)
+        k = found.n_components
+        shift, scale = self._coder.units
+        a = columns.n_numbers
+        means = found.centers.copy()
+        means[:a] = shift[:, None] + scale[:, None] * means[:a]
+        attributes = {
+            "weights_": found.weights,
+            "_all_means": means.T.copy(),
+            "variances_": (found.variances * scale[:, None] ** 2).T.copy(),
+            "_centers": found.centers,
+            "_variances": found.variances,
+        }
+        notes = [*samples.notes, *self._variance_notes(found)]
+        free = columns.n_features + a - columns.n_categories
+        return DensityFit(
+            attributes,
+            labels,
+            total,
+            k * free + k - 1,
+            n_iter,
+            converged,
+            {**diagnostics, "log_likelihood": total, "notes": notes},
+        )
+
+    def _started(
+        self, data: ProductData, k: int
+    ) -> tuple[list[tuple[ProductParameters, str]], dict[str, Any]]:
+        """Return starts with their names, and diagnostics."""
+        found: list[tuple[ProductParameters, str]] = []
+        diagnostics: dict[str, Any] = {"start": "moments", "reason": None, "warnings": []}
+        if self.refine and self.start in ("auto", "splits"):
+            log.info("searching for %d components", k)
+            found = [(start, "splits") for start in from_splits(data, k, self.smoothing)]
+        few = data.columns.n_features + data.columns.n_numbers <= MOST_FEATURES
+        if self.start == "moments" or not self.refine or (self.start == "auto" and few and k > 1):
+            start = from_moments(
+                data,
+                self._for_moments(data),
+                self._groups,
+                k,
+                lambda moments: self._decompose(moments, k),
+            )
+            if start is None and not found:
+                raise InvalidParameterError("no_moments", found=len(np.unique(self._groups)))
+            if start is not None:
+                parameters, decomposed = start
+                if not found:
+                    diagnostics = {**decomposed.diagnostics, "start": "moments"}
+                if not found or parameters.n_components == k:
+                    use = smoothed(parameters, data.whole) if self.refine else parameters
+                    found.append((use, "moments"))
+        return found, diagnostics
+
+    def _for_moments(self, data: ProductData) -> Any:
+        """Return encoded columns (n, d) whose means within components are the parameters."""
+        return data.rows.matrix[:, : data.columns.n_features]
+
+    def _decompose(self, moments: Moments, k: int) -> Decomposition:
+        limit = 2 * k + WHITENING_ITER
+        white = whiten(moments, k, tol=WHITENING_TOL, max_iter=limit)
+        method = self.decomposition
+        f = method if callable(method) else getattr(decompositions, method)
+        found: Decomposition = f(moments, k, random_state=self.random_state, whitening=white)
+        return found
+
+    def _variance_notes(self, found: ProductParameters) -> list[Message]:
+        """Return a note on numbers whose variance in a component is at its floor."""
+        floor = found.columns.least_variance[:, None]
+        low = (found.variances <= AT_FLOOR * floor) & (found.weights > 0)
+        if not low.any():
+            return []
+        labels = self._coder.labels
+        names = [labels[i][0] for i in np.flatnonzero(low.any(axis=1))]
+        n = int(low.any(axis=0).sum())
+        return [Message("variances_at_floor", columns=names, found=n, reg_covar=self.reg_covar)]
+
+    # --- results ----------------------------------------------------------------------------------
+
+    def _parameters(self, gaps: Ints) -> ProductParameters:
+        return ProductParameters(self.weights_, self._centers, self._variances, self._family(gaps))
+
+    def _log_joint(self, samples: Encoded) -> Floats:
+        parameters = self._parameters(_gaps_of(samples.missing))
+        rows = RowBlocks(parameters.columns.statistics(samples.X, samples.missing))
+        return np.asarray(log_joint(rows, parameters) + samples.log_base[:, None])
+
+    @property
+    def _profiles(self) -> Floats:
+        return self._centers.T
+
+    @property
+    def mean_names_(self) -> list[str]:
+        """Names of the columns of ``means_``; "column=value" for a level of a category."""
+        return [f"{name}={level}" if level else name for name, _, level in self._coder.labels]
+
+    @property
+    def parameters_(self) -> pd.DataFrame:
+        """The parameters in long form, one row per column or level, and component."""
+        k, a = len(self.weights_), self.variances_.shape[1]
+        table = []
+        for i, (name, kind, level) in enumerate(self._coder.labels):
+            for j in range(k):
+                variance = self.variances_[j, i] if i < a else np.nan
+                table.append((name, kind, level, j, self._all_means[j, i], variance))
+        names = ["column", "kind", "value", "component", "estimate", "variance"]
+        return pd.DataFrame(table, columns=names)
+
+    def _drawn(
+        self, labels: Ints, rng: np.random.RandomState, totals: Sequence[int] | int
+    ) -> Floats:
+        """Return encoded samples (n, d), numbers in their own units; `totals` of categories."""
+        c = self._family(np.empty(0, dtype=np.intp))
+        numbers, yes_no, counts, levels = c.parts
+        mu, (shift, scale) = self._centers[:, labels].T, self._coder.units
+        out = np.zeros((len(labels), c.n_features))
+        noise = rng.standard_normal((len(labels), c.n_numbers))
+        z = mu[:, numbers] + noise * np.sqrt(self._variances[:, labels].T)
+        out[:, numbers] = shift + scale * z
+        out[:, yes_no] = rng.random_sample((len(labels), c.n_yes_no)) < mu[:, yes_no]
+        out[:, counts] = rng.poisson(mu[:, counts])
+        many = np.broadcast_to(totals, c.n_categories)
+        for j in np.unique(labels):
+            here = np.flatnonzero(labels == j)
+            for g in range(c.n_categories):
+                at = levels.start + np.flatnonzero(c.category_of == g)
+                p = self._centers[at, j]
+                out[np.ix_(here, at)] = rng.multinomial(int(many[g]), p / p.sum(), size=len(here))
+        return out
+
+    def _check_restored(self) -> int:
+        k = super()._check_restored()
+        c = self._family(np.empty(0, dtype=np.intp))
+        expected = {
+            "_centers": (c.n_features, k),
+            "_variances": (c.n_numbers, k),
+            "_all_means": (k, c.n_features),
+            "variances_": (k, c.n_numbers),
+        }
+        for name, shape in expected.items():
+            check_shape(name, getattr(self, name), shape)
+        for name in ("_variances", "variances_"):
+            if not (getattr(self, name) > 0).all():
+                raise InvalidDataError("below_zero", name=name)
+        if (self._centers[c.n_numbers :] < 0).any():
+            raise InvalidDataError("below_zero", name="_centers")
+        return k
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _gaps_of(missing: Any | None) -> Ints:
+    """Return the columns with missing values, ascending."""
+    if missing is None:
+        return np.empty(0, dtype=np.intp)
+    return np.unique(missing.indices).astype(np.intp)
+
+
+def _log_sum(joint: Floats) -> Floats:
+    top = joint.max(axis=1)
+    return np.asarray(top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))
