@@ -134,7 +134,7 @@ def assign(
         for name in names:
             if code not in _ALLOWED[kind] and options.given(context, name):
                 raise InvalidParameterError(code, parameter=name, path=str(model), kind=kind)
-    of_embeddings = getattr(loaded, "data_", "") == "embeddings"
+    of_embeddings = getattr(loaded, "data_", "") in ("directions", "embeddings")
     if of_embeddings and embeddings is None:
         raise InvalidParameterError("model_needs_embeddings", path=str(model))
     if embeddings is not None and not of_embeddings:

@@ -13,11 +13,13 @@ from momentree.objects.diagonal_gaussian import (
 )
 from momentree.objects.full_gaussian import FullGaussianParameters, SharedGaussianParameters
 from momentree.objects.gaussian import GaussianParameters, TiedGaussianParameters
+from momentree.objects.incomplete_gaussian import IncompleteGaussianParameters
 from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters
 from momentree.objects.poisson import PoissonParameters
 from momentree.objects.products import ProductColumns, ProductParameters
 from momentree.objects.topics import TopicParameters
+from momentree.objects.von_mises_fisher import VonMisesFisherParameters
 
 __all__ = [
     "BernoulliParameters",
@@ -27,6 +29,7 @@ __all__ = [
     "GaussianParameters",
     "IncompleteBernoulliParameters",
     "IncompleteDiagonalGaussianParameters",
+    "IncompleteGaussianParameters",
     "IncompleteSphericalGaussianParameters",
     "LDAParameters",
     "MixtureParameters",
@@ -37,5 +40,6 @@ __all__ = [
     "SharedGaussianParameters",
     "TiedGaussianParameters",
     "TopicParameters",
+    "VonMisesFisherParameters",
     "Whitening",
 ]

@@ -175,8 +175,8 @@ class SharedGaussianParameters(MixtureParameters):
     separate: ClassVar[bool] = False
     floor: ClassVar[Floats | float] = 0.0
     """Added to each variance in the M-step, one value or shape (d,)."""
-    squares: ClassVar[Floats]
-    """C, shape (d, d)."""
+    squares: ClassVar[Floats] = np.zeros(())
+    """C, shape (d, d); without it, offsets lack a term that is the same in all components."""
 
     @classmethod
     def with_squares(cls, squares: Floats, floor: Floats | float = 0.0) -> type[Self]:
@@ -271,13 +271,14 @@ def lifted(X: Any) -> Floats:
     """
     Z: Floats = X.toarray() if hasattr(X, "toarray") else X
     n, d = Z.shape
-    out = np.empty((n, d + d * (d + 1) // 2))
-    out[:, :d] = Z
+    columns = np.ascontiguousarray(Z.T)
+    out = np.empty((d + d * (d + 1) // 2, n))  # whole columns are multiplied fastest
+    out[:d] = columns
     at = d
     for v in range(d):
-        np.multiply(Z[:, v, None], Z[:, v:], out=out[:, at : at + d - v])
+        np.multiply(columns[v], columns[v:], out=out[at : at + d - v])
         at += d - v
-    return out
+    return out.T
 
 
 def stored(Z: Floats) -> Any:

@@ -133,6 +133,8 @@ class GaussianParameters(MixtureParameters):
 class TiedGaussianParameters(GaussianParameters):
     """Parameters of a mixture of spherical Gaussians with equal weights and one variance.
 
+    Trees of embeddings in older files have them; see :class:`VonMisesFisherParameters`.
+
         log P[x, j] = x . mu_j / v - |x|^2 / (2 v) + b_j + const,   b_j = -|mu_j|^2 / (2 v) + const
 
     A sample belongs to the nearest mean, so k-means is the limit v -> 0 of EM. For directions
@@ -177,6 +179,13 @@ class TiedGaussianParameters(GaussianParameters):
         d = len(sums) - 1
         N = np.where(sizes > 0, sizes, 1.0)
         return np.asarray(-0.5 * np.maximum(sums[d] - (sums[:d] ** 2).sum(axis=0) / N, 0.0))
+
+    @classmethod
+    def nats_per_unit(cls, sums: Floats, sizes: Floats) -> float:
+        """Return 1 / v."""
+        within = -2.0 * float(cls.maximized_log_likelihood(sums, sizes).sum())
+        d = len(sums) - 1
+        return d * float(sizes.sum()) / max(within, 1e-300)
 
 
 def _around_means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
