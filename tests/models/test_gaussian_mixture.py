@@ -291,6 +291,15 @@ def test_constant_collinear_and_equal_data(covariance_type):
     assert np.isfinite(equal.score_samples(np.eye(2))).all()
 
 
+def test_a_column_without_values_is_noted():
+    X, _ = samples(100)
+    empty = np.full(100, np.nan)
+    with warns(MomentreeWarning, "columns_without_values"):
+        model = GaussianMixture(2, covariance_type="diag").fit(np.column_stack([X, empty]))
+    without = GaussianMixture(2, covariance_type="diag").fit(X)
+    np.testing.assert_allclose(model.means_[:, :2], without.means_, rtol=1e-6)
+
+
 def test_one_row_and_one_column():
     model = GaussianMixture(1).fit([[1.0, 2.0]])
     assert model.means_.tolist() == [[1.0, 2.0]]

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks
+from momentree.backends import LiftedRows, RowBlocks
 from momentree.messages import Message
 from momentree.models._gaussian_data import CovarianceType, GaussianData
 from momentree.models._gaussian_moment_starts import MomentStart, moment_starts
@@ -38,6 +38,8 @@ from momentree.tree.growth import Limits, grow
 
 Start = Literal["auto", "groups", "search", "tree", "moments"]
 
+FOR_MANY = ("Ward", "tree")
+"""Groupings for statistics that are too many to be kept, with which a step of EM is slow."""
 FEW = 8
 """Components up to which "auto" decomposes moments: later, other starts find more in less time."""
 SEARCH_SMOOTHING = 1.0
@@ -95,10 +97,12 @@ def starts_of(
     if k == 1:
         grouped("one group", np.zeros(len(weight), dtype=np.intp))
         return found, None
+    quick = not isinstance(rows, LiftedRows) or rows.kept
     if start in ("auto", "groups"):
         for name, labels in groupings(data.Z, weight, k, data.covariance_type).items():
-            grouped(name, labels)
-    if start == "moments" or (start == "auto" and k <= FEW):
+            if quick or name in FOR_MANY:
+                grouped(name, labels)
+    if start == "moments" or (start == "auto" and k <= FEW and quick):
         starts, reason = moment_starts(_samples(data), weight, k, data.covariance_type, decompose)
         for one in starts:
             reason = reason or one.reason

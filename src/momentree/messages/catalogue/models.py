@@ -26,6 +26,10 @@ WORDS: dict[str, str] = {
         "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values"
     ),
     "components_emptied": "EM left the others without {samples}",
+    "columns_without_values": (
+        "columns {columns:and} contain no values: they do not affect the groups, and their means "
+        "are 0; remove them"
+    ),
     "components_set_apart": (
         "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
         "{components:and}): shared covariances have the highest likelihood if outliers are set "

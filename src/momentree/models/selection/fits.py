@@ -27,16 +27,17 @@ def compare_fits(
     progress: Callable[[int], object] | None = None,
     feature_names: Sequence[str] | NDArray[Any] | None = None,
 ) -> pd.DataFrame:
-    """Fit groups of binary records with different numbers of groups, and compare the fits.
+    """Fit different numbers of groups, and compare the fits.
 
-    Each model is a mixture of k groups in which the d codes are independent, with p = k d + k - 1
-    free parameters and log-likelihood L of n records:
+    With p free parameters and log-likelihood L of n records:
 
         AIC = 2 p - 2 L,   BIC = p log n - 2 L,   adjusted BIC = p log((n + 2) / 24) - 2 L.
 
+    k groups of binary records, in which the d codes are independent, have p = k d + k - 1.
+
     Parameters
     ----------
-    estimator : BernoulliMixture or ClusterTree
+    estimator : BernoulliMixture, GaussianMixture or ClusterTree
         It is cloned, not fitted. For a tree, each row is the tree grown to this number of leaves,
         as with ``max_leaf_nodes``, and L that of the mixture of its leaves
         (:meth:`ClusterTree.score_samples`).
@@ -116,7 +117,8 @@ def compare_fits(
                 scores = stability_score(model, X, n_repeats=stability)
         P = model.predict_proba(X)
         likelihood = float(model.score_samples(X).sum())
-        found, p = P.shape[1], P.shape[1] * (model.n_features_in_ + 1) - 1
+        found = P.shape[1]
+        p = getattr(model, "n_parameters_", found * (model.n_features_in_ + 1) - 1)
         entropy = classification_table(model.labels_, P).entropy if found > 1 else np.nan
         rows.append(
             {
