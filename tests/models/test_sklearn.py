@@ -16,7 +16,10 @@ from momentree import (
     BernoulliMixture,
     CategoricalHMM,
     GaussianHMM,
+    GaussianMixture,
     LatentDirichletAllocation,
+    MixedMixture,
+    MultiviewMixture,
     PoissonMixture,
     SingleTopicModel,
 )
@@ -105,13 +108,16 @@ class OfOneColumn(CategoricalHMM):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.MomentreeWarning")
 @parametrize_with_checks(
     [
         SingleTopicModel(3),
         PoissonMixture(2, refine=None),
         LatentDirichletAllocation(2, max_iter=2, start="moments"),
+        GaussianMixture(2, covariance_type="diag", start="groups"),
         OfParity(3, start="tree", convergence="weights"),
+        MixedMixture(2, start="splits", max_iter=5),
+        MultiviewMixture(2, start="splits", max_iter=5),
     ],
     expected_failed_checks=expected_to_fail,
 )
@@ -128,6 +134,10 @@ def test_checks_of_models_of_sequences(estimator, check):
 
 def test_tags():
     assert get_tags(BernoulliMixture()).input_tags.allow_nan
+    tags = get_tags(GaussianMixture()).input_tags
+    assert tags.sparse
+    assert tags.allow_nan
+    assert not tags.positive_only
     for Model in (BernoulliMixture, LatentDirichletAllocation, PoissonMixture, SingleTopicModel):
         assert get_tags(Model()).input_tags.sparse
         assert get_tags(Model()).input_tags.positive_only

@@ -51,9 +51,11 @@ def check_symbols(X: Any, n_symbols: int | None = None) -> Ints:
     if not len(values):
         raise InvalidDataError("no_symbols")
     if values.dtype.kind not in "iubf":
-        bad = [i for i, value in enumerate(values) if not _is_number(value)]
-        if bad or values.dtype.kind not in "OU":
-            row = bad[0] if bad else 0
+        bad = [0]
+        if values.dtype.kind in "OU":
+            bad = [i for i, value in enumerate(values) if not _is_number(value)]
+        if bad:
+            row = bad[0]
             raise InvalidDataError("symbols_not_numbers", row=row, value=str(values[row]))
         values = as_floats("X", values)
     with np.errstate(invalid="ignore"):

@@ -107,8 +107,9 @@ WORDS: dict[str, str] = {
     ),
     "too_few_samples": "{found:~sample}; at least {needed} {needed:?is/are} required",
     # Scikit-learn's checks of estimators expect "sparse".
-    "sparse_not_supported": (
-        "X is a sparse matrix, which this estimator does not accept; pass X.toarray()"
+    "sparse_not_supported": ("X is a sparse matrix, which is not accepted here; pass X.toarray()"),
+    "huge_target": (
+        "y[{row}] is {value:g}; expected a number from -{largest:g} to {largest:g}: rescale y"
     ),
     # --- sequences -------------------------------------------------------------------------------
     "not_sequence_lengths": (
