@@ -12,7 +12,12 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from momentree import ClusterTree
-from momentree.datasets import make_bernoulli_mixture, make_patient_records, make_single_topic
+from momentree.datasets import (
+    make_bernoulli_mixture,
+    make_hmm,
+    make_patient_records,
+    make_single_topic,
+)
 
 from .conftest import REPOSITORY
 
@@ -377,3 +382,12 @@ def test_the_way_to_a_report(benchmark, shared_data, tmp_path):
     times = module.parts(table, names, tmp_path)
     assert times["total"] == pytest.approx(sum(times.values()) / 2)
     assert (tmp_path / "report.html").stat().st_size > 100_000
+
+
+def test_hidden_markov_models(benchmark):
+    module = benchmark("hidden_markov")
+    data = make_hmm(60, 12, 2, n_symbols=5, random_state=0)
+    rows = module.measure(data, 2, 0, n_starts=1, n_iter=2)
+    assert [row[0] for row in rows][:2] == ["ours", "truth"]
+    assert {len(row) for row in rows} == {len(module.HEADER)}
+    assert float(rows[0][2]) > float(rows[1][2]) - 1

@@ -177,7 +177,8 @@ class Estimator:
         def use() -> None:
             result = model.to_html(X=new) if name == "to_html" else getattr(model, name)(new)
             shape = getattr(new, "shape", None)
-            if shape and name != "to_html" and shape[-1] != X.shape[1]:
+            # Symbols may be a vector.
+            if shape and len(shape) > 1 and name != "to_html" and shape[-1] != X.shape[1]:
                 raise Fault("takes other columns than those of the fit", f"{self.name}.{name}")
             if name in ("predict_proba", "score_samples"):
                 check_proportions(model, new)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from momentree._types import Ints
+from momentree._validation.arrays import as_floats
 from momentree.exceptions import InvalidDataError
 
 MOST_SYMBOLS = 10_000_000
@@ -23,7 +24,7 @@ def check_sequence_lengths(lengths: ArrayLike | None, n_samples: int) -> Ints:
     except ValueError as error:
         raise InvalidDataError("not_sequence_lengths", n_rows=n_samples) from error
     whole = found.dtype.kind in "iu" or (
-        found.dtype.kind == "f" and bool(np.isin(found % 1.0, 0.0).all())
+        found.dtype.kind == "f" and bool((np.isfinite(found) & (np.trunc(found) == found)).all())
     )
     if found.ndim != 1 or not found.size or not whole or not (found >= 1).all():
         raise InvalidDataError("not_sequence_lengths", n_rows=n_samples)
@@ -50,11 +51,13 @@ def check_symbols(X: Any, n_symbols: int | None = None) -> Ints:
     if not len(values):
         raise InvalidDataError("no_symbols")
     if values.dtype.kind not in "iubf":
-        try:
-            values = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            value = str(values[0])
-            raise InvalidDataError("symbols_not_numbers", row=0, value=value) from error
+        bad = [0]
+        if values.dtype.kind in "OU":
+            bad = [i for i, value in enumerate(values) if not _is_number(value)]
+        if bad:
+            row = bad[0]
+            raise InvalidDataError("symbols_not_numbers", row=row, value=str(values[row]))
+        values = as_floats("X", values)
     with np.errstate(invalid="ignore"):
         bad = ~((values >= 0) & (values < MOST_SYMBOLS) & (values % 1 == 0))
     if bad.any():
@@ -71,3 +74,11 @@ def check_symbols(X: Any, n_symbols: int | None = None) -> Ints:
             remedy=int(found.max()) + 1,
         )
     return found
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
