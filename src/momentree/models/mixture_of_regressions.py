@@ -215,7 +215,7 @@ class MixtureOfRegressions(
         if not self.converged_:
             warn_caller(ConvergenceWarning("em_not_converged", n_iter=self.n_iter_))
         needed = self.coef_.shape[1] + int(self.fit_intercept) + 1
-        small = int(np.count_nonzero(self.weights_ * weight.sum() < needed))
+        small = int(np.count_nonzero(self.weights_ * used < needed))
         if small:
             warn_caller(ConvergenceWarning("regression_of_few_samples", found=small, needed=needed))
         return self
