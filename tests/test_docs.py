@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -103,7 +104,9 @@ def small_corpus(docstrings, monkeypatch):
 
 
 @pytest.mark.usefixtures("small_corpus")
-@pytest.mark.parametrize(("page", "made"), [("models", "found"), ("inputs", "named")])
+@pytest.mark.parametrize(
+    ("page", "made"), [("models", "found"), ("inputs", "named"), ("sequences", "page")]
+)
 def test_python_of_the_pages_runs(page, made):
     text = (REPOSITORY / "docs" / f"{page}.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
@@ -134,6 +137,18 @@ def test_python_of_the_embeddings_page_runs(tmp_path, monkeypatch):
         if not re.search("sentence_transformers|bertopic|toponymy", block):
             exec(compile(block, "embeddings.md", "exec"), names)
     assert {"tree", "groups"} <= set(names)
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_the_tutorial_prints_what_it_says_and_draws_its_pictures(tmp_path, capsys):
+    script = REPOSITORY / "docs" / "tutorial_pictures.py"
+    tutorial = runpy.run_path(str(script))
+    names, failures = tutorial["run"]()
+    assert failures == 0, capsys.readouterr().out
+    tutorial["draw"](names, tmp_path)
+    text = (REPOSITORY / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    pictures = {file.name for file in tmp_path.iterdir()}
+    assert pictures == set(re.findall(r"\(images/(.*?)\)", text))
 
 
 def test_make_targets_of_the_pages_exist():

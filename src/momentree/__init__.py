@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import momentree.report as report
     from momentree.models import (
         BernoulliMixture,
+        CategoricalHMM,
+        GaussianHMM,
         GaussianMixture,
         IndependentComponents,
         LatentDirichletAllocation,
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BernoulliMixture",
+    "CategoricalHMM",
     "ClusterTree",
+    "GaussianHMM",
     "GaussianMixture",
     "IndependentComponents",
     "LatentDirichletAllocation",
@@ -64,9 +68,11 @@ __all__ = [
 
 _HOMES = {
     "BernoulliMixture": "momentree.models",
+    "CategoricalHMM": "momentree.models",
     "ClusterTree": "momentree.tree",
     "GaussianMixture": "momentree.models",
     "IndependentComponents": "momentree.models",
+    "GaussianHMM": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
     "MixedMixture": "momentree.models",
     "MixtureOfRegressions": "momentree.models",

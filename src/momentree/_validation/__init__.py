@@ -17,6 +17,7 @@ from momentree._validation.parameters import (
     check_number,
     generator,
 )
+from momentree._validation.sequences import check_sequence_lengths, check_symbols
 from momentree._validation.tables import (
     check_counts,
     check_feature_names,
@@ -51,8 +52,10 @@ __all__ = [
     "check_real",
     "check_real_features",
     "check_sample_weight",
+    "check_sequence_lengths",
     "check_shape",
     "check_something",
+    "check_symbols",
     "check_table",
     "check_texts",
     "check_values",

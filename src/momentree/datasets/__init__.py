@@ -2,6 +2,7 @@
 
 from momentree.datasets.docstrings import load_docstrings
 from momentree.datasets.gaussians import make_spherical_gaussians
+from momentree.datasets.hidden_markov import HMMSample, make_hmm
 from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mixture
 from momentree.datasets.patients import make_patient_records
 from momentree.datasets.samples import (
@@ -22,6 +23,8 @@ from momentree.readers import (
     Passages,
     RecordCoder,
     Records,
+    SequenceCoder,
+    Sequences,
     TextVectorizer,
     align_columns,
     code_titles,
@@ -34,6 +37,7 @@ from momentree.readers import (
     read_embeddings,
     read_like,
     read_records,
+    read_sequences,
     roll_up,
     stop_words,
     vectorize,
@@ -46,12 +50,15 @@ __all__ = [
     "Documents",
     "Embeddings",
     "GaussianSample",
+    "HMMSample",
     "LDASample",
     "MixtureSample",
     "Passages",
     "PatientSample",
     "RecordCoder",
     "Records",
+    "SequenceCoder",
+    "Sequences",
     "TextVectorizer",
     "TopicSample",
     "VisitSample",
@@ -63,6 +70,7 @@ __all__ = [
     "load_docstrings",
     "make_bernoulli_mixture",
     "make_hierarchical_topics",
+    "make_hmm",
     "make_hospital_visits",
     "make_lda",
     "make_patient_records",
@@ -75,6 +83,7 @@ __all__ = [
     "read_embeddings",
     "read_like",
     "read_records",
+    "read_sequences",
     "roll_up",
     "stop_words",
     "vectorize",

@@ -9,6 +9,7 @@ from momentree.moments.bernoulli_bias import (
 )
 from momentree.moments.bernoulli_correction import CorrectedMoments
 from momentree.moments.factorial import FactorialMoments
+from momentree.moments.hmm import HMMMoments
 from momentree.moments.ica import ICAMoments
 from momentree.moments.lda import LDAMoments
 from momentree.moments.moment_error_bounds import moment_error_bound, required_samples
@@ -31,6 +32,7 @@ __all__ = [
     "BernoulliMoments",
     "CorrectedMoments",
     "FactorialMoments",
+    "HMMMoments",
     "ICAMoments",
     "LDAMoments",
     "MultiviewMoments",
