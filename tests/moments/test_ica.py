@@ -33,7 +33,7 @@ def test_exact_cumulants_give_the_mixing_back(method, k, d):
     assert not found.diagnostics["reason"]
 
 
-@pytest.mark.parametrize(("k", "d"), [(1, 1), (2, 2), (3, 8), (12, 12)])
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (2, 2), (3, 8), (12, 12), (20, 25)])
 def test_jade_of_exact_cumulants_gives_the_mixing_back(k, d):
     A, kappa = model(k, d)
     moments = ICAMoments.from_parameters(A, kappa)

@@ -196,7 +196,7 @@ class MixtureOfRegressions(
         Warns
         -----
         ConvergenceWarning
-            If EM did not converge.
+            If EM did not converge, or a regression has fewer samples than parameters.
         """
         self._check_parameters()
         if y is None:
@@ -214,6 +214,10 @@ class MixtureOfRegressions(
         self.labels_ = np.asarray(self.predict_proba(X, target).argmax(axis=1), np.intp)
         if not self.converged_:
             warn_caller(ConvergenceWarning("em_not_converged", n_iter=self.n_iter_))
+        needed = self.coef_.shape[1] + int(self.fit_intercept) + 1
+        small = int(np.count_nonzero(self.weights_ * used < needed))
+        if small:
+            warn_caller(ConvergenceWarning("regression_of_few_samples", found=small, needed=needed))
         return self
 
     def predict(self, X: Any) -> Floats:

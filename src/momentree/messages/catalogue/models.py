@@ -53,6 +53,11 @@ WORDS: dict[str, str] = {
     # Scikit-learn's checks of estimators expect the first words.
     "no_target": "fit requires y to be passed, but the target y is None; pass the outputs as y",
     "em_not_converged": ("EM had not converged after {n_iter:~step}; raise {parameters.max_iter}"),
+    "regression_of_few_samples": (
+        "{found:~regression} {found:?has/have} fewer than {needed:~sample}, too few for "
+        "{found:?its/their} coefficients: lower {parameters.n_components}, remove features or "
+        "outliers, or add {samples}"
+    ),
     "constant_target": "all values of y are equal, so there is nothing to explain",
     "moments_too_few": (
         "the moments do not support this number of regressions ({reason}); use "
