@@ -164,6 +164,7 @@ WORDS: dict[str, str] = {
         "the table has {n_rows:~row} and {n_columns:~column}; expected at least 1 sample and "
         "a minimum of 1 column"
     ),
+    "one_row": "{n_rows:~sample} with positive weight; at least 2 are required to find groups",
     "no_column_varies": (
         "none of the {found:~column} has two different values, so there are no groups to find"
     ),
@@ -229,4 +230,5 @@ WORDS: dict[str, str] = {
         "the {n_topics:~topic} are not the {n_leaves:~leaf/leaves} of the tree; build the "
         "hierarchy before topics are reduced or merged"
     ),
+    "no_candidates_of_states": "{parameter} is empty; expected numbers of states, such as 2 to 10",
 }
