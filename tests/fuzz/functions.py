@@ -125,6 +125,10 @@ def calls() -> dict[str, Call]:
         "poisson_moments": (moments.PoissonMoments.from_data, weighted),
         "bernoulli_moments": (moments.BernoulliMoments.from_data, ones),
         "raw_moments": (moments.RawMoments.from_data, weighted),
+        "spherical_gaussian_moments": (
+            moments.SphericalGaussianMoments.from_data,
+            {**weighted, "n_components": 3, "variances": "own", "centered": True},
+        ),
         "multiview_moments": (
             moments.MultiviewMoments.from_data,
             {"views": [X[:, :6], X[:, 6:12], X[:, 12:]], "n_components": 2},
