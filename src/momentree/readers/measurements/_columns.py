@@ -153,7 +153,7 @@ def _check_kind(table: Table, column: Column, kind: ColumnKind) -> None:
     if column.read is not None:
         wrong = column.read.other
         if kind == "count":
-            values = column.read.values
+            values = column.read.numbers
             wrong = wrong | (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
         other = np.flatnonzero(wrong)
     elif column.kind == "yes_no":

@@ -22,8 +22,9 @@ MOSTLY_MISSING = 0.8
 """A column with a larger share of missing cells is left out."""
 _MOSTLY = 0.9
 _NO_DATE = 1_000
-_CODES_OF_MISSING = frozenset({-1.0, -9.0, 99.0, *(s * float("9" * n) for n in (3, 4, 5) for s in (1, -1)),
-                               -99.0, -88.0, 888.0, -888.0, 8888.0})  # fmt: skip
+_CODES_OF_MISSING = frozenset(
+    sign * value for sign in (1, -1) for value in (99.0, 888.0, 999.0, 8888.0, 9999.0, 99999.0)
+) | {-1.0, -9.0, -88.0}
 """Numbers that often stand for a missing value."""
 
 
@@ -42,7 +43,7 @@ class Column:
     words: tuple[str, str] = ("no", "yes")
 
     @property
-    def values(self) -> NDArray[np.float64] | NDArray[np.object_]:
+    def content(self) -> NDArray[np.float64] | NDArray[np.object_]:
         """The values: texts of a category, otherwise floats."""
         return self.texts if self.kind == "category" else self.numbers
 
@@ -79,14 +80,14 @@ def read_column(
         return Column(name, "category", texts=clean)
     found = read_numbers(cells, missing, style)
     if kind is not None:
-        return Column(name, kind, found.values, read=found)
+        return Column(name, kind, found.numbers, read=found)
     if found.mostly and not (_are_dates(known) and found.units.total()):
-        return _number(name, found, clean)
+        return _number(name, found)
     return _category(name, clean, known)
 
 
-def _number(name: str, found: Numbers, clean: NDArray[np.object_]) -> Column:
-    values = found.values
+def _number(name: str, found: Numbers) -> Column:
+    values = found.numbers
     known = values[~np.isnan(values)]
     distinct, counts = np.unique(known, return_counts=True)
     whole = bool((distinct == np.floor(distinct)).all())
@@ -198,4 +199,4 @@ def is_id(name: str, cells: Sequence[str]) -> bool:
 
 def is_constant(column: Column) -> bool:
     """Return whether all known values are equal."""
-    return len(pd.unique(pd.Series(column.values[~column.missing]))) < 2
+    return len(pd.unique(pd.Series(column.content[~column.missing]))) < 2

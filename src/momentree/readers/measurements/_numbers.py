@@ -46,7 +46,7 @@ class Style:
 class Numbers:
     """A column read as numbers."""
 
-    values: Floats  # NaN where missing or not a number
+    numbers: Floats  # NaN where missing or not a number
     missing: NDArray[np.bool_]
     units: Counter[str]  # number of rows by unit
     n_limits: int  # rows such as "<0.5"
@@ -55,7 +55,7 @@ class Numbers:
     @property
     def other(self) -> NDArray[np.bool_]:
         """Rows that are neither missing nor numbers."""
-        return ~self.missing & np.isnan(self.values)
+        return ~self.missing & np.isnan(self.numbers)
 
     @property
     def mostly(self) -> bool:

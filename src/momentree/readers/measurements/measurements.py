@@ -183,7 +183,7 @@ def read_measurements(
         left_out, answers = {}, []
     values, names, more = _outcomes(table, [*roles.outcomes, *answers])
     result = Measurements(
-        {column.name: column.values for column in columns},
+        {column.name: column.content for column in columns},
         coder,
         roles.ids,
         ~np.all([column.missing for column in columns], axis=0),

@@ -101,9 +101,8 @@ class Measurements:
         """Number of missing cells in records with any known value."""
         return sum(int(is_missing(values)[self.enough].sum()) for values in self.columns.values())
 
-    @property
-    def X(self) -> Floats:
-        """The columns as floats, shape (n, d): categories by the positions of their values."""
+    def to_matrix(self) -> Floats:
+        """Return the columns as floats, shape (n, d): categories by the place of their values."""
         found = []
         for name, values in self.columns.items():
             if self.kinds[name] == "category":
@@ -119,17 +118,16 @@ class Measurements:
 
         return pd.DataFrame(
             {
-                name: np.where(values == "", None, values)
+                name: [text or None for text in values]
                 if self.kinds[name] == "category"
                 else values
                 for name, values in self.columns.items()
-            },
-            index=None,
+            }
         )
 
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which values are missing: NaN, or an empty text."""
     if values.dtype.kind == "f":
-        return np.isnan(values)
+        return np.asarray(np.isnan(values), dtype=np.bool_)
     return np.asarray(values == "", dtype=np.bool_)
