@@ -23,15 +23,18 @@ from momentree.report.topics.packing import pack
 _STYLES = {
     "topics": "base views node proportions documents print",
     "records": "base views node proportions records print",
+    "measurements": "base views node proportions records measurements print",
 }
 _SCRIPTS = {
     "topics": "core topics tree map topics_node topics_documents topics_map proportions "
     "topics_search views rename export address topics_start",
-    "records": "core records_numbers tree map records_node records_heat records_codes "
-    "records_rule records_assign views rename export address records_start",
+    "records": "core groups records_numbers tree map groups_outcomes records_node records_heat "
+    "records_codes records_rule records_assign views rename export address records_start",
+    "measurements": "core groups tree map groups_outcomes measurements_node views rename export "
+    "address measurements_start",
 }
 # Parts of a summary that the page shows without scripts.
-_NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected")
+_NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected", "profile", "pairs")
 # Runs before the page is painted; parts that need scripts are hidden without scripts.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
 # Without scripts, names in the icicle fit a page of this width in pixels.
@@ -45,7 +48,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     Parameters
     ----------
     summary : mapping
-        From `summarize` or `summarize_records`.
+        From `summarize`, `summarize_records` or `summarize_measurements`.
 
     Returns
     -------
@@ -61,7 +64,8 @@ def render_html(summary: Mapping[str, Any]) -> str:
     >>> render_html(summarize(tree, title="Logbook"))[:15]
     '<!DOCTYPE html>'
     """
-    kind = "records" if "records" in summary["kind"] else "topics"
+    kind = summary["kind"].partition("-")[0]
+    kind = kind if kind in _STYLES else "topics"
     styles = "".join(_read(f"{name}.css") for name in _STYLES[kind].split())
     scripts = "".join(_read(f"{name}.js") for name in _SCRIPTS[kind].split())
     script = f"(() => {{\n'use strict';\n{scripts}}})();"
@@ -93,7 +97,7 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     Parameters
     ----------
     summary : mapping
-        From `summarize` or `summarize_records`.
+        From `summarize`, `summarize_records` or `summarize_measurements`.
     path : str or path-like
         File to write; an existing file is replaced.
 
