@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -11,7 +11,22 @@ from momentree._validation import check_shape
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
-from momentree.objects import IncompleteBernoulliParameters, MixtureParameters
+from momentree.objects import (
+    BernoulliParameters,
+    DiagonalGaussianParameters,
+    GaussianParameters,
+    IncompleteBernoulliParameters,
+    IncompleteDiagonalGaussianParameters,
+    IncompleteGaussianParameters,
+    MixtureParameters,
+)
+
+_INCOMPLETE: dict[type[MixtureParameters], type[MixtureParameters]] = {
+    BernoulliParameters: IncompleteBernoulliParameters,
+    IncompleteBernoulliParameters: IncompleteBernoulliParameters,
+    GaussianParameters: IncompleteGaussianParameters,
+    DiagonalGaussianParameters: IncompleteDiagonalGaussianParameters,
+}
 
 
 @dataclass(frozen=True)
@@ -54,13 +69,13 @@ class MixtureAssigner:
         return MixtureAssigner(self.parameters, np.asarray(to, dtype=np.intp)[self.group])
 
     def for_missing_values(self) -> MixtureAssigner:
-        """Return the same assigner for binary records with missing values.
+        """Return the same assigner for samples with missing values, which the likelihood ignores.
 
-        Its rows are the statistics of ``IncompleteBernoulliParameters``; the likelihood ignores
-        missing values.
+        Its rows are the statistics of the family of incomplete samples.
         """
         p = self.parameters
-        return MixtureAssigner(IncompleteBernoulliParameters(p.weights, p.centers), self.group)
+        values = {field.name: getattr(p, field.name) for field in fields(p)}
+        return MixtureAssigner(_INCOMPLETE[type(p)](**values), self.group)
 
     def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
         """Check that the assigner fits a model, and return its group numbers."""

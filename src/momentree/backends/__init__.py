@@ -1,12 +1,14 @@
 """Sums over rows: kernels on row blocks, run on threads in a fixed order."""
 
 from momentree.backends.block import Block
+from momentree.backends.lifted import LiftedRows
 from momentree.backends.row_order import in_canonical_order
 from momentree.backends.rows import RowBlocks
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
 __all__ = [
     "Block",
+    "LiftedRows",
     "RowBlocks",
     "get_num_threads",
     "in_canonical_order",

@@ -86,7 +86,7 @@ def grow_tree(
             tree = TopicTree(**parameters).fit(corpus)
         else:
             name, X = embeddings
-            tree = ClusterTree(**parameters, data="embeddings").fit(X, counts=corpus)
+            tree = ClusterTree(**parameters, data="directions").fit(X, counts=corpus)
             shown["embeddings"] = f"{name}: {X.shape[1]:,} dimensions"
         took = time.perf_counter() - start
     choice = getattr(tree, "choice_", None)

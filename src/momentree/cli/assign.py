@@ -111,7 +111,7 @@ def assign(
         if options.given(context, name):
             code = "applies_to_documents" if of_records else "applies_to_records"
             raise InvalidParameterError(code, parameter=name, path=str(model))
-    of_embeddings = getattr(loaded, "data_", "") == "embeddings"
+    of_embeddings = getattr(loaded, "data_", "") in ("directions", "embeddings")
     if of_embeddings and embeddings is None:
         raise InvalidParameterError("model_needs_embeddings", path=str(model))
     if embeddings is not None and not of_embeddings:

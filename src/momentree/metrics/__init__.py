@@ -6,6 +6,7 @@ from momentree.metrics.covariates import CorrectedCovariates, corrected_covariat
 from momentree.metrics.distal import CorrectedOutcome, corrected_outcome
 from momentree.metrics.groups import GroupProfiles, group_profiles
 from momentree.metrics.hierarchies import dendrogram_purity
+from momentree.metrics.means import GroupMeans, group_means
 from momentree.metrics.prediction import (
     OutcomeRates,
     PredictivePower,
@@ -20,6 +21,7 @@ __all__ = [
     "Classification",
     "CorrectedCovariates",
     "CorrectedOutcome",
+    "GroupMeans",
     "GroupProfiles",
     "GroupStability",
     "OutcomeRates",
@@ -29,6 +31,7 @@ __all__ = [
     "corrected_covariates",
     "corrected_outcome",
     "dendrogram_purity",
+    "group_means",
     "group_profiles",
     "match_components",
     "npmi_coherence",

@@ -14,6 +14,7 @@ from momentree.moments.moment_error_bounds import moment_error_bound, required_s
 from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.population import PopulationMoments
+from momentree.moments.product import ProductMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments
 from momentree.moments.split_views import split_views
@@ -28,6 +29,7 @@ __all__ = [
     "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
+    "ProductMoments",
     "RawMoments",
     "SingleTopicMoments",
     "bernoulli_bias",

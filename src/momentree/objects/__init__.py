@@ -6,22 +6,38 @@ them in rows, (k, d).
 
 from momentree.objects.bernoulli import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.objects.decomposed import Decomposition, Moments, Whitening
+from momentree.objects.diagonal_gaussian import (
+    DiagonalGaussianParameters,
+    IncompleteDiagonalGaussianParameters,
+)
+from momentree.objects.full_gaussian import FullGaussianParameters, SharedGaussianParameters
 from momentree.objects.gaussian import GaussianParameters, TiedGaussianParameters
+from momentree.objects.incomplete_gaussian import IncompleteGaussianParameters
 from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters
 from momentree.objects.poisson import PoissonParameters
+from momentree.objects.products import ProductColumns, ProductParameters
 from momentree.objects.topics import TopicParameters
+from momentree.objects.von_mises_fisher import VonMisesFisherParameters
 
 __all__ = [
     "BernoulliParameters",
     "Decomposition",
+    "DiagonalGaussianParameters",
+    "FullGaussianParameters",
     "GaussianParameters",
     "IncompleteBernoulliParameters",
+    "IncompleteDiagonalGaussianParameters",
+    "IncompleteGaussianParameters",
     "LDAParameters",
     "MixtureParameters",
     "Moments",
     "PoissonParameters",
+    "ProductColumns",
+    "ProductParameters",
+    "SharedGaussianParameters",
     "TiedGaussianParameters",
     "TopicParameters",
+    "VonMisesFisherParameters",
     "Whitening",
 ]

@@ -38,6 +38,24 @@ class GaussianParameters(MixtureParameters):
     variances: Floats
 
     signed: ClassVar[bool] = True
+    floor: ClassVar[Floats | float] = 0.0
+    """Added to each variance in the M-step; the mean is added if it is one value per feature."""
+
+    @classmethod
+    def with_floor(cls, floor: Floats | float) -> type[Self]:
+        """Return the family whose M-step adds a floor to each variance.
+
+        Parameters
+        ----------
+        floor : float or ndarray of shape (d,), >= 0
+            In squared units of the statistics.
+
+        Returns
+        -------
+        type
+            A subclass.
+        """
+        return type(cls.__name__, (cls,), {"floor": floor})
 
     def reordered(self, order: Ints) -> Self:
         """Return the same components in another order."""
@@ -72,7 +90,7 @@ class GaussianParameters(MixtureParameters):
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the means mu_j = S_j / N_j and the variances v_j.
 
-            v_j = (V_j + smoothing d v) / (d (N_j + smoothing))
+            v_j = (V_j + smoothing d v) / (d (N_j + smoothing)) + floor
 
         V_j is the sum of squared distances to mu_j, and v = sum_j V_j / (d sum N) the pooled
         variance: the prior adds `smoothing` samples of variance v. An empty component gets the
@@ -80,9 +98,12 @@ class GaussianParameters(MixtureParameters):
         """
         d, total = len(sums) - 1, float(sizes.sum())
         centers, within = _around_means(sums, sizes)
-        least = _least_spread(sums, sizes) / total
+        floor = float(np.mean(cls.floor))
+        least = _least_spread(sums, sizes, floored=floor > 0) / total
         pooled = within.sum() / total
-        variances = (within + smoothing * pooled) / (d * (sizes + smoothing))
+        N = sizes + smoothing
+        spread = (within + smoothing * pooled) / np.where(N > 0, N, 1.0)
+        variances = np.where(N > 0, spread, pooled) / d + floor
         return cls(sizes / total, centers, np.maximum(variances, least / d))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
@@ -156,6 +177,13 @@ class TiedGaussianParameters(GaussianParameters):
         N = np.where(sizes > 0, sizes, 1.0)
         return np.asarray(-0.5 * np.maximum(sums[d] - (sums[:d] ** 2).sum(axis=0) / N, 0.0))
 
+    @classmethod
+    def nats_per_unit(cls, sums: Floats, sizes: Floats) -> float:
+        """Return 1 / v."""
+        within = -2.0 * float(cls.maximized_log_likelihood(sums, sizes).sum())
+        d = len(sums) - 1
+        return d * float(sizes.sum()) / max(within, 1e-300)
+
 
 def _around_means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     """Return the means (d, k) of groups, and the sums of squared distances to them (k,)."""
@@ -166,9 +194,10 @@ def _around_means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     return centers, np.maximum(sums[d] - (centers**2).sum(axis=0) * sizes, 0.0)
 
 
-def _least_spread(sums: Floats, sizes: Floats) -> float:
+def _least_spread(sums: Floats, sizes: Floats, *, floored: bool = False) -> float:
     """Return the smallest sum of squared distances that is not rounding error."""
     d, total = len(sums) - 1, float(sizes.sum())
     overall = sums.sum(axis=1) / total
     spread = float(overall[d] - (overall[:d] ** 2).sum())
-    return total * max(LEAST_VARIANCE * spread, ROUNDING * float(overall[d]), 1e-200)
+    least = 0.0 if floored else LEAST_VARIANCE
+    return total * max(least * spread, ROUNDING * float(overall[d]), 1e-200)

@@ -187,6 +187,23 @@ class MixtureParameters(ABC):
         """
 
 
+    @classmethod
+    def nats_per_unit(cls, sums: Floats, sizes: Floats) -> float:  # noqa: ARG003
+        """Return the factor that converts :meth:`maximized_log_likelihood` to nats.
+
+        Parameters
+        ----------
+        sums, sizes : ndarray of shape (p, k) and (k,)
+            Sums of the statistics, and numbers of samples, in all groups.
+
+        Returns
+        -------
+        float
+            1, unless the likelihood depends on a parameter that all groups share.
+        """
+        return 1.0
+
+
 def check_sums(parameter: str, sums: Floats) -> None:
     """Check that sums of probabilities are 1."""
     sums = np.asarray(sums)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -25,23 +25,34 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.objects import (
     BernoulliParameters,
+    DiagonalGaussianParameters,
+    FullGaussianParameters,
     GaussianParameters,
     IncompleteBernoulliParameters,
+    IncompleteDiagonalGaussianParameters,
+    IncompleteGaussianParameters,
     LDAParameters,
     MixtureParameters,
     PoissonParameters,
+    SharedGaussianParameters,
     TiedGaussianParameters,
     TopicParameters,
+    VonMisesFisherParameters,
 )
 from momentree.persistence._container import Arrays
 from momentree.preprocessing import FeatureMap
+from momentree.preprocessing.leaf_mixture import LeafMixture
 
 T = TypeVar("T", bound=type[Any])
 
 LARGEST = 1e200
 """Larger numbers overflow when parameters are used."""
 
-_UNBOUNDED = {(FeatureMap, "scale")}  # infinite for a constant column
+_UNBOUNDED = {
+    (FeatureMap, "scale"),  # infinite for a constant column
+    (FeatureMap, "lower"),  # infinite for a column without outliers
+    (FeatureMap, "upper"),
+}
 
 _ARRAY, _STRINGS, _MAPPING, _MESSAGE = "array", "strings", "mapping", "message"
 _VALUES, _CLASS, _OBJECT = "values", "class", "object"
@@ -72,6 +83,12 @@ for _known in (
     BernoulliParameters,
     IncompleteBernoulliParameters,
     GaussianParameters,
+    DiagonalGaussianParameters,
+    FullGaussianParameters,
+    SharedGaussianParameters,
+    IncompleteGaussianParameters,
+    IncompleteDiagonalGaussianParameters,
+    VonMisesFisherParameters,
     LDAParameters,
     LinearRule,
     ScoreRule,
@@ -81,6 +98,7 @@ for _known in (
     NestedAssigner,
     IncompleteAssigner,
     FeatureMap,
+    LeafMixture,
 ):
     storable(_known)
 
@@ -154,7 +172,8 @@ def decoded(value: Any, arrays: Arrays) -> Any:
 
 def _object(cls: type[Any], content: dict[str, Any]) -> Any:
     hints = get_type_hints(cls)
-    names = [field.name for field in fields(cls)]
+    # Fields with a default were added later; older files do not have them.
+    names = [f.name for f in fields(cls) if f.name in content or f.default is MISSING]
     values = {name: _fitting(content[name], hints[name], name) for name in names}
     for name, value in values.items():
         if isinstance(value, np.ndarray) and (cls, name) not in _UNBOUNDED:
@@ -166,11 +185,23 @@ def _object(cls: type[Any], content: dict[str, Any]) -> Any:
 
 def _check_parameters(cls: type[Any], values: dict[str, Any]) -> None:
     """Check that parameters are non-negative where required, and the number of components."""
+    d, k = values["centers"].shape
     for name, array in values.items():
+        if name in ("covariance", "covariances"):
+            check_shape(name, array, (d, d) if name == "covariance" else (k, d, d))
+            _check_positive_definite(name, array)
+            continue
         if (array < 0).any() and not (name == "centers" and getattr(cls, "signed", False)):
             raise InvalidDataError("below_zero", name=name)
         if array.shape != values["centers"].shape:
             check_shape(name, array, values["centers"].shape[1:])
+
+
+def _check_positive_definite(name: str, array: NDArray[Any]) -> None:
+    try:
+        np.linalg.cholesky(array)
+    except np.linalg.LinAlgError as error:
+        raise InvalidDataError("not_positive_definite", name=name) from error
 
 
 def _fitting(value: Any, hint: Any, name: str) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,19 +14,28 @@ from momentree.objects import (
     BernoulliParameters,
     GaussianParameters,
     IncompleteBernoulliParameters,
+    IncompleteGaussianParameters,
     MixtureParameters,
     PoissonParameters,
     TiedGaussianParameters,
+    VonMisesFisherParameters,
 )
-from momentree.preprocessing.kinds import Kind, check_kind, detect_kind
+from momentree.preprocessing.kinds import DIRECTIONS, Kind, check_kind, detect_kind
+from momentree.preprocessing.leaf_mixture import CovarianceType, LeafMixture
 from momentree.preprocessing.observation_rates import observation_rates
+from momentree.preprocessing.outliers import outlier_bounds
 
 _FAMILIES: dict[Kind, type[MixtureParameters]] = {
     "binary": BernoulliParameters,
     "counts": PoissonParameters,
     "non_negative": GaussianParameters,
     "real": GaussianParameters,
-    "embeddings": TiedGaussianParameters,
+    "directions": VonMisesFisherParameters,
+    "embeddings": TiedGaussianParameters,  # of older files
+}
+_INCOMPLETE: dict[Kind, type[MixtureParameters]] = {
+    "binary": IncompleteBernoulliParameters,
+    "real": IncompleteGaussianParameters,
 }
 
 
@@ -39,8 +48,9 @@ class FeatureMap:
 
     Attributes
     ----------
-    kind : {"binary", "counts", "non_negative", "real", "embeddings"}
-        Kind of the data. Each kind includes those before it.
+    kind : {"binary", "counts", "non_negative", "real", "directions", "embeddings"}
+        Kind of the data. Each kind includes those before it. Only older files have "embeddings",
+        directions in a mixture of Gaussians.
     shift, scale : ndarray of shape (d,)
         Mean and standard deviation of standardized columns; 0 and 1 unless the data are real.
     moment_scale : ndarray of shape (p,)
@@ -49,6 +59,10 @@ class FeatureMap:
         c, the value of the additional feature.
     scaled : bool
         Whether f scales augmented rows to unit length, unless the data are real; otherwise f = 1.
+    lower, upper : ndarray of shape (d,) or None
+        Bounds of real values, which replace values beyond them; None if there are no bounds.
+    leaves : LeafMixture or None
+        Mixture over the leaves of a tree of real data; None if it is that of the splits.
     """
 
     kind: Kind
@@ -57,20 +71,34 @@ class FeatureMap:
     moment_scale: Floats
     constant: float
     scaled: bool
+    lower: Floats | None = None
+    upper: Floats | None = None
+    leaves: LeafMixture | None = None
 
     @property
     def incomplete(self) -> bool:
         """Whether values were missing."""
-        return self.kind == "binary" and len(self.moment_scale) == 2 * len(self.shift)
+        p, d = len(self.moment_scale), len(self.shift)
+        return (self.kind, p) in (("binary", 2 * d), ("real", 2 * d + 1))
 
     @property
     def family(self) -> type[MixtureParameters]:
         """Mixture family that evaluates and refines splits; its statistics are the rows."""
-        return IncompleteBernoulliParameters if self.incomplete else _FAMILIES[self.kind]
+        return (_INCOMPLETE if self.incomplete else _FAMILIES)[self.kind]
+
+    @property
+    def leaf_family(self) -> type[MixtureParameters]:
+        """Mixture family over the leaves; its statistics are the :meth:`leaf_rows`."""
+        return self.family if self.leaves is None else self.leaves.family
+
+    @property
+    def n_leaf_statistics(self) -> int:
+        """Number of columns of the :meth:`leaf_rows`."""
+        return len(self.moment_scale) if self.leaves is None else self.leaves.n_statistics
 
     @property
     def _unit_length(self) -> bool:
-        return self.scaled and self.kind not in ("real", "embeddings")
+        return self.scaled and self.kind != "real" and self.kind not in DIRECTIONS
 
     @classmethod
     def from_data(
@@ -81,6 +109,7 @@ class FeatureMap:
         kind: Kind | Literal["auto"],
         *,
         scaled: bool,
+        few: float = 0.0,
     ) -> FeatureMap:
         """Compute the feature map for data.
 
@@ -92,11 +121,13 @@ class FeatureMap:
             1 where a value is missing.
         weight : ndarray of shape (n,)
             Sample weights.
-        kind : {"auto", "binary", "counts", "non_negative", "real", "embeddings"}
-            "auto" detects the kind.
+        kind : {"auto", "binary", "counts", "non_negative", "real", "directions", "embeddings"}
+            "auto" detects the kind; "embeddings" is another name of "directions".
         scaled : bool
             Whether to scale rows to unit length, or real columns to unit variance, and to add the
-            constant.
+            constant, and to bound outliers.
+        few : float >= 0, default=0.0
+            So many samples, by weight, may be outliers; see :func:`outlier_bounds`.
 
         Returns
         -------
@@ -104,6 +135,7 @@ class FeatureMap:
             The feature map.
         """
         kind = detect_kind(X) if kind == "auto" else kind
+        kind = "directions" if kind == "embeddings" else kind
         check_kind(kind, X, missing)
         if kind != "binary" or missing is not None:
             # The last bits of sums decide between symmetric groups, so fix the order of rows.
@@ -112,15 +144,54 @@ class FeatureMap:
             missing = None if missing is None else missing[at]
         d = X.shape[1]
         shift, scale, moment_scale = np.zeros(d), np.ones(d), np.ones(d)
+        lower = upper = None
+        if kind == "real" and scaled:
+            bounds = outlier_bounds(X, missing, weight, few)
+            if bounds is not None:
+                lower, upper = bounds
+                X = _bounded(X, missing, lower, upper)
+            shift, scale = _mean_and_deviation(X, missing, weight)
         rates = observation_rates(missing, weight)
         if rates is not None:
-            moment_scale = np.concatenate([1.0 / rates, np.zeros(d)])
-        elif kind == "real" and scaled:
-            shift, scale = _mean_and_deviation(X, weight)
+            moment_scale = 1.0 / rates
         if issubclass(_FAMILIES[kind], GaussianParameters):
-            moment_scale = np.append(np.ones(d), 0.0)
-        constant = _constant(kind, X, weight) if scaled and kind != "embeddings" else 0.0
-        return cls(kind, shift, scale, moment_scale, constant, scaled)
+            moment_scale = np.append(moment_scale, 0.0)
+        if rates is not None:
+            moment_scale = np.append(moment_scale, np.zeros(d))
+        constant = _constant(kind, X, weight) if scaled and kind not in DIRECTIONS else 0.0
+        return cls(kind, shift, scale, moment_scale, constant, scaled, lower, upper)
+
+    def with_covariances(self, covariance_type: CovarianceType, columns: Any) -> Self:
+        """Return the same map with a mixture of Gaussians over the leaves.
+
+        Parameters
+        ----------
+        covariance_type : {"spherical", "diag", "tied", "full"}
+            Covariances of the mixture.
+        columns : ndarray of intp of shape (d,)
+            Columns of the mixture.
+
+        Returns
+        -------
+        FeatureMap
+            A new map.
+        """
+        return replace(self, leaves=LeafMixture(covariance_type, columns, self.incomplete))
+
+    def for_missing_values(self) -> Self | None:
+        """Return the map of new samples with missing values, after a fit to real data without.
+
+        Returns
+        -------
+        FeatureMap or None
+            None if the mixture over the leaves cannot ignore missing values.
+        """
+        leaves = self.leaves
+        if self.kind != "real" or leaves is None or leaves.covariance_type in ("tied", "full"):
+            return None
+        scale = np.concatenate([self.moment_scale, np.zeros(len(self.shift))])
+        incomplete = LeafMixture(leaves.covariance_type, leaves.columns, incomplete=True)
+        return replace(self, moment_scale=scale, leaves=incomplete)
 
     def check(self, X: Any, missing: Any | None) -> None:
         """Check that new samples are of the same kind as those of the fit.
@@ -149,16 +220,56 @@ class FeatureMap:
         RowBlocks of shape (n, p)
             The statistics of the mixture family.
         """
-        if self.incomplete:
-            return RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
-        if self.kind == "embeddings":
+        if self.kind in DIRECTIONS:
             return RowBlocks(_filled(self.family.statistics(unit_rows(X))))
         if self.kind == "real":
-            X = sp.csr_array((X.toarray() - self.shift) / self.scale)
-        elif self.kind == "non_negative" and self._unit_length:
+            if self.lower is not None:
+                X = _bounded(X, missing, self.lower, self.upper)
+            Z = (X.toarray() - self.shift) / self.scale
+            if missing is not None:
+                Z[missing.nonzero()] = 0.0
+            X = sp.csr_array(Z)
+        if self.incomplete:
+            family: Any = self.family
+            return RowBlocks(family.statistics(X, missing))
+        if self.kind == "non_negative" and self._unit_length:
             # Gaussians then model the directions of samples, as the moments do.
             X = unit_rows(X)
         return RowBlocks(self.family.statistics(X))
+
+    def leaf_rows(self, rows: RowBlocks) -> RowBlocks:
+        """Return the statistics of samples for the mixture over the leaves.
+
+        Parameters
+        ----------
+        rows : RowBlocks of shape (n, p)
+            Statistics for the splits, of :meth:`rows`.
+
+        Returns
+        -------
+        RowBlocks of shape (n, n_leaf_statistics)
+            The same object if the mixture is that of the splits.
+        """
+        return rows if self.leaves is None else self.leaves.rows(*self.standardized(rows))
+
+    def standardized(self, rows: RowBlocks) -> tuple[Any, Any | None]:
+        """Return the standardized values and the missing values in statistics of real data.
+
+        Parameters
+        ----------
+        rows : RowBlocks of shape (n, p)
+            Statistics for the splits.
+
+        Returns
+        -------
+        values : csr_array of shape (n, d)
+            Zero where a value is missing.
+        missing : csr_array of shape (n, d) or None
+            1 where a value is missing.
+        """
+        d = len(self.shift)
+        values = sp.csr_array(rows.matrix[:, :d])
+        return values, sp.csr_array(rows.matrix[:, d + 1 :]) if self.incomplete else None
 
     def row_scale(self, rows: RowBlocks) -> Floats:
         """Return f, the factor of each row in the moments.
@@ -217,11 +328,21 @@ def _constant(kind: Kind, X: Any, weight: Floats) -> float:
     return float(np.sqrt(squares / max(filled, np.finfo(float).tiny)))
 
 
-def _mean_and_deviation(X: Any, weight: Floats) -> tuple[Floats, Floats]:
+def _bounded(X: Any, missing: Any | None, lower: Floats | None, upper: Floats | None) -> Any:
+    """Return real values with bounds in place of values beyond them; missing values stay zero."""
+    Z = np.clip(X.toarray(), lower, upper)
+    if missing is not None:
+        Z[missing.nonzero()] = 0.0
+    return sp.csr_array(Z)
+
+
+def _mean_and_deviation(X: Any, missing: Any | None, weight: Floats) -> tuple[Floats, Floats]:
     """Return the mean and standard deviation of each column; inf for a constant column."""
     v = weight / weight.sum()
-    mean = np.asarray(X.T @ v)
-    square = np.asarray(_squared(X).T @ v)
+    observed = np.ones(X.shape[1]) if missing is None else 1.0 - np.asarray(missing.T @ v)
+    observed = np.maximum(observed, np.finfo(float).tiny)
+    mean = np.asarray(X.T @ v) / observed
+    square = np.asarray(_squared(X).T @ v) / observed
     deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
     rounding = 1e-7 * np.sqrt(np.maximum(square, 1e-300))
     return mean, np.where(deviation > rounding, deviation, np.inf)

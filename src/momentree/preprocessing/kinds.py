@@ -1,4 +1,4 @@
-"""Kinds of data for cluster trees (binary, counts, real, embeddings, ...): detection, checks."""
+"""Kinds of data for cluster trees (binary, counts, real, directions, ...): detection, checks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from momentree._validation import first_cell
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
-Kind = Literal["binary", "counts", "non_negative", "real", "embeddings"]
+Kind = Literal["binary", "counts", "non_negative", "real", "directions", "embeddings"]
+
+DIRECTIONS: tuple[Kind, ...] = ("directions", "embeddings")
+"""The kind of unit vectors, and its name in older models."""
 
 MAX_SIZE = 1e100
 """Largest absolute value; the cubes of larger numbers overflow."""
 
 UNIT_TOLERANCE = 0.01
-"""Embeddings in half precision have squared lengths within 0.01 of 1."""
+"""Directions in half precision have squared lengths within 0.01 of 1."""
 MIN_DIMENSIONS = 3
-"""Unit vectors in fewer dimensions are angles rather than embeddings."""
+"""Unit vectors in fewer dimensions are angles rather than directions."""
 
 _EXPECTED = {"binary": "zeros_and_ones", "counts": "whole_numbers", "non_negative": "not_negative"}
 
@@ -28,13 +31,13 @@ def detect_kind(X: Any) -> Kind:
     """Return the kind of the data in a CSR array.
 
     Nonnegative values that are mostly nonzero are treated as real measurements: their sizes matter,
-    not only their proportions. If all rows of real data have unit length, they are embeddings:
+    not only their proportions. If all rows of real data have unit length, they are directions:
     measurements have it by accident only.
     """
     kind = _narrowest(X)
     if kind == "non_negative" and 2 * X.nnz > X.shape[0] * X.shape[1]:
         kind = "real"
-    return "embeddings" if kind == "real" and _has_unit_rows(X) else kind
+    return "directions" if kind == "real" and _has_unit_rows(X) else kind
 
 
 def _has_unit_rows(X: Any) -> bool:
@@ -66,7 +69,7 @@ def check_kind(kind: Kind, X: Any, missing: Any | None) -> None:
         raise InvalidDataError(
             "another_kind_of_data", kind=kind, expected=expected, **first_cell(X, bad)
         )
-    if missing is not None and kind != "binary":
+    if missing is not None and kind not in ("binary", "real"):
         row, column = (int(part[0]) for part in missing.nonzero())
         raise InvalidDataError("missing_not_binary", row=row, column=column, kind=kind)
 

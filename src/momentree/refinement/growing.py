@@ -63,8 +63,8 @@ class Growing(Generic[P]):
     ----------
     rows : RowBlocks of shape (n, p)
         Sufficient statistics of the samples, in canonical order.
-    family : type of MixtureParameters
-        Family of the components.
+    family : type of MixtureParameters, or MixtureParameters
+        Family of the components: a class, or any member of a family that has a layout.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     column_scale : ndarray of shape (p,)
@@ -83,7 +83,7 @@ class Growing(Generic[P]):
     """
 
     rows: RowBlocks
-    family: type[P]
+    family: type[P] | P
     sample_weight: Floats
     column_scale: Floats
     n_components: int
@@ -276,7 +276,8 @@ class Growing(Generic[P]):
         return self._m_step(sums, np.concatenate([found.sizes[kept], sizes]))
 
     def _merging(self, found: Found[P]) -> Merging:
-        return Merging(found.sums, found.sizes, found.parameters.coefficients, self._m_step)
+        theta, signed = found.parameters.coefficients, self.family.signed
+        return Merging(found.sums, found.sizes, theta, self._m_step, signed=signed)
 
     def _exchanges(self, found: Found[P], two: Halves) -> Exchanges:
         """Return the possible exchanges."""

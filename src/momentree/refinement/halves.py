@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
 
 PRODUCTS = 4
@@ -63,7 +63,7 @@ def halves(
     rows: RowBlocks,
     labels: Ints,
     n_components: int,
-    family: type[MixtureParameters],
+    family: type[MixtureParameters] | MixtureParameters,
     *,
     sample_weight: Floats,
     column_scale: Floats,
@@ -83,7 +83,7 @@ def halves(
         The component of each sample.
     n_components : int >= 1
         k.
-    family : type of MixtureParameters
+    family : type of MixtureParameters, or MixtureParameters
         Family of the components.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
@@ -108,7 +108,8 @@ def halves(
     sums, sizes = own.sums(v)
     means = sums / np.maximum(sizes, TINY)
     squares = (column_scale**2)[:, None]
-    direction = _first_direction(means, squares)
+    variance = own.squares(v) / np.maximum(sizes, TINY) - means**2 if family.signed else None
+    direction = _first_direction(means, squares, variance)
     for _ in range(PRODUCTS):
         scores = own.scores(direction, -(means * direction).sum(axis=0))
         products, total = own.sums(v * scores)
@@ -140,7 +141,7 @@ def halves(
 
 
 def _likelihoods(
-    family: type[MixtureParameters],
+    family: type[MixtureParameters] | MixtureParameters,
     sums: Floats,
     sizes: Floats,
     smoothing: float,
@@ -152,13 +153,15 @@ def _likelihoods(
     return parameters.coefficients[:, :-1], parameters.offsets[:-1]
 
 
-def _first_direction(means: Floats, squares: Floats) -> Floats:
+def _first_direction(means: Floats, squares: Floats, variance: Floats | None) -> Floats:
     """Return the start for the principal directions, shape (p, k).
 
     The sum of a sample is a good one, but is none if all have the same sum: so the column that
     varies most in a component counts more, by an irrational factor, which no other sum makes up.
     """
-    variance = squares * means * np.maximum(1.0 - means, 0.0)
+    if variance is None:  # of zeros and ones, and about that of rare counts
+        variance = means * np.maximum(1.0 - means, 0.0)
+    variance = squares * variance
     direction = np.ones_like(means)
     direction[variance.argmax(axis=0), np.arange(means.shape[1])] = GOLDEN
     return np.asarray(squares * direction)
@@ -190,3 +193,11 @@ class _OwnComponent:
         flat = self._rows.sum(lambda B: B.tdot(weights[B.at]))
         sizes = np.bincount(self._labels, weights=weights, minlength=self._shape[1])
         return flat.reshape(self._shape), sizes.astype(np.float64)
+
+    def squares(self, weights: Floats) -> Floats:
+        """Return the weighted sums of squares of each component, (p, k)."""
+
+        def kernel(B: Block) -> Floats:
+            return B.with_data(B.csr[0] ** 2).tdot(weights[B.at])
+
+        return self._rows.sum(kernel).reshape(self._shape)

@@ -30,16 +30,26 @@ class Merging:
         Coefficients of the statistics.
     m_step : callable
         Maps sums and sizes of all components to their parameters.
+    signed : bool, default=False
+        Whether statistics may be negative.
 
     Notes
     -----
     Time O(p k^2) to start and O(p k) for each merge.
     """
 
-    def __init__(self, sums: Floats, sizes: Floats, theta: Floats, m_step: MStep) -> None:
+    def __init__(
+        self,
+        sums: Floats,
+        sizes: Floats,
+        theta: Floats,
+        m_step: MStep,
+        *,
+        signed: bool = False,
+    ) -> None:
         self._sums, self._sizes = sums.copy(), np.maximum(sizes, TINY)
         self._total, self._n = sums.sum(axis=1), float(sizes.sum())
-        self._m_step = m_step
+        self._m_step, self._least = m_step, -np.inf if signed else 0.0
         self._means = self._sums / self._sizes
         self._theta = theta.copy()
         self._products = self._means.T @ self._theta
@@ -60,7 +70,7 @@ class Merging:
         sums, size = self._sums[:, i], self._sizes[i]
         self._means[:, i] = sums / size
         # The prior of smoothing is the mean of all samples, so these are the other component.
-        two = np.stack([sums, np.maximum(self._total - sums, 0.0)], axis=1)
+        two = np.stack([sums, np.maximum(self._total - sums, self._least)], axis=1)
         sizes = np.array([size, max(self._n - size, TINY)])
         self._theta[:, i] = self._m_step(two, sizes).coefficients[:, 0]
         self._products[i] = self._means[:, i] @ self._theta

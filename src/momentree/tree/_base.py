@@ -161,8 +161,12 @@ class TreeEstimator(
         *,
         family: type[MixtureParameters] | None,
         smoothing: float,
+        splits: tuple[RowBlocks, type[MixtureParameters]] | None = None,
     ) -> tuple[Assigner, Ints, int, bool]:
-        """Return the assigner, labels, EM steps and convergence; without `family`, skip EM."""
+        """Return the assigner, labels, EM steps and convergence; without `family`, skip EM.
+
+        `splits` are the statistics and the family of the splits, if they differ from those of EM.
+        """
         if family is None:
             return rule_assigner(grown.root), grown.labels, 1, True
         return refine_leaves(
@@ -174,7 +178,7 @@ class TreeEstimator(
             min_samples_leaf=self.min_samples_leaf,
             max_iter=self.max_iter,
             tol=self.tol,
-            chains=self.growth == "best_first",
+            chains=(splits or (rows, family)) if self.growth == "best_first" else None,
         )
 
     def cut(self, n_leaves: int) -> Self:

@@ -28,13 +28,15 @@ from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import Kind, detect_kind
+from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
+from momentree.preprocessing.leaf_mixture import CovarianceType
 from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
 from momentree.tree.cuts import Merges
 from momentree.tree.described_clusters import DescribedClusters
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow, log
+from momentree.tree.leaf_covariances import candidates, with_chosen_covariances
 from momentree.tree.merge_back import MORE_LEAVES, merge_back
 from momentree.tree.naming import name_by_codes, name_by_difference, name_by_number
 from momentree.tree.node import TreeNode
@@ -193,6 +195,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         "refine": (*get_args(Refine), None),
         "data": ("auto", *get_args(Kind)),
         "scaling": ("auto", None),
+        "covariance_type": ("auto", *get_args(CovarianceType)),
     }
     _log: ClassVar[logging.Logger] = log
 
@@ -207,6 +210,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         refine: Refine | None = "em",
         data: Literal["auto"] | Kind = "auto",
         scaling: Literal["auto"] | None = "auto",
+        covariance_type: Literal["auto"] | CovarianceType = "auto",
         smoothing: float = 1.0,
         exact: bool = False,
         stop: Stop = "bic",
@@ -223,6 +227,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self.refine = refine
         self.data = data
         self.scaling = scaling
+        self.covariance_type = covariance_type
         self.smoothing = smoothing
         self.exact = exact
         self.stop = stop
@@ -237,15 +242,25 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:
         kind = self.data
         if kind == "auto" and self._described and detect_kind(X) == "real":
-            kind = "embeddings"
+            kind = "directions"
         feature_map = FeatureMap.from_data(
-            X, missing, weight, kind, scaled=self.scaling is not None
+            X,
+            missing,
+            weight,
+            kind,
+            scaled=self.scaling is not None,
+            few=self.min_samples_leaf,
         )
+        self._check_covariances(feature_map)
         self.choice_ = self._choose(feature_map.kind, weight)
         rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
         ordered = weight[at]
         grown = self._grown(feature_map, rows, ordered)
+        if self._over_leaves and feature_map.kind == "real":
+            feature_map, grown = self._with_covariances(feature_map, grown, rows, ordered)
         self._feature_map, self.data_ = feature_map, feature_map.kind
+        leaves = feature_map.leaves
+        self.covariance_type_ = None if leaves is None else leaves.covariance_type
         self._assigner, labels, self.n_iter_, self.converged_ = self._refined(
             grown, feature_map, rows, ordered
         )
@@ -254,12 +269,44 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self._warn_of_fewer(grown.root)
         return self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
 
+    def _check_covariances(self, feature_map: FeatureMap) -> None:
+        wanted = self.covariance_type
+        if wanted != "auto" and feature_map.kind != "real":
+            raise InvalidParameterError(
+                "covariances_of_real", covariance_type=wanted, kind=feature_map.kind
+            )
+        if wanted in ("tied", "full") and feature_map.incomplete:
+            raise InvalidDataError("covariances_of_missing", covariance_type=wanted)
+
+    def _with_covariances(
+        self, feature_map: FeatureMap, grown: Grown, rows: RowBlocks, weight: Floats
+    ) -> tuple[FeatureMap, Grown]:
+        """Choose the covariances of the mixture over the leaves."""
+        wanted, n = self.covariance_type, int(np.count_nonzero(weight))
+        types = candidates(feature_map, n, len(grown.root.leaves()))
+        return with_chosen_covariances(
+            feature_map,
+            grown,
+            rows,
+            weight,
+            types if wanted == "auto" else [wanted],
+            few=self.min_samples_leaf,
+            smoothing=self.smoothing,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+
+    @property
+    def _over_leaves(self) -> bool:
+        """Whether EM runs over the leaves; the clusters of a flat clustering are the leaves."""
+        return self.refine in ("em", "leaves") or bool(self.refine and self.n_components)
+
     def _choose(self, kind: Kind, weight: Floats) -> ComponentChoice | None:
-        """Choose the number of groups of embeddings from the words of the samples.
+        """Choose the number of groups of directions from the words of the samples.
 
         BIC charges every dimension of a vector, and would end with one or two groups.
         """
-        if kind != "embeddings" or self.n_components or not Limits.of(self).none:
+        if kind not in DIRECTIONS or self.n_components or not Limits.of(self).none:
             return None
         if self._words_of_fit is None:
             raise InvalidParameterError(
@@ -286,7 +333,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         choice = getattr(self, "choice_", None)  # a part of an edited tree chooses nothing
         limits = Limits(k, 1) if k else Limits.of(self, choice and choice.n_components)
         merged = (
-            feature_map.kind == "embeddings"
+            feature_map.kind in DIRECTIONS
             and self.refine in ("em", "leaves")
             and math.isfinite(limits.leaves)
             and math.isinf(limits.depth)
@@ -323,15 +370,25 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _refined(
         self, grown: Grown, feature_map: FeatureMap, rows: RowBlocks, weight: Floats
     ) -> tuple[Assigner, Ints, int, bool]:
-        # The clusters of a flat clustering are the leaves.
-        over_leaves = self.refine in ("em", "leaves") or (self.refine and self.n_components)
-        return self._assigned(
+        leaves, splits = feature_map.leaves, (rows, feature_map.family)
+        if not self._over_leaves:
+            return self._assigned(grown, rows, weight, family=None, smoothing=self.smoothing)
+        if leaves is None:
+            return self._assigned(
+                grown, rows, weight, family=feature_map.family, smoothing=self.smoothing
+            )
+        values, _ = feature_map.standardized(rows)
+        assigner, labels, n_iter, converged = self._assigned(
             grown,
-            rows,
+            feature_map.leaf_rows(rows),
             weight,
-            family=feature_map.family if over_leaves else None,
+            family=leaves.fitting_family(values, weight),
             smoothing=self.smoothing,
+            splits=splits,
         )
+        assert isinstance(assigner, MixtureAssigner)
+        assigner = MixtureAssigner(leaves.stored(assigner.parameters), assigner.group)
+        return assigner, labels, n_iter, converged
 
     def _nodes(
         self,
@@ -351,7 +408,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
         self._incomplete = None
         if feature_map.kind == "binary":
-            gaps = sums[d:] if feature_map.incomplete else None
+            gaps = sums[-d:] if feature_map.incomplete else None
             self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, sizes)
         if feature_map.kind in ("binary", "counts"):
             of_values = sums[:d]
@@ -360,13 +417,11 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             in_order[at] = weight
             of_values = values.group_sums(self.labels_, k, in_order)
 
-        family, variance = feature_map.family, 1.0
-        if family.known_sides:
-            within = -2.0 * family.maximized_log_likelihood(sums, sizes).sum()
-            variance = max(float(within) / (d * float(sizes.sum())), 1e-300)
+        family = feature_map.family
+        unit = family.nats_per_unit(sums, sizes)
 
         def center(leaves: list[int]) -> Floats:
-            missing = sums[d:, leaves].sum(axis=1) if feature_map.incomplete else 0.0
+            missing = sums[-d:, leaves].sum(axis=1) if feature_map.incomplete else 0.0
             observed = np.maximum(sizes[leaves].sum() - missing, np.finfo(float).tiny)
             return np.asarray(of_values[:, leaves].sum(axis=1) / observed)
 
@@ -374,11 +429,11 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
             N = np.array([sizes[side].sum() for side in sides])
             whole = family.maximized_log_likelihood(S.sum(axis=1), N.sum())
-            return float(family.maximized_log_likelihood(S, N).sum() - whole) / variance
+            return float(family.maximized_log_likelihood(S, N).sum() - whole) * unit
 
         tree = build_nodes(root, self.labels_, sizes, center=center, gain=gain)
         merges = Merges.of(tree, sums, sizes, family, center)
-        self._merges = replace(merges, losses=merges.losses / variance)
+        self._merges = replace(merges, losses=merges.losses * unit)
         self._name_by_values(tree)
         return tree
 
@@ -396,7 +451,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _name_by_values(self, root: TreeNode) -> None:
         if self._feature_map.kind == "real":
             name_by_difference(root, self.vocabulary_, self._feature_map.scale)
-        elif self._feature_map.kind == "embeddings":
+        elif self._feature_map.kind in DIRECTIONS:
             name_by_number(root)
         else:
             name_by_codes(root, self.vocabulary_)
@@ -435,7 +490,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
         check_is_fitted(self, "tree_")
-        differences = self.data_ in ("real", "embeddings") and not self._described
+        differences = self.data_ in ("real", *DIRECTIONS) and not self._described
         scale = self._feature_map.scale if differences else None
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
@@ -457,17 +512,32 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             or feature_map.family.n_features(p) != d
         ):
             raise InvalidDataError("other_feature_map")
-        if feature_map.kind not in ("real", "embeddings"):
+        for name in ("lower", "upper"):
+            bound = getattr(feature_map, name)
+            if bound is not None:
+                check_shape(name, bound, (d,))
+        columns = None if feature_map.leaves is None else feature_map.leaves.columns
+        if columns is not None and not np.array_equal(columns, np.unique(columns % d)):
+            raise InvalidDataError("other_feature_map")
+        if feature_map.kind != "real" and feature_map.kind not in DIRECTIONS:
             self._check_profiles()
-        check_assigner(self._assigner, feature_map.family, p, k)
+        check_assigner(self._assigner, feature_map.leaf_family, feature_map.n_leaf_statistics, k)
         self._check_incomplete(k, d, expected=feature_map.kind == "binary")
         return k
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, missing, _ = check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
-        if missing is not None and not self._feature_map.incomplete:
-            # The fit had no missing values: likelihoods ignore them, scores treat them as zeros.
+        feature_map = self._feature_map
+        if missing is None or feature_map.incomplete:
+            return self._assigner, feature_map.leaf_rows(feature_map.rows(X, missing))
+        # The fit had no missing values: likelihoods ignore them.
+        if feature_map.kind == "binary":  # and scores treat them as zeros
             rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
             return self._assigner.for_missing_values(), rows
-        return self._assigner, self._feature_map.rows(X, missing)
+        found = feature_map.for_missing_values()
+        if found is None:
+            row, column = (int(part[0]) for part in missing.nonzero())
+            raise InvalidDataError("missing_not_assigned", row=row, column=column)
+        assigner = self._assigner.for_missing_values()
+        return assigner, found.leaf_rows(found.rows(X, missing))

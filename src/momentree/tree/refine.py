@@ -29,12 +29,13 @@ def refine_leaves(
     min_samples_leaf: float,
     max_iter: int,
     tol: float,
-    chains: bool = False,
+    chains: tuple[RowBlocks, type[MixtureParameters]] | None = None,
 ) -> tuple[MixtureAssigner, Ints, int, bool]:
     """Run EM over all leaves, and assign every sample to its most likely leaf.
 
     If the weight of a leaf falls below `min_samples_leaf`, the leaf is dropped, an only child
-    replaces its parent, and EM continues. With `chains`, chains of splits are joined at the end.
+    replaces its parent, and EM continues. Chains of splits are joined at the end if `chains` gives
+    the statistics and the family of the splits.
     Also return the number of EM steps and convergence.
     """
     root, labels = grown.root, grown.labels
@@ -64,8 +65,9 @@ def refine_leaves(
         drop(root, leaves[small])
         parameters = parameters.without(small)
         leaves = root.leaves()
-    if chains:
-        join_chains(root, rows.group_sums(labels, len(leaves), weight), sizes, family)
+    if chains is not None:
+        of_splits, split_family = chains
+        join_chains(root, of_splits.group_sums(labels, len(leaves), weight), sizes, split_family)
     order = sort_children(root, sizes)
     assigner = MixtureAssigner.of(parameters.reordered(order))
     return assigner, np.argsort(order)[labels], n_iter, result.converged

@@ -27,6 +27,7 @@ WORDS: dict[str, str] = {
     # What is wrong in a damaged file.
     "bad_entry": "{name} is {value!r:.100}",
     "not_strings": "{name} contains values that are not strings",
+    "not_positive_definite": "{name} contains a matrix that is not positive definite",
     "below_zero": "{name} contains negative values",
     "not_usable_numbers": "{name} contains values other than finite numbers below {largest:g}",
     "unknown_attribute": "{name!r} is not an attribute of a fitted estimator",

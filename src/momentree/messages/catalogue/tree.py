@@ -29,8 +29,21 @@ WORDS: dict[str, str] = {
     # --- errors ----------------------------------------------------------------------------------
     "leaves_of_embeddings": (
         "{parameters.max_leaf_nodes:=max_leaf_nodes} cannot choose the number of groups from "
-        "embeddings alone; give a number, such as {parameters.max_leaf_nodes:=number}, or the word "
+        "directions alone; give a number, such as {parameters.max_leaf_nodes:=number}, or the word "
         "counts of the samples, fit(X, counts=counts), which choose it"
+    ),
+    "covariances_of_real": (
+        "{parameters.covariance_type:=covariance_type} applies to real data, and these data are "
+        "{kind:s}; leave it out, or set {parameters.data:='real'}"
+    ),
+    "covariances_of_missing": (
+        "{parameters.covariance_type:=covariance_type} requires data without missing values; use "
+        "{parameters.covariance_type:='diag'}, or fill missing values first"
+    ),
+    "missing_not_assigned": (
+        "Input X contains NaN: row {row}, column {column} is missing. The data used in fit had no "
+        "missing values, and the groups of this tree need all values; fill missing values first, "
+        "or fit with {parameters.covariance_type:='diag'}"
     ),
     "three_words_after_log_scaling": (
         "{parameters.weighting:=weighting} draws words from whole counts; use it with "

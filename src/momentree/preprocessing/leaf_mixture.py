@@ -1,0 +1,142 @@
+"""Mixtures of Gaussians over the leaves of a tree of real data, by kind of covariances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._types import Floats, Ints
+from momentree.backends import LiftedRows, RowBlocks
+from momentree.objects import (
+    DiagonalGaussianParameters,
+    FullGaussianParameters,
+    GaussianParameters,
+    IncompleteDiagonalGaussianParameters,
+    IncompleteGaussianParameters,
+    MixtureParameters,
+    SharedGaussianParameters,
+)
+from momentree.objects.full_gaussian import lifted
+
+CovarianceType = Literal["spherical", "diag", "tied", "full"]
+
+_FAMILIES: dict[str, type[MixtureParameters]] = {
+    "spherical": GaussianParameters,
+    "diag": DiagonalGaussianParameters,
+    "tied": SharedGaussianParameters,
+    "full": FullGaussianParameters,
+}
+_INCOMPLETE: dict[str, type[MixtureParameters]] = {
+    "spherical": IncompleteGaussianParameters,
+    "diag": IncompleteDiagonalGaussianParameters,
+}
+
+FLOOR = 1e-6
+"""Added to each variance, as a fraction of the variance of the column: columns that determine each
+other have a finite likelihood."""
+
+
+@dataclass(frozen=True)
+class LeafMixture:
+    """Statistics and parameters of a mixture of Gaussians over the leaves of a tree.
+
+    Attributes
+    ----------
+    covariance_type : {"spherical", "diag", "tied", "full"}
+        Covariances of the components: one variance each; one variance per feature each; one
+        covariance matrix for all; a covariance matrix each.
+    columns : ndarray of intp of shape (d,)
+        The columns that vary. Others would have a likelihood without bound.
+    incomplete : bool
+        Whether values may be missing; "spherical" and "diag" only.
+    """
+
+    covariance_type: CovarianceType
+    columns: Ints
+    incomplete: bool = False
+
+    @property
+    def family(self) -> type[MixtureParameters]:
+        """Family of the parameters."""
+        return (_INCOMPLETE if self.incomplete else _FAMILIES)[self.covariance_type]
+
+    @property
+    def n_statistics(self) -> int:
+        """p, the number of statistics of a sample."""
+        d = len(self.columns)
+        gaps = d if self.incomplete else 0
+        more = {"spherical": 1, "diag": d, "tied": 0, "full": d * (d + 1) // 2}
+        return d + more[self.covariance_type] + gaps
+
+    def n_parameters(self, n_components: int) -> int:
+        """Return the number of free parameters of a mixture."""
+        k, d = n_components, len(self.columns)
+        of_covariances = {
+            "spherical": k,
+            "diag": k * d,
+            "tied": d * (d + 1) // 2,
+            "full": k * d * (d + 1) // 2,
+        }
+        return k - 1 + k * d + of_covariances[self.covariance_type]
+
+    def rows(self, values: Any, missing: Any | None) -> RowBlocks:
+        """Return the statistics of samples.
+
+        Parameters
+        ----------
+        values : csr_array of shape (n, d)
+            All columns, zero for missing values.
+        missing : csr_array of shape (n, d) or None
+            1 where a value is missing.
+
+        Returns
+        -------
+        RowBlocks of shape (n, p)
+            Those of "full" are computed block by block, because they are many.
+        """
+        if len(self.columns) < values.shape[1]:
+            values = sp.csr_array(values[:, self.columns])
+            missing = None if missing is None else sp.csr_array(missing[:, self.columns])
+        if self.covariance_type == "full":
+            return LiftedRows(values, lifted, self.n_statistics)
+        if self.incomplete:
+            return RowBlocks(self.family.statistics(values, missing))  # type: ignore[call-arg]
+        return RowBlocks(self.family.statistics(values))
+
+    def fitting_family(self, values: Any, weight: Floats) -> type[Any]:
+        """Return the family for EM, with a floor of variances and what else it needs of the data.
+
+        Parameters
+        ----------
+        values : csr_array of shape (n, d)
+            All columns, zero for missing values.
+        weight : ndarray of shape (n,)
+            Sample weights.
+        """
+        values = sp.csr_array(values[:, self.columns])
+        v = weight / weight.sum()
+        mean = np.asarray(values.T @ v)
+        variance = np.maximum(np.asarray(values.multiply(values).T @ v) - mean**2, 0.0)
+        floor = FLOOR * variance
+        if self.covariance_type == "tied":
+            scaled: Any = values.multiply(v[:, None])
+            squares = np.asarray((values.T @ sp.csr_array(scaled)).toarray())
+            return SharedGaussianParameters.with_squares(squares, floor)
+        family: Any = self.family
+        return family.with_floor(floor)  # type: ignore[no-any-return]
+
+    def stored(self, parameters: Any) -> MixtureParameters:
+        """Return parameters that EM found as members of the plain family, which files contain."""
+        return self.family(*(getattr(parameters, field.name) for field in fields(parameters)))
+
+    @classmethod
+    def choices(cls) -> tuple[str, ...]:
+        """Return the kinds of covariances."""
+        return get_args(CovarianceType)
+
+    def of_type(self, covariance_type: CovarianceType) -> Self:
+        """Return the same with other covariances."""
+        return type(self)(covariance_type, self.columns, self.incomplete)

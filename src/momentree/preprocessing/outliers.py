@@ -1,0 +1,111 @@
+"""Bounds of real values: beyond them, a value is an outlier and counts as the bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from momentree._types import Floats, Ints
+
+SHARE = 0.01
+"""Share of the samples that may be outliers on each side of a column."""
+MOST = 0.05
+"""Share of the samples on each side, at most."""
+BEYOND = 1.0
+"""Bounds are beyond the range of the other values by this multiple of the range. The range between
+the 1 % and 99 % quantiles of a normal distribution has 4.7 standard deviations, so bounds are
+7.0 from the mean."""
+
+
+def outlier_bounds(
+    X: Any, missing: Any | None, sample_weight: Floats, few: float
+) -> tuple[Floats, Floats] | None:
+    """Return bounds of each column beyond which values are outliers.
+
+    Leave out the m smallest and the m largest values of a column, where m is `few` or 1 % of the
+    samples, whichever is more, but at most 5 %. The bounds are one range of the other values below
+    and above them. So a group of more than m samples is never outside, however far away it is.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+        Values, with zeros for missing ones.
+    missing : csr_array of shape (n, d) or None
+        1 where a value is missing.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
+    few : float >= 0
+        Total weight of samples that are too few for a group.
+
+    Returns
+    -------
+    tuple of ndarray of shape (d,), or None
+        Lower and upper bounds, infinite for a column with no value beyond them and for one with
+        equal values except for the m smallest and largest. None if no value of X is beyond them.
+
+    Notes
+    -----
+    Time O(n d), and O(n log n d) with different weights. Values beyond the bounds
+    are replaced, not dropped (winsorized), so their samples are still assigned by all columns.
+    """
+    d = X.shape[1]
+    lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
+    for j, x, (low, high) in _inner_ranges(X, missing, sample_weight, few):
+        room = BEYOND * (high - low)
+        if room > 0 and x.min() < low - room:
+            lower[j] = low - room
+        if room > 0 and x.max() > high + room:
+            upper[j] = high + room
+    if np.isinf(lower).all() and np.isinf(upper).all():
+        return None
+    return lower, upper
+
+
+def varying_columns(X: Any, missing: Any | None, sample_weight: Floats, few: float) -> Ints:
+    """Return the columns whose values differ even without the m smallest and largest.
+
+    Parameters
+    ----------
+    X, missing, sample_weight, few
+        As in :func:`outlier_bounds`.
+
+    Returns
+    -------
+    ndarray of intp
+        Numbers of columns.
+    """
+    ranges = _inner_ranges(X, missing, sample_weight, few)
+    return np.array([j for j, _, (low, high) in ranges if low < high], dtype=np.intp)
+
+
+def _inner_ranges(
+    X: Any, missing: Any | None, sample_weight: Floats, few: float
+) -> Iterator[tuple[int, Floats, tuple[float, float]]]:
+    """Yield each column, its observed values, and their range without the m at each end."""
+    some = sample_weight > 0
+    even = bool((sample_weight[some] == sample_weight[some][0]).all())
+    columns, gaps = X.tocsc(), None if missing is None else missing.tocsc()
+    for j in range(X.shape[1]):
+        column, use = columns[:, [j]].toarray().ravel(), some
+        if gaps is not None:
+            use = some & (gaps[:, [j]].toarray().ravel() == 0)
+        x, w = column[use], sample_weight[use]
+        if len(x):
+            m = min(max(few, SHARE * w.sum()), MOST * w.sum())
+            yield j, x, _inner_range(x, None if even else w, m / w[0] if even else m)
+
+
+def _inner_range(x: Floats, weight: Floats | None, m: float) -> tuple[float, float]:
+    """Return the range of values without those of total weight m at each end."""
+    if weight is None:
+        i = min(int(np.floor(m)), (len(x) - 1) // 2)
+        at = np.partition(x, [i, len(x) - 1 - i])
+        return float(at[i]), float(at[len(x) - 1 - i])
+    order = np.argsort(x)
+    x, below = x[order], np.cumsum(weight[order])
+    above = below[-1] - below + weight[order]
+    low = x[min(int(np.searchsorted(below, m, side="right")), len(x) - 1)]
+    high = x[max(int(np.count_nonzero(above > m)) - 1, 0)]
+    return float(low), float(high)
