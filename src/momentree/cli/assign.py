@@ -29,6 +29,7 @@ Assign new records:\n
 """
 
 _FOR_TEXT = ("text_column", "vocabulary", "tokenizer", "embeddings")
+_FOR_CODES = ("code_column", "union_by", "complete")
 _FOR_RECORDS = ("code_column", "union_by", "ignore", "complete")
 
 
@@ -86,7 +87,8 @@ def assign(
     The output is a table with the columns id, leaf (or topic, or group), name and probability, and
     one column for each topic or group. Words and codes are counted as for the model; unknown ones
     are ignored. Columns of records default to those of the model. A record whose codes do not
-    decide between groups has an empty group. --quiet omits notes, not the table.
+    decide between groups, or whose measurements are missing, has an empty group. --quiet omits
+    notes, not the table.
     """
     run = Run(
         context,
@@ -101,7 +103,9 @@ def assign(
         from momentree.cli._assign import (
             assign_documents,
             assign_embeddings,
+            assign_measurements,
             assign_records,
+            is_of_measurements,
             is_of_records,
         )
 
@@ -111,6 +115,12 @@ def assign(
         if options.given(context, name):
             code = "applies_to_documents" if of_records else "applies_to_records"
             raise InvalidParameterError(code, parameter=name, path=str(model))
+    of_measurements = is_of_measurements(loaded)
+    for name in _FOR_CODES if of_measurements else ():
+        if options.given(context, name):
+            raise InvalidParameterError(
+                "applies_to_models_of_codes", parameter=name, path=str(model)
+            )
     of_embeddings = getattr(loaded, "data_", "") in ("directions", "embeddings")
     if of_embeddings and embeddings is None:
         raise InvalidParameterError("model_needs_embeddings", path=str(model))
@@ -124,7 +134,10 @@ def assign(
         "skip_rows": skip_rows,
         "header": header,
     }
-    if of_records:
+    if of_measurements:
+        reading["ignore_columns"] = ignore or ()
+        table, result = assign_measurements(run, loaded, source, reading)
+    elif of_records:
         reading |= {
             "code_columns": code_column or None,
             "union_by": union_by,

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from momentree.cli._feature_tables import draw_features
 from momentree.cli._group_tables import (
     describe_quality,
     draw_codes,
@@ -53,7 +54,7 @@ def draw(
     summary: Mapping[str, Any], console: Console, took: float = 0.0, remarks: Iterable[str] = ()
 ) -> Text:
     """Return the drawing of a summary as lines no wider than the console."""
-    of_records = summary["kind"].startswith("records")
+    of_records = summary["kind"].startswith(("records", "measurements"))
     parts: list[RenderableType] = [_heading(summary, of_records, took), ""]
     if of_records:
         parts += _draw_groups(summary, console)
@@ -83,7 +84,8 @@ def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
     if "passages_of" in summary:
         n = Message("passages_of_documents", n_entries=n, n_rows=summary["passages_of"])
     codes = {"tree": "tree_found", "flat": "flat_found"}
-    code = codes.get(summary["kind"], "groups_found")
+    of_features = "groups_of_features_found" if "features" in summary else "groups_found"
+    code = codes.get(summary["kind"], of_features)
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
     title, words = one_line(summary["title"]), str(found)
     count, _, others = words.partition(", ")
@@ -155,7 +157,7 @@ def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[Renderabl
     return [
         tree,
         "",
-        *draw_codes(summary, console),
+        *(draw_features if "features" in summary else draw_codes)(summary, console),
         *draw_outcomes(summary, console),
         *draw_fits(summary),
     ]

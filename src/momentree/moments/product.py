@@ -233,7 +233,9 @@ class ProductMoments(BaseMoments):
 
     def _slices(self, W: Floats) -> Floats:
         WQ = W @ self._Q
-        return np.asarray(np.einsum("ri,ijl,aj,bl->rab", self._Q, self._core, WQ, WQ, optimize=True))
+        return np.asarray(
+            np.einsum("ri,ijl,aj,bl->rab", self._Q, self._core, WQ, WQ, optimize=True)
+        )
 
     def _tensor(self, W: Floats) -> Floats:
         WQ = W @ self._Q

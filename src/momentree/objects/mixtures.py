@@ -186,7 +186,6 @@ class MixtureParameters(ABC):
             In nats, up to a constant that depends only on the samples.
         """
 
-
     @classmethod
     def nats_per_unit(cls, sums: Floats, sizes: Floats) -> float:  # noqa: ARG003
         """Return the factor that converts :meth:`maximized_log_likelihood` to nats.

@@ -253,7 +253,7 @@ class ProductParameters(MixtureParameters):
 
 def _normal(S: Floats, Q: Floats, N: Floats, least: Floats) -> tuple[Floats, Floats]:
     """Return the means and variances of numbers, from sums, sums of squares and numbers."""
-    empty = N <= EMPTY * np.maximum(N.sum(axis=1, keepdims=True), TINY)
+    empty = EMPTY * np.maximum(N.sum(axis=1, keepdims=True), TINY) >= N
     n = np.where(empty, 1.0, N)
     total = np.maximum(N.sum(axis=1, keepdims=True), TINY)
     mean, square = S.sum(axis=1, keepdims=True) / total, Q.sum(axis=1, keepdims=True) / total

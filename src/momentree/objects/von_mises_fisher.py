@@ -54,13 +54,11 @@ class VonMisesFisherParameters(MixtureParameters):
 
     def reordered(self, order: Any) -> Self:
         """Return the same components in another order."""
-        return type(self)(
-            self.weights[order], self.centers[:, order], self.concentrations[order]
-        )
+        return type(self)(self.weights[order], self.centers[:, order], self.concentrations[order])
 
     @property
     def coefficients(self) -> Floats:
-        """kappa m_j, shape (d, k); zero for a component without a direction."""
+        """Kappa m_j, shape (d, k); zero for a component without a direction."""
         lengths = np.linalg.norm(self.centers, axis=0)
         return np.asarray(self.concentrations * self.centers / np.where(lengths > 0, lengths, 1.0))
 
@@ -177,11 +175,7 @@ def log_bessel(order: float, x: Floats) -> Floats:
     u2 = (81 * t**2 - 462 * t**4 + 385 * t**6) / 1152
     u3 = (30375 * t**3 - 369603 * t**5 + 765765 * t**7 - 425425 * t**9) / 414720
     u4 = (
-        4465125 * t**4
-        - 94121676 * t**6
-        + 349922430 * t**8
-        - 446185740 * t**10
-        + 185910725 * t**12
+        4465125 * t**4 - 94121676 * t**6 + 349922430 * t**8 - 446185740 * t**10 + 185910725 * t**12
     ) / 39813120
     series = u1 / order + u2 / order**2 + u3 / order**3 + u4 / order**4
     return np.asarray(

@@ -36,7 +36,7 @@ def compare_fits(
 
     Parameters
     ----------
-    estimator : BernoulliMixture or ClusterTree
+    estimator : BernoulliMixture, GaussianMixture, MixedMixture or ClusterTree
         It is cloned, not fitted. For a tree, each row is the tree grown to this number of leaves,
         as with ``max_leaf_nodes``, and L that of the mixture of its leaves
         (:meth:`ClusterTree.score_samples`).
@@ -116,7 +116,8 @@ def compare_fits(
                 scores = stability_score(model, X, n_repeats=stability)
         P = model.predict_proba(X)
         likelihood = float(model.score_samples(X).sum())
-        found, p = P.shape[1], P.shape[1] * (model.n_features_in_ + 1) - 1
+        found = P.shape[1]
+        p = getattr(model, "n_parameters_", found * (model.n_features_in_ + 1) - 1)
         entropy = classification_table(model.labels_, P).entropy if found > 1 else np.nan
         rows.append(
             {

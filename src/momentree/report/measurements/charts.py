@@ -64,7 +64,7 @@ def boxes(feature: Feature, k: int) -> dict[str, Any] | None:
     low, high = low - pad, high + pad
 
     def at(value: float) -> float:
-        return round(100.0 * (value - low) / (high - low), 2)
+        return float(round(100.0 * (value - low) / (high - low), 2))
 
     rows = [
         entry
@@ -155,8 +155,7 @@ def pairs(
     return {
         "features": list(chosen),
         "axes": [
-            {"ticks": [[_place(v, axis), f"{v:,.10g}"] for v in ticks(*axis, most=3)]}
-            for axis in axes
+            {"ticks": [[_place(v, axis), f"{v:,.10g}"] for v in ticks(*axis)]} for axis in axes
         ],
         "panels": panels,
         "radii": [_HALF, _MOST],
